@@ -34,7 +34,7 @@ from deadheat.errors import (
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import evaluate_under, load_evaluation
+from deadheat.evaluation.evaluate import by_own_name, evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import groups
 from deadheat.evaluation.saved import is_saved
@@ -322,8 +322,7 @@ def agree_systems(
 def _evaluations(given: str | Path | Mapping[str, Evaluation]) -> dict[str, Evaluation]:
     if isinstance(given, Mapping):
         return dict(given)
-    files = sorted(one for one in path_named(given).glob("*.json") if is_saved(one))
-    return by_name((one.name, one) for one in map(load_evaluation, files))
+    return by_own_name(sorted(one for one in path_named(given).glob("*.json") if is_saved(one)))
 
 
 MOST_GRADES = 50

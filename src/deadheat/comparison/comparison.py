@@ -46,12 +46,12 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluate import (
     EvaluationArguments,
+    by_own_name,
     checked,
     evaluate,
     evaluate_many,
     evaluate_under,
     keys_of,
-    opened,
 )
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
@@ -1080,12 +1080,9 @@ def compare_evaluations(
     DataError
         They are of different conventions or measures, or of different qrels that cannot be brought together.
     """
-    given = evaluations.items() if isinstance(evaluations, Mapping) else ((None, one) for one in evaluations)
-    read = [(name, opened(one)) for name, one in given]
-    named = by_name((one.name if name is None else name, one) for name, one in read)
+    named, labels = by_own_name(evaluations), None if judge is None else as_qrels(judge)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
-    labels = None if judge is None else as_qrels(judge)
     found = compare_evaluated(design, named, cluster, queries, judgments, weights=weights, judge=labels)
     return replace(found, margin=margin, detect=detect)
 

@@ -26,12 +26,11 @@ from deadheat.errors import (
     ParameterError,
     Plain,
     as_count,
-    by_name,
     check_choice,
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import evaluate_under, opened
+from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
@@ -548,11 +547,9 @@ def diff_qrels(
     unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - ids_of(collection)))
     if isinstance(runs, str | Path):
         raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
-    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
-    systems = [(name, _evaluated(run, before, measures)) for name, run in given]
     evaluations = {
         name: (one.rescored(before, measures, **conventions), one.rescored(after, measures, **conventions))
-        for name, one in by_name((one.name if name is None else name, one) for name, one in systems).items()
+        for name, one in by_own_name(runs, lambda run: _evaluated(run, before, measures)).items()
     }
     return QrelsDiff(before.where, after.where, changes(before, after), unknown, evaluations)
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from deadheat.errors import (
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import evaluate, opened
+from deadheat.evaluation.evaluate import by_own_name, evaluate, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
@@ -147,10 +147,9 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
         return _of_evaluations(named, measure)
     if isinstance(source, Mapping) and source:
         return _of_mapping(source, measure)
-    if isinstance(source, Iterable) and not isinstance(source, str | bytes | pl.DataFrame):
-        given = list(source) if not hasattr(source, "columns") else []
-        if given and all(isinstance(one, str | Path | Evaluation) for one in given):
-            return _of_several([one if isinstance(one, Evaluation) else path_named(one) for one in given], measure)
+    given = list(source) if isinstance(source, Iterable) and not hasattr(source, "columns") else []
+    if given and all(isinstance(one, str | Path | Evaluation) for one in given):
+        return _of_several([one if isinstance(one, Evaluation) else path_named(one) for one in given], measure)
     return _of_table(_frame(source), "the table", measure)
 
 
@@ -179,10 +178,10 @@ def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
     tasks = {one.name: one for one in sorted(folder.iterdir()) if one.is_dir() and _qrels_in(one)}
     if tasks:
         others = [one.name for one in sorted(folder.iterdir()) if one.is_dir() and one.name not in tasks]
+        left = [f"{three(others)} left out: no file {QRELS}"] if others else []
         measures = parse_measures(measure)[:1]
         found = _of_evaluations({name: _evaluated(one, measures) for name, one in tasks.items()}, None)
-        left = f"{three(others)} left out: no file {QRELS}" if others else ""
-        return replace(found, notes=(*filter(None, [left]), *found.notes))
+        return replace(found, notes=(*left, *found.notes))
     files = sorted(folder.rglob("*.json"))
     limited = (folder / "bench.json").is_file()  # of a benchmark, whose limited runs are other results
     own = [one for one in files if (is_saved(one) and not (limited and ".limit-" in one.name)) or _mteb_in(one)]
@@ -235,58 +234,37 @@ def _of_several(
 
 def _task_names(by_hash: Mapping[str, Sequence[tuple[Path | None, Evaluation]]]) -> list[str]:
     """Return the names of tasks: of their judgments; if two are equal, of their folders; else a part of their hash."""
-    found = []
-    for key, held in by_hash.items():
-        qrels, (path, _) = held[0][1].qrels, held[0]
-        short = key[:8]
-        folder = short if path is None else path.absolute().parent.name
-        found.append((short if qrels is None else qrels.name, folder, short))
-    schemes = [list(names) for names in zip(*found, strict=True)]
-    return next(names for names in schemes if len(set(names)) == len(names))
+    firsts = {key[:8]: held[0] for key, held in by_hash.items()}
+    of_judgments = [short if one.qrels is None else one.qrels.name for short, (_, one) in firsts.items()]
+    folders = [short if path is None else path.absolute().parent.name for short, (path, _) in firsts.items()]
+    return next(names for names in (of_judgments, folders, list(firsts)) if len(set(names)) == len(by_hash))
 
 
 def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskResults:
     """Read {task: {model: evaluation, or number}}, or the columns of a table."""
     if set(NEEDED) <= set(source):
         return _of_table(pl.DataFrame(dict(source)), "the table", measure)
-    rows: list[tuple[str, str, float]] = []
-    named: dict[str, dict[str, Evaluation]] = {}
     for task, own in source.items():
-        if not isinstance(own, Mapping) and not isinstance(own, list | tuple):
+        if not isinstance(own, Mapping | list | tuple):
             raise SourceTypeError(argument="source", given=Plain(type(own).__name__), allowed=ALLOWED)
-        if own and isinstance(own, Mapping) and all(isinstance(one, int | float) for one in own.values()):
-            rows += [(str(task), str(name), float(one)) for name, one in own.items()]
-            continue
         if not own:
             raise DataError(f"task {task} has no results")
-        pairs = own.items() if isinstance(own, Mapping) else ((None, one) for one in own)
-        for name, one in pairs:
-            read = opened(one)
-            called = read.name if name is None else str(name)
-            if called in named.setdefault(str(task), {}):
-                raise DuplicateError(f"two evaluations of {called} in task {task}", hint="leave one out")
-            named[str(task)][called] = read
-    if rows and named:
-        raise SourceTypeError(argument="source", given=Plain("numbers and evaluations"), allowed="one of both")
-    return (
-        _of_table(pl.DataFrame(rows, list(NEEDED), orient="row"), "the table", measure)
-        if rows
-        else _of_evaluations(named, measure)
-    )
+    if all(
+        isinstance(own, Mapping) and all(isinstance(one, int | float) for one in own.values())
+        for own in source.values()
+    ):
+        rows = [(str(task), str(name), float(one)) for task, own in source.items() for name, one in own.items()]
+        return _of_table(pl.DataFrame(rows, list(NEEDED), orient="row"), "the table", measure)
+    return _of_evaluations({str(task): by_own_name(own) for task, own in source.items()}, measure)
 
 
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:
     """Return the results of evaluations by task and model, by a measure that all have."""
-    every = [(task, name, one) for task, own in named.items() for name, one in own.items()]
-    lists = [[str(scores.measure) for scores in one] for _, _, one in every]
+    lists = [[str(scores.measure) for scores in one] for own in named.values() for one in own.values()]
     shared = [name for name in lists[0] if all(name in other for other in lists)]
     if measure is None and not shared:
-        lacking = next(n for n, other in enumerate(lists) if not set(other) & set(lists[0]))
-        (task, name, _), held = every[lacking], ", ".join(lists[lacking])
-        raise DataError(
-            "the evaluations have no measure in common",
-            given=Plain(f"{', '.join(lists[0])} and {held} of {name} on {task}"),
-        )
+        held = dict.fromkeys(", ".join(each) for each in lists)
+        raise DataError("the evaluations have no measure in common", given=Plain(three(list(held), between="; ")))
     wanted = shared[0] if measure is None else measure
     notes: list[str] = []
     tasks = []
@@ -476,7 +454,7 @@ def _of_mteb(paths: Sequence[Path], folder: Path | None) -> TaskResults:
                     hint="leave one out, such as that of an older revision",
                     path=path,
                 )
-            scores = list(_main_scores(path, task, result["scores"]))
+            scores = _main_scores(path, task, result["scores"])
             averaged[task] = max(averaged.get(task, 0), len(scores))
             rows[task, model] = math.fsum(scores) / len(scores)
     several = [task for task, n in averaged.items() if n > 1]
@@ -485,23 +463,23 @@ def _of_mteb(paths: Sequence[Path], folder: Path | None) -> TaskResults:
     return replace(_of_table(frame, "the results", None), measure="main score", notes=notes)
 
 
-def _main_scores(path: Path, task: str, splits: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[float]:
-    """Yield the main score of each split and subset of a task."""
-    is_empty = True
-    for split, subsets in splits.items():
-        for one in subsets:
-            is_empty, given = False, one.get("main_score")
-            if not isinstance(given, int | float) or not math.isfinite(given):
-                raise DataError(
-                    f"the main score of {task}, split {split}, subset {one.get('hf_subset', 'default')},"
-                    " is not a finite number",
-                    given=given,
-                    hint="leave the file out: the model then lacks the task",
-                    path=path,
-                )
-            yield float(given)
-    if is_empty:
+def _main_scores(path: Path, task: str, splits: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[float]:
+    """Return the main score of each split and subset of a task."""
+    found = []
+    for split, one in ((split, one) for split, subsets in splits.items() for one in subsets):
+        given = one.get("main_score")
+        if not isinstance(given, int | float) or not math.isfinite(given):
+            raise DataError(
+                f"the main score of {task}, split {split}, subset {one.get('hf_subset', 'default')},"
+                " is not a finite number",
+                given=given,
+                hint="leave the file out: the model then lacks the task",
+                path=path,
+            )
+        found.append(float(given))
+    if not found:
         raise DataError(f"task {task} has no scores", path=path)
+    return found
 
 
 def _model_of(path: Path, folder: Path | None) -> str:

@@ -6,7 +6,7 @@ they are placed and scored as one run with the queries of all.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
@@ -686,6 +686,22 @@ def opened(evaluation: object) -> Evaluation:
     if not isinstance(evaluation, str | Path):
         raise ParameterError(given=Plain(type(evaluation).__name__), allowed="an Evaluation or the path of a saved one")
     return load_evaluation(evaluation)
+
+
+def by_own_name(
+    given: Mapping[Any, Any] | Iterable[Any], evaluated: Callable[[Any], Evaluation] = opened
+) -> dict[str, Evaluation]:
+    """Return evaluations by the names that a mapping has for them; those of a list have names of their own.
+
+    Parameters
+    ----------
+    given : mapping, or iterable
+        Of evaluations, or of whatever `evaluated` makes one of.
+    evaluated : callable
+    """
+    pairs = given.items() if isinstance(given, Mapping) else ((None, one) for one in given)
+    made = [(name, evaluated(one)) for name, one in pairs]
+    return by_name((one.name if name is None else name, one) for name, one in made)
 
 
 @dataclass(frozen=True)

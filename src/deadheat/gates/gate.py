@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -213,7 +213,14 @@ def gate(
     languages = () if table is None else table.languages(ids)
     families = [(), *([options.by] if table is None else groupings_of(options.by, table))] if options.by else [()]
     family_of = partial(_subsets, table=table, pool_languages=pool_languages)
-    found = _thresholds(own, thresholds, partial(family_of, query_ids=ids), options, codes, families=families)
+    one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
+    asked = collected((columns, one) for one in thresholds for columns in ([one.by] if one.by else families))
+    found = [
+        check
+        for columns, of_family in asked.items()
+        for check in check_family(own, of_family, family_of(columns, query_ids=ids), one_stream, codes)
+    ]
+    gates = [one.text for one in thresholds]
     name = together = None
     not_compared: tuple[str, ...] = ()
     if before is not None:
@@ -228,7 +235,11 @@ def gate(
             for by in families
             for check in regressions(pairs, family_of(by, query_ids=one.query_ids.tolist()), options)
         ]
-        found += _in_order(compared, [check.gate for check in compared])
+        found += compared
+        gates += [check.gate for check in compared]
+    place = {gate: n for n, gate in enumerate(dict.fromkeys(gates))}
+    once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}  # families share strata
+    found = sorted(once.values(), key=lambda check: place[check.gate])
     languages = languages if len(languages) > 1 else ()
     return GateResult(own.name, tuple(found), len(ids), name, not_compared, options, languages, own, together)
 
@@ -241,9 +252,8 @@ def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None)
     MeasureError
         A gate's measure cannot be parsed.
     """
-    wanted = [parse_measure(check.measure) for check in checks]
-    known = [] if baseline is None else [one for one in baseline.measures if not isinstance(one, StoredMeasure)]
-    return list(dict.fromkeys((*wanted, *known)))
+    known = () if baseline is None else (one for one in baseline.measures if not isinstance(one, StoredMeasure))
+    return list(dict.fromkeys((*(parse_measure(check.measure) for check in checks), *known)))
 
 
 def _asked(
@@ -256,9 +266,8 @@ def _asked(
                 raise ParameterError(
                     "needs a baseline, and there is none", argument=name, given=given, hint=Advice("baseline")
                 )
-    chosen = no_worse_than is None if no_regression is None else GateOptions.checked("no_regression", no_regression)
-    asked = baseline is not None and chosen
-    if not thresholds and not asked and no_worse_than is None:
+    asked = no_worse_than is None if no_regression is None else GateOptions.checked("no_regression", no_regression)
+    if baseline is None and not thresholds:
         raise ParameterError(
             "nothing to check", hint="give gates such as ['nDCG@10 >= 0.8', 'low(RR) > 0.7'], or a baseline"
         )
@@ -267,34 +276,7 @@ def _asked(
             "there is a baseline, but nothing to check against it",
             hint="give no_worse_than=0.01, or leave no_regression=False out",
         )
-    return asked
-
-
-def _thresholds(
-    own: Evaluation,
-    thresholds: Sequence[Threshold],
-    family_of: "Callable[[Sequence[str]], Sequence[Subset]]",
-    options: GateOptions,
-    cluster: IntArray | None,
-    *,
-    families: Sequence[tuple[str, ...]],
-) -> list[Check]:
-    """Check the thresholds, over all queries and by the requested strata, each family at once."""
-    one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
-    asked = collected((columns, one) for one in thresholds for columns in ([one.by] if one.by else families))
-    found = [
-        check
-        for columns, of_family in asked.items()
-        for check in check_family(own, of_family, family_of(columns), one_stream, cluster)
-    ]
-    return _in_order(found, [one.text for one in thresholds])
-
-
-def _in_order(found: Sequence[Check], gates: Sequence[str]) -> list[Check]:
-    """Return the checks grouped by gate, each once: two families may share strata."""
-    place = {gate: n for n, gate in reversed(list(enumerate(gates)))}
-    once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}
-    return sorted(once.values(), key=lambda check: place[check.gate])
+    return baseline is not None and asked
 
 
 def _subsets(
@@ -313,12 +295,10 @@ def _subsets(
         raise ParameterError(
             "needs a queries table", argument="by", given=", ".join(by), hint=Advice("queries", "queries.csv")
         )
-    columns: list[str] = []
-    if table is not None:
-        table.check_columns(by)
-        columns = columns_of(table, query_ids, by, pool_languages=pool_languages)
+    columns = [] if table is None else columns_of(table, query_ids, by, pool_languages=pool_languages)
     if table is None or not columns:
         return (Subset("", "", np.ones(len(query_ids), np.bool_)),)
+    table.check_columns(by)
     with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum, with a name
         found = groups(query_ids, columns, table, pool_languages=True)
     if not any(map(is_assigned, found)):
@@ -377,10 +357,9 @@ def check_family(
                 f"interval; check the total, as in '{one.label} {one.operator} {one.bound:.15g}'"
             )
     level = 1 - (1 - options.confidence_level) / len(family)
-    n_resamples = options.n_resamples
-    if len(family) > 1:  # the further out an end, the more of them it takes to see it
-        n_resamples = max(n_resamples, math.ceil(2 * BEYOND / (1 - level)))
-    raised = replace(options, confidence_level=level, n_resamples=n_resamples)
+    # the further out an end, the more resamples it takes to see it
+    least = math.ceil(2 * BEYOND / (1 - level)) if len(family) > 1 else 0
+    raised = replace(options, confidence_level=level, n_resamples=max(options.n_resamples, least))
     names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
     for subset in family:
         own = evaluation if subset.keep.all() else evaluation.select(subset.keep)
@@ -410,7 +389,7 @@ def _reached(
     is_spread, is_end, rises = quantity in LOWER_IS_BETTER, quantity in ENDS, threshold.operator[0] == ">"
     is_higher = not is_spread and measure.higher_is_better
     if interval is not None:
-        value = interval.low if quantity == "low" else interval.high
+        value = getattr(interval, quantity)
     else:
         value = scores.reported("" if quantity == "mean" else quantity) if scores.n_queries else math.nan
     unknown = "" if interval is None else interval.unknown
@@ -419,8 +398,8 @@ def _reached(
     best = 0.0 if is_spread else scores.reachable * (scores.n_queries if measure.total else 1)
     has_limit = not math.isnan(best)
     # an interval may go beyond its mean: nothing is said of the end on that side
-    is_near_end = quantity == ("high" if is_higher else "low")
-    is_beyond = not passed and has_limit and is_higher == rises and not is_near_end and not threshold.holds(best)
+    says_best = has_limit and is_higher == rises and quantity != ("high" if is_higher else "low")
+    is_beyond = not passed and says_best and not threshold.holds(best)
     low, high = (0.0, math.inf) if is_spread else measure.range
     if has_limit:
         low, high = (low, best) if is_higher else (best, high)
@@ -429,9 +408,8 @@ def _reached(
     left_out = evaluation.unanswerable if conventions.no_relevant is None and measure.asks_for_relevant else ()
     n_missing = len({*evaluation.missing_queries}.difference(left_out))
     # a mean that leaves out missing queries, which would count 0
-    may_lack = is_higher and measure.range[0] == 0 and not measure.total and quantity in {"mean", "low"}
-    is_zero = conventions.no_relevant in {None, "zero"}
-    is_lacking = may_lack and not subset.by and conventions.missing == "skip" and is_zero
+    is_of_zeros = is_higher and measure.range[0] == 0 and conventions.no_relevant in {None, "zero"}
+    is_lacking = conventions.missing == "skip" and is_of_zeros and not measure.total and quantity in {"mean", "low"}
     digits = next((n for n in range(4, 15) if f"{value:.{n}g}" != f"{bound:.{n}g}"), 15)  # until they can be told apart
     if passed:
         holds = {
@@ -439,6 +417,7 @@ def _reached(
             "trivial": not is_end and math.isfinite(least) and threshold.holds(least),
             "luck": evaluation.ties == "random" and not quantity.startswith("tie_") and bool(scores.mean_tie_std),
             "missing": is_lacking
+            and not subset.by
             and n_missing > 0
             and not scores.is_weighted  # the weights of missing queries are not known
             and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_missing)),
@@ -448,8 +427,8 @@ def _reached(
             "no query": not scores.n_queries,
             "unknown": bool(unknown) and not options.allow_unknown,
             "no interval": math.isnan(value),
+            "missed": True,
         }
-        holds["missed"] = True
     cause = next((key for key, does in holds.items() if does), "")
     return Check(
         gate=threshold.text,
@@ -583,12 +562,10 @@ class Pairs:
         found, kept = self.n_queries, ~np.isnan(self.values)
         if self.cluster is not None:
             found = np.array([len(np.unique(self.cluster[column])) for column in kept.T], np.int64)
-        if self.weights is None:
-            return found
-        worth = [
-            int(weighting.effective_number(own[column])) for own, column in zip(self.weights.T, kept.T, strict=True)
-        ]
-        return np.minimum(found, worth)
+        if self.weights is not None:
+            each = zip(self.weights.T, kept.T, strict=True)
+            found = np.minimum(found, [int(weighting.effective_number(own[column])) for own, column in each])
+        return found
 
     @cached_property
     def is_same(self) -> BoolArray:
@@ -602,8 +579,7 @@ class Pairs:
     @cached_property
     def scales(self) -> FloatArray:
         """The factors from means to reported numbers: the number of queries for counts, reported as totals; else 1."""
-        totals = np.array([one.total for one in self.measures])
-        return np.where(totals, np.maximum(self.n_queries, 1), 1).astype(np.float64)
+        return np.where([one.total for one in self.measures], np.maximum(self.n_queries, 1.0), 1.0)
 
     def is_known(self, options: GateOptions) -> BoolArray:
         """Whether all values are equal, or enough for a test, of shape (n_measures,)."""
@@ -641,8 +617,7 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     shared = [name for name in own if name in of_baseline]
     if not shared:
         raise UnknownMeasureError(f"{names} share no measure: {', '.join(own)} and {', '.join(of_baseline)}")
-    values = np.column_stack([own[name].values for name in shared])
-    before = np.column_stack([of_baseline[name].values for name in shared])
+    values, before = (np.column_stack([each[name].values for name in shared]) for each in (own, of_baseline))
     lacking, is_lost = np.isnan(values - before), np.isnan(values) & ~np.isnan(before)
     values, before = (np.where(lacking, np.nan, each) for each in (values, before))
     alone = [one.measure.label for name, one in {**of_baseline, **own}.items() if name not in shared]
@@ -657,8 +632,8 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
         if not getattr(options, question):
             continue
         found = [_tested(question, of_subset, options) for of_subset in subsets]
-        of_measures = np.column_stack([p_values for p_values, _ in found])
-        adjusted = np.column_stack([stats.adjust(p_values, "holm") for p_values in of_measures])
+        by_measure = np.column_stack([p_values for p_values, _ in found])
+        adjusted = np.column_stack([stats.adjust(p_values, "holm") for p_values in by_measure])
         for subset, of_subset, (p_values, bounds), p_adjusted in zip(family, subsets, found, adjusted, strict=True):
             for n, test in enumerate(zip(p_values.tolist(), p_adjusted.tolist(), bounds.tolist(), strict=True)):
                 yield replace(
@@ -690,9 +665,9 @@ def _compared(
     (p_value, p_adjusted, bound), measure, column = test, pairs.measures[n], pairs.better[:, n]
     scale, n_queries, n_units = float(pairs.scales[n]), int(pairs.n_queries[n]), int(pairs.n_units[n])
     weights, kept = None if pairs.weights is None else pairs.weights[:, n], ~np.isnan(column)
-    own = None if weights is None else weights[kept]
     mean, before, better = (
-        scale * weighting.mean(each[kept], own) for each in (pairs.values[:, n], pairs.before[:, n], column)
+        scale * weighting.mean(each[kept], None if weights is None else weights[kept])
+        for each in (pairs.values[:, n], pairs.before[:, n], column)
     )
     is_regression, n_lost = question == "no_regression", int(pairs.is_lost[:, n].sum())
     detectable = _detectable(pairs, n, options.alpha / n_subsets) if is_regression else None
@@ -712,13 +687,12 @@ def _compared(
     elif is_shown and is_regression:
         passed, why = False, {"significant": True, "skewed gains": is_skewed and skewness > 0}
     elif is_regression:
-        is_little = is_worse or is_few
-        power = {"few": is_little and detectable is None, "power": is_little and detectable is not None}
-        passed, why = True, {"lost": n_lost > 0, **power, "not significant": is_worse}
+        power = "few" if detectable is None else "power"
+        passed, why = True, {"lost": n_lost > 0, power: is_worse or is_few, "not significant": is_worse}
     elif is_shown:
         is_constant = math.isnan(skewness) and n_units > 2 and better < 0
-        skewed = {"skewed losses": is_skewed and skewness < 0}
-        passed, why = True, {"lost": n_lost > 0, "few": is_few, **skewed, "constant": is_constant}
+        why = {"few": is_few, "skewed losses": is_skewed and skewness < 0, "constant": is_constant}
+        passed, why = True, {"lost": n_lost > 0, **why}
     else:
         passed, why = False, {"worse": is_worse, "not ruled out": True}
     p = "p" if n_subsets == 1 else "p adjusted"
