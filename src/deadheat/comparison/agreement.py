@@ -111,7 +111,7 @@ class Agreement(Shown):
     def means(self) -> dict[str, float]:
         """Return the mean of each kind over the queries that have a value; NaN if none has."""
         kept = {name: values[~np.isnan(values)] for name, values in self.values.items()}
-        return {name: float(values.mean()) if len(values) else float("nan") for name, values in kept.items()}
+        return {name: float(values.mean()) if len(values) else nan for name, values in kept.items()}
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each query: the documents in common, each kind, and its range if it has one."""
@@ -425,9 +425,8 @@ class LabelAgreement:
         """Of the documents of each human grade, the share that the judge gave each grade; NaN where there are none."""
         tables = _leaving_out(self.counts)
         with np.errstate(invalid="ignore"):  # a grade that no human gave
-            shares = tables / tables.sum(-1, keepdims=True)
-        of_grades = shares.transpose(1, 2, 0)
-        return [[_estimate(one, self.confidence_level, 0, 1) for one in row] for row in of_grades]
+            shares = (tables / tables.sum(-1, keepdims=True)).transpose(1, 2, 0)
+        return [[_estimate(one, self.confidence_level, 0, 1) for one in row] for row in shares]
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
@@ -750,16 +749,14 @@ def judge_agreement(
     (0.375, [[0, 2, 0], [0, 2, 0], [0, 0, 1]])
     """
     confidence = as_level("confidence_level", confidence_level)
-    judged = Qrels.of(human)
-    notes: list[str] = []
-    given = _named(judge)
+    judged, given = Qrels.of(human), _named(judge)
     check_each(judged, *given.values(), is_asked=check_duplicates)
     frame = judged.to_polars()
     found = {
         name: _agreement(frame, one, name, where=judged.where, rel=rel, confidence=confidence)
         for name, one in given.items()
     }
-    notes += [
+    notes = [
         f"{name} gives {three([f'{grade:g}' for grade in one.beyond])}, beyond the human grades: are they of one scale?"
         for name, one in found.items()
         if one.beyond
@@ -912,25 +909,23 @@ def _of_measure(
 ) -> Conclusions:
     """Return what a judge does to one measure; `both` has the evaluations by human labels and by the judge's."""
     systems = tuple(both[0])
-    places = pairs_of(list(systems), ())
-    values = [values_of(one, measure, query_ids)[0] for one in both]
-    sides = [
-        {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}
-        for own in values
-    ]
-    bias = values[1] - values[0]
+    human, by_judge = values = [values_of(one, measure, query_ids)[0] for one in both]
+    bias = by_judge - human
     others = (bias.sum(1, keepdims=True) - bias) / (len(systems) - 1)
-    pairs = [compare_sides([measure], [own], places, design=design, cluster=None)[:] for own in sides]
-    plain, level = replace(design, correction="none"), design.confidence_level
+    pairs = []
+    for own in values:
+        sides = {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}
+        pairs.append(compare_sides([measure], [sides], pairs_of(systems, ()), design=design, cluster=None)[:])
     means = [np.round(np.nanmean(own, axis=0) / NOISE) for own in values]
     above = [(own[None, :] > own[:, None]).sum(1) for own in means]
     spread = [float(np.mean([one[system][measure].mean_tie_std for system in systems])) for one in both]
+    level = design.confidence_level
     return Conclusions(
         name,
         measure,
         systems,
         tuple(query_ids.tolist()),
-        _against(measure, systems, values[1], values[0], plain),
+        _against(measure, systems, by_judge, human, replace(design, correction="none")),
         _against(measure, systems, bias, others, design),
         pairs[0],
         pairs[1],

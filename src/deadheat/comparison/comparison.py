@@ -41,6 +41,7 @@ from deadheat.errors import (
     as_level,
     as_positive,
     by_name,
+    collected,
     counted,
     generator,
 )
@@ -171,13 +172,11 @@ class Comparison(Plottable, Shown):
 
     def _differences(self, places: Iterable[int]) -> FloatArray:
         """Return the differences of some pairs."""
-        known: dict[tuple[str, str], FloatArray] = {}
-        for pair in (pairs := [self.pairs[place] for place in places]):
-            for name in (pair.system, pair.baseline):
-                if (name, pair.measure) not in known:
-                    scores = self.evaluations[name][pair.measure]
-                    known[name, pair.measure] = aligned(scores.values, scores.query_ids, self.query_ids)
-        each = [known[one.system, one.measure] - known[one.baseline, one.measure] for one in pairs]
+        pairs = [self.pairs[place] for place in places]
+        asked = dict.fromkeys((name, pair.measure) for pair in pairs for name in (pair.system, pair.baseline))
+        scores = {(name, measure): self.evaluations[name][measure] for name, measure in asked}
+        values = {key: aligned(one.values, one.query_ids, self.query_ids) for key, one in scores.items()}
+        each = [values[one.system, one.measure] - values[one.baseline, one.measure] for one in pairs]
         return np.column_stack(each) if each else np.zeros((len(self.query_ids), 0))
 
     @property
@@ -200,9 +199,9 @@ class Comparison(Plottable, Shown):
 
         Other names of a measure find it too.
         """
-        alike: dict[tuple[str, ...], list[tuple[str, Scores]]] = {}
-        for name, evaluation in self.evaluations.items():
-            alike.setdefault(tuple(evaluation.query_ids), []).extend((name, scores) for scores in evaluation)
+        alike = collected(
+            (tuple(one.query_ids), (name, scores)) for name, one in self.evaluations.items() for scores in one
+        )
         found = _Intervals()
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
@@ -213,8 +212,7 @@ class Comparison(Plottable, Shown):
                     vars(self.design), cluster=None if self.cluster is None else self.cluster[own].tolist()
                 ),
             )
-            keys = [(name, labels[str(scores.measure)]) for name, scores in named]
-            found.update(zip(keys, of_scores, strict=True))
+            found.update(zip(((name, labels[str(one.measure)]) for name, one in named), of_scores, strict=True))
         return found
 
     def scores_by_doc_id(self, system: str, measure: MeasureLike) -> Scores | None:
@@ -223,8 +221,7 @@ class Comparison(Plottable, Shown):
             return None
         own = self.evaluations[system]
         scores = own[measure]
-        values = self.by_doc_id[system][own.measures.index(scores.measure)]
-        return replace(scores, values=np.where(scores.kept, values, np.nan))
+        return replace(scores, values=self.by_doc_id[system][own.measures.index(scores.measure)])
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -274,15 +271,13 @@ class Comparison(Plottable, Shown):
     @cached_property
     def weights(self) -> FloatArray | None:
         """How much each query counts in each pair, of shape (n_queries, n_pairs); None: all the same."""
-        found: FloatArray | None = None
-        if all(one.weights is None for one in self.evaluations.values()):
+        if not any(scores.is_weighted for one in self.evaluations.values() for scores in one):
             return None
+        found = np.ones((len(self.query_ids), len(self.pairs)))
         for place, pair in enumerate(self.pairs):
-            one = self.evaluations[pair.system]
-            scores = one[pair.measure]
+            scores = self.evaluations[pair.system][pair.measure]
             if scores.is_weighted:
-                found = np.ones((len(self.query_ids), len(self.pairs))) if found is None else found
-                found[members(self.query_ids, one.query_ids), place] = scores.weights
+                found[members(self.query_ids, scores.query_ids), place] = scores.weights
         return found
 
     def _errors_of(self, places: Sequence[int]) -> FloatArray:
@@ -347,9 +342,9 @@ class Comparison(Plottable, Shown):
         )
 
     @cached_property
-    def _found_ends(self) -> dict[tuple[str, str, str], tuple[float, float]]:
-        """Those that `_lacking` found: of many queries they take long, and several verdicts have them."""
-        return {}
+    def _known_ends(self) -> dict[tuple[str, str, str], tuple[float, float]]:
+        """Outer bounds by measure, system and baseline; `_lacking` adds those of others, as several verdicts ask it."""
+        return {(one.measure, one.system, one.baseline): (one.low, one.high) for one in self.unjudged_outer_bounds}
 
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
         """Return what is not judged of two systems; None where that is little of the rival, or not known.
@@ -365,20 +360,13 @@ class Comparison(Plottable, Shown):
         if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
             return None
         named = (pair.measure, pair.system, pair.baseline)
-        ends = next(
-            (
-                (one.low, one.high)
-                for one in self.unjudged_outer_bounds
-                if (one.measure, one.system, one.baseline) == named
-            ),
-            self._found_ends.get(named),
-        )
-        if ends is None:
+        if named not in self._known_ends:
             n_both = np.zeros(len(self.query_ids), np.int64)
             scores, other_scores = (bounded(one, measure) for one in both)
             found = scores and other_scores and difference_bounds(scores, other_scores, self.query_ids, n_both)
-            ends = self._found_ends[named] = found[1:] if found else (math.nan, math.nan)
-        return Lacking(depth, shares[0], shares[1], low=ends[0], high=ends[1])
+            self._known_ends[named] = found[1:] if found else (math.nan, math.nan)
+        low, high = self._known_ends[named]
+        return Lacking(depth, shares[0], shares[1], low, high)
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.
@@ -673,13 +661,9 @@ class Comparison(Plottable, Shown):
         )
         self._refuse_repeats("ranks")
         rows = [
-            (measure.label, name, *row)
+            {"measure": measure.label, **row}
             for measure in self.measures
-            for name, row in zip(
-                self.systems,
-                rank_intervals(self.evaluations, measure, self.query_ids, self.cluster, design=options),
-                strict=True,
-            )
+            for row in rank_intervals(self.evaluations, measure, self.query_ids, self.cluster, design=options)
         ]
         return frame_of(rows, RANKS)
 
@@ -691,8 +675,8 @@ class Comparison(Plottable, Shown):
         p : float, default 0.9
             Persistence of rank-biased overlap.
         """
-        rule = self.scores_by_doc_id if self.by_doc_id else None
-        return orders_of(self.evaluations, self.pairs, rule, as_level("p", p, example="0.9"))
+        by_doc_id = self.scores_by_doc_id if self.by_doc_id else None
+        return orders_of(self.evaluations, self.pairs, by_doc_id, as_level("p", p, example="0.9"))
 
     def significant_by_one_rule(self) -> pl.DataFrame:
         """Return the pairs that are significant either under the tie policy alone, or by document id alone.
@@ -704,32 +688,28 @@ class Comparison(Plottable, Shown):
             the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are
             not at hand, and with a judge.
         """
-        rows: list[tuple[str | float, ...]] = []
-        if self.by_doc_id and not self.by_judge:
-            own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
-            ruled = [
-                {
-                    name: side_of(one, measure, own[name], self.by_doc_id[name]).ranked_by_doc_id
-                    for name, one in self.evaluations.items()
-                }
-                for measure in self.measures
-            ]
-            found = compare_sides(
-                self.measures,
-                ruled,
-                pairs_of(self.systems, self.design.against),
-                design=self.design,
-                cluster=self.cluster,
+        if not self.by_doc_id or self.by_judge:
+            return frame_of([], ONE_RULE)
+        own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
+        ruled = [
+            {
+                name: side_of(one, measure, own[name], self.by_doc_id[name]).ranked_by_doc_id
+                for name, one in self.evaluations.items()
+            }
+            for measure in self.measures
+        ]
+        found = compare_sides(
+            self.measures, ruled, pairs_of(self.systems, self.design.against), design=self.design, cluster=self.cluster
+        )
+        differing = np.flatnonzero(self.pairs.column("significant") != found.column("significant")).tolist()
+        ties = next(iter(self.evaluations.values())).ties
+        rows = [
+            (
+                *(one.measure, one.system, one.baseline, ties if one.significant else "doc_id"),
+                *(one.difference, one.p_adjusted, one.doc_id_difference, other.p_adjusted),
             )
-            differing = np.flatnonzero(self.pairs.column("significant") != found.column("significant")).tolist()
-            ties = next(iter(self.evaluations.values())).ties
-            rows = [
-                (
-                    *(one.measure, one.system, one.baseline, ties if one.significant else "doc_id"),
-                    *(one.difference, one.p_adjusted, one.doc_id_difference, other.p_adjusted),
-                )
-                for one, other in ((self.pairs[place], found[place]) for place in differing)
-            ]
+            for one, other in ((self.pairs[place], found[place]) for place in differing)
+        ]
         return frame_of(rows, ONE_RULE)
 
 
@@ -760,8 +740,9 @@ def assemble(
         for scores in one:
             scores.spread.placements.forget()
     pairs = compare_sides(measures, sides, pairs_of(list(evaluations), design.against), design=design, cluster=codes)
-    named = {name: one.called(name) for name, one in evaluations.items()}
-    return Comparison(pairs, named, design, ids, codes, by_doc_id)
+    return Comparison(
+        pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id
+    )
 
 
 def _of_stratum(
@@ -958,8 +939,8 @@ def compare(
                 allowed="None",
                 beside={"runs": "repeats"} if has_repeats else {"qrels": "spans"},
             )
-        given_options = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
-        options: Any = given_options | {"queries": queries if isinstance(weights, str) else None, "rng": None}
+        options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
+        options |= {"queries": queries if isinstance(weights, str) else None, "rng": None}
         by = ((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in listed)
         evaluations: Any = evaluate(qrels, runs if isinstance(runs, Mapping) else by_name(by), measures, **options)
         found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)

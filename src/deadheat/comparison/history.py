@@ -24,13 +24,13 @@ from deadheat.errors import (
     DataError,
     MeasureError,
     ParameterError,
-    Plain,
     as_count,
     check_choice,
+    collected,
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
+from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
@@ -125,17 +125,20 @@ class History(Plottable, Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
-        rows = []
-        for place, step in enumerate(self.steps):
-            for measure in self.measures:
-                own = step.means[measure]
-                row = {**asdict(step.origin), "name": step.name, "measure": measure}
-                row |= {name: own[name] for name in NUMBERS}
-                row |= _of_pair("", self.since[measure][place])
-                if self.to_reference:
-                    row |= _of_pair("reference_", self.to_reference[measure][place])
-                rows.append(row | {"comparable": step.is_comparable, "changed": step.changed})
-        return rows
+        return [
+            {
+                **asdict(step.origin),
+                "name": step.name,
+                "measure": measure,
+                **{name: step.means[measure][name] for name in NUMBERS},
+                **_of_pair("", self.since[measure][place]),
+                **(_of_pair("reference_", self.to_reference[measure][place]) if self.to_reference else {}),
+                "comparable": step.is_comparable,
+                "changed": step.changed,
+            }
+            for place, step in enumerate(self.steps)
+            for measure in self.measures
+        ]
 
     def queries(self, n: int = 5, step: int = -1) -> pl.DataFrame:
         """Return the queries that fell and rose most at a step, by measure.
@@ -188,14 +191,15 @@ def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
 
 
 def _side(step: Step, measure: StoredMeasure, query_ids: TextArray) -> Side:
-    side = side_of_values(measure, aligned(step.values[measure.notation], step.query_ids, query_ids))
-    if (repeated := step.repeats[measure.notation]) is not None:
-        side = replace(
-            side, repeats=np.column_stack([aligned(one, step.query_ids, query_ids) for one in repeated.values.T])
-        )
-    if step.weights is None or measure.total:
-        return side
-    return replace(side, weights=np.nan_to_num(aligned(step.weights, step.query_ids, query_ids)))
+    def over_all(column: FloatArray) -> FloatArray:
+        return aligned(column, step.query_ids, query_ids)
+
+    repeated, weights = step.repeats[measure.notation], None if measure.total else step.weights
+    return replace(
+        side_of_values(measure, over_all(step.values[measure.notation])),
+        repeats=None if repeated is None else np.column_stack([over_all(one) for one in repeated.values.T]),
+        weights=None if weights is None else np.nan_to_num(over_all(weights)),
+    )
 
 
 def history(
@@ -303,12 +307,10 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
 
 def _tell_times(steps: Sequence[Step], notes: list[str]) -> None:
     """Note evaluations without a time, and of one time."""
-    times = [one.origin.time for one in steps]
-    lacking = [one.file for one in steps if not one.origin.time]
-    twice = [one.file for one in steps if one.origin.time and times.count(one.origin.time) > 1]
-    if lacking:
+    by_time = collected((one.origin.time, one.file) for one in steps)
+    if lacking := by_time.pop("", None):
         notes.append(f"{three(lacking)}: saved by an older version without the time, and taken as the first")
-    if twice:
+    if twice := [file for files in by_time.values() if len(files) > 1 for file in files]:
         notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
 
 
@@ -318,16 +320,11 @@ def _shared_measures(steps: Sequence[Step], notes: list[str]) -> tuple[str, ...]
     is_any = any(one.unanswerable for one in steps)
     for one in others:
         check_conventions((first.name, one.name), (first.conventions, one.conventions), is_any=is_any)
-    shared = tuple(name for name in first.means if all(name in one.means for one in steps))
-    if not shared:
-        raise DataError(
-            "the evaluations have no measure in common",
-            given=Plain(three(list(dict.fromkeys(", ".join(one.means) for one in steps)), between="; ")),
-        )
+    shared = shared_measures([list(one.means) for one in steps])
     left = dict.fromkeys(name for one in steps for name in one.means if name not in shared)
     if left:
         notes.append(f"not in all evaluations, and left out: {', '.join(left)}")
-    return shared
+    return tuple(shared)
 
 
 def _reconciled(
@@ -385,10 +382,8 @@ def _compared(
         of_mean = steps[0].means[measure]
         own = StoredMeasure(notation=measure, higher_is_better=of_mean["higher_is_better"], total=of_mean["total"])
         sides = {n: _side(step, own, ids) for n, step in enumerate(steps)}
-        pairs: dict[int, Pair] = {}
-        if can_be:
-            made = compare_sides([own], [sides], can_be, design=design, cluster=None)
-            pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}
+        made = compare_sides([own], [sides], can_be, design=design, cluster=None) if can_be else ()
+        pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}
         found[measure] = tuple(map(pairs.get, range(len(steps))))
     return found
 
@@ -442,15 +437,11 @@ class QrelsDiff(Shown):
         """
         rows = []
         for measure, both in self._scores():
-            best = max if next(iter(both.values()))[0].measure.higher_is_better else min
-            for system, pair in both.items():
-                before, after = (one.reported() for one in pair)
-                ranks = [
-                    1
-                    + sum(best(value, own) == value != own for value in (each[n].reported() for each in both.values()))
-                    for n, own in enumerate((before, after))
-                ]
-                rows.append((measure, system, before, after, after - before, *ranks, *(one.n_queries for one in pair)))
+            sign = 1 if next(iter(both.values()))[0].measure.higher_is_better else -1
+            means = {system: [one.reported() for one in pair] for system, pair in both.items()}
+            for system, (old, new) in means.items():
+                ranks = [1 + sum(sign * one[n] > sign * means[system][n] for one in means.values()) for n in (0, 1)]
+                rows.append((measure, system, old, new, new - old, *ranks, *(one.n_queries for one in both[system])))
         return frame_of(rows, EFFECTS)
 
     @cached_property
@@ -485,13 +476,12 @@ class QrelsDiff(Shown):
         kinds = {query: kind for kind in ("changed", "added", "gone") for query in getattr(self.changes, kind)}
         ids = np.array(sorted({*before.query_ids.tolist(), *after.query_ids.tolist()}), object)
         old, new = (aligned(one.values, one.query_ids, ids) for one in (before, after))
-        # a query that is gone has the weight that it had
         each = [np.ones(len(one.values)) if one.weights is None else one.weights for one in (before, after)]
         was, weights = (aligned(own, one.query_ids, ids) for own, one in zip(each, (before, after), strict=True))
-        weights = np.where(np.isnan(weights), was, weights)
         mean, size = (0.0, 1.0) if before.measure.total else (before.mean, float(each[1][after.kept].sum()))
         moved = np.where(np.isnan(new), mean, new) - np.where(np.isnan(old), mean, old)
-        parts = weights * moved / (size or np.nan)
+        # a query that is gone has the weight that it had
+        parts = np.where(np.isnan(weights), was, weights) * moved / (size or np.nan)
         for n in np.flatnonzero(moved).tolist():
             yield str(ids[n]), kinds.get(ids[n], ""), float(old[n]), float(new[n]), float(parts[n])
 

@@ -179,8 +179,7 @@ class Leaderboard(Plottable, Shown):
         """The pairs whose order some order of equal scores alone reverses; None where these are not known."""
         if self.tie_ranks is None:
             return None
-        low, high = (self._sign * ends for ends in (self.tie_min, self.tie_max))  # type: ignore[operator]  # known
-        low, high = np.minimum(low, high), np.maximum(low, high)
+        low, high = np.sort(self._sign * np.vstack([self.tie_min, self.tie_max]), axis=0)  # type: ignore[list-item]  # known
         can = high[None, :] - low[:, None] > NEGLIGIBLE_DIFFERENCE
         apart = self._sign * (self.mean_low[:, None] - self.mean_low) > NEGLIGIBLE_DIFFERENCE
         return [(self.models[i], self.models[j]) for i, j in np.argwhere(can & apart).tolist()]
@@ -194,10 +193,9 @@ class Leaderboard(Plottable, Shown):
         if self.reversible is None or self.uncertainty is None:
             return None
         place = {name: n for n, name in enumerate(self.models)}
-        either = self.uncertainty.better | self.uncertainty.better.T
-        is_open = ~either[np.triu_indices(len(self.models), 1)]
-        only_ties = sum(bool(either[place[one], place[other]]) for one, other in self.reversible)
-        n_open = int(is_open.sum()) + only_ties
+        is_open = ~(self.uncertainty.better | self.uncertainty.better.T)
+        only_ties = sum(not is_open[place[one], place[other]] for one, other in self.reversible)
+        n_open = int(is_open[np.triu_indices(len(place), 1)].sum()) + only_ties
         return len(self.reversible) / n_open if n_open else 0.0
 
     @cached_property
@@ -281,8 +279,8 @@ class Leaderboard(Plottable, Shown):
         found: list[tuple[str, FloatArray]] = []
         for place, name in enumerate(self.tasks):
             kept = np.arange(len(self.tasks)) != place
-            weights = _shares(self.shares[kept], np.array(self.groups)[kept] if self.groups else None)
-            found.append((name, self.values[:, kept] @ weights))
+            groups = np.array(self.groups or [""] * len(kept))
+            found.append((name, self.values[:, kept] @ _shares(self.shares[kept], groups[kept])))
         return found
 
     def leave_one_out(self) -> pl.DataFrame:
@@ -320,8 +318,7 @@ def _above(totals: FloatArray) -> IntArray:
 
 def _ranks_within(low: FloatArray, high: FloatArray, sign: float) -> tuple[IntArray, IntArray]:
     """Return the first and last rank of each, if every one may be anywhere between its two ends by itself."""
-    ends = sign * low, sign * high
-    worst, best = np.minimum(*ends), np.maximum(*ends)
+    worst, best = np.sort(sign * np.vstack([low, high]), axis=0)
     first = 1 + (worst[None, :] > best[:, None] + NEGLIGIBLE_DIFFERENCE).sum(axis=1)
     last = len(low) - (best[None, :] < worst[:, None] - NEGLIGIBLE_DIFFERENCE).sum(axis=1)
     return first, last
@@ -413,8 +410,7 @@ def leaderboard(
         task: as_positive("weights", float(one)) for task, one in labels_of_tasks("weights", weights, of_tasks).items()
     }
     shares = _shares(
-        np.array([given.get(task, 1.0) for task in of_tasks]),
-        np.array([labels[task] for task in of_tasks]) if labels else None,
+        np.array([given.get(task, 1.0) for task in of_tasks]), np.array([labels.get(task, "") for task in of_tasks])
     )
     units = [_units(task) for task in own]
     values = np.column_stack([_means(task) for task in own])
@@ -521,10 +517,8 @@ def _value_range(results: TaskResults, values: FloatArray) -> tuple[float, float
     return found
 
 
-def _shares(weights: FloatArray, groups: np.ndarray[Any, Any] | None) -> FloatArray:
+def _shares(weights: FloatArray, groups: np.ndarray[Any, Any]) -> FloatArray:
     """Return what each task counts: its weight within its group, of which each counts the same."""
-    if groups is None:
-        return weights / weights.sum()
     found = np.zeros(len(weights))
     names = np.unique(groups)
     for name in names:
@@ -541,8 +535,7 @@ def _units(task: Task) -> Units:
     """Return the queries of a task as what is resampled; a model that lacks it has zeros, which do not vary."""
     values = np.nan_to_num(task.values)
     sizes = np.ones(len(values)) if task.weights is None else task.weights
-    sums = values if task.weights is None else values * sizes[:, None]
-    return Units(np.arange(values.shape[1]), sums, sizes, task.weights is not None)
+    return Units(np.arange(values.shape[1]), values * sizes[:, None], sizes, task.weights is not None)
 
 
 def sum_of_ties(tasks: Sequence[Task], shares: FloatArray, end: str, order: IntArray) -> FloatArray | None:

@@ -96,9 +96,8 @@ def listed_values(
         Of each query, in the order of the listing; None where there are more orders than that, or more than 2,000
         queries: the mean over so many is as good as normal. None too for a measure that sees more than relevance.
     """
-    if len(queries) > MAX_QUERIES or not measure.can_list_orders(placements):
-        return None
-    orders = _list_orders(measure, placements, queries, max_orders)
+    can_be = len(queries) <= MAX_QUERIES and measure.can_list_orders(placements)
+    orders = _list_orders(measure, placements, queries, max_orders) if can_be else None
     if orders is None:
         return None
     ends = np.cumsum([len(found.probabilities) for found in orders])

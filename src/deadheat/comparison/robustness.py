@@ -122,18 +122,21 @@ def orders_of(
     measures = [one for one in next(iter(evaluations.values())).measures if one.is_quality]
     totals = {one: totals_of(one, [own[one] for own in evaluations.values()]) for one in measures}
     own = {one: [pair for pair in pairs if pair.measure == one.label] for one in measures}
-    systems, found = list(evaluations), []
-    for one in measures if by_doc_id else ():
-        ruled = totals_of(one, [by_doc_id(name, one) for name in evaluations])  # type: ignore[misc]  # not None
-        names = one.label, f"{one.label}, by document id"
-        found.append(
-            order_agreement(names, systems, (totals[one], ruled), own[one], p, higher_is_better=one.higher_is_better)
+    against = [(one, other.label, totals[other]) for one, other in combinations(measures, 2)]
+    if by_doc_id:
+        ruled = {one: totals_of(one, [by_doc_id(name, one) for name in evaluations]) for one in measures}
+        against = [*((one, f"{one.label}, by document id", ruled[one]) for one in measures), *against]
+    found = (
+        order_agreement(
+            (one.label, name),
+            list(evaluations),
+            (totals[one], of_other),
+            own[one],
+            p,
+            higher_is_better=one.higher_is_better,
         )
-    for one, other in combinations(measures, 2):
-        both = totals[one], totals[other]
-        found.append(
-            order_agreement((one.label, other.label), systems, both, own[one], p, higher_is_better=one.higher_is_better)
-        )
+        for one, name, of_other in against
+    )
     return SystemOrders(tuple(found), p)
 
 
@@ -198,9 +201,8 @@ def _over_ties(pairs: Sequence[Pair], n_systems: int, *, higher_is_better: bool)
     n_equal = Counter(name for one in pairs if math.isnan(one.flip_probability) for name in (one.system, one.baseline))
     weights = {name: np.mean(1 / np.arange(n, n + n_equal[name] + 1)) for name, n in n_above.items()}
     reversals = np.array([(one.flip_probability, one.can_flip) for one in ordered])
-    found: list[float] = []
-    for own in (np.ones(len(lower)), np.array([weights[name] for name in lower])):
-        found += [*(1 - 2 * (own @ reversals) / own.sum()).tolist(), 1.0]
+    each = (np.ones(len(lower)), np.array([weights[name] for name in lower]))
+    found = [end for own in each for end in (*(1 - 2 * (own @ reversals) / own.sum()).tolist(), 1.0)]
     return dict(zip(OVER_TIES, found, strict=True))
 
 
@@ -216,8 +218,8 @@ def rank_intervals(
     cluster: IntArray | None,
     *,
     design: Design,
-) -> list[tuple[float | None, ...]]:
-    """Return rank, low, high, p_best and n_queries of each system, as `Comparison.rank_intervals` has them.
+) -> list[dict[str, Any]]:
+    """Return system, rank, low, high, p_best and n_queries of each, as `Comparison.rank_intervals` has them.
 
     Each resample draws as many queries (or clusters) as there are, and breaks the ties of every drawn query at random,
     for each system by itself: what queries and tie orders might have been. The value of a query comes from its exact
@@ -239,14 +241,12 @@ def rank_intervals(
     keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))
     n_queries = int(keep.sum())
     if not n_queries:
-        return [(None, None, None, None, 0)] * len(sides)
+        return [{"system": name, "n_queries": 0} for name in evaluations]
     units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
     n_units, random = int(units.max()) + 1, generator(design.rng)
     own = sides[0].factors(keep)
-    means, variances = (
-        _sums(units, [own * side.mean[keep] for side in sides]),
-        _sums(units, [own**2 * side.variance[keep] for side in sides]),
-    )
+    means = _sums(units, [own * side.mean[keep] for side in sides])
+    variances = _sums(units, [own**2 * side.variance[keep] for side in sides])
     is_few = n_units * len(sides) * design.n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
     pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better
@@ -260,9 +260,12 @@ def rank_intervals(
         rng=random,
     )
     by_mean = means.sum(axis=0, keepdims=True) / own.sum()
-    (own,), _ = ranks(by_mean if higher else -by_mean)
-    found = bounds_of_ranks(best, worst, design.confidence_level)
-    return [(*row, n_queries) for row in zip(own.tolist(), *(one.tolist() for one in found), strict=True)]
+    (rank,), _ = ranks(by_mean if higher else -by_mean)
+    columns = (rank, *bounds_of_ranks(best, worst, design.confidence_level))
+    return [
+        {"system": name, "rank": rank, "low": low, "high": high, "p_best": p_best, "n_queries": n_queries}
+        for name, rank, low, high, p_best in zip(evaluations, *(one.tolist() for one in columns), strict=True)
+    ]
 
 
 def _sums(units: IntArray, columns: Sequence[FloatArray]) -> FloatArray:

@@ -25,7 +25,7 @@ from deadheat.errors import (
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import by_own_name, evaluate, opened
+from deadheat.evaluation.evaluate import by_own_name, evaluate, opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
@@ -260,12 +260,8 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
 
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:
     """Return the results of evaluations by task and model, by a measure that all have."""
-    lists = [[str(scores.measure) for scores in one] for own in named.values() for one in own.values()]
-    shared = [name for name in lists[0] if all(name in other for other in lists)]
-    if measure is None and not shared:
-        held = dict.fromkeys(", ".join(each) for each in lists)
-        raise DataError("the evaluations have no measure in common", given=Plain(three(list(held), between="; ")))
-    wanted = shared[0] if measure is None else measure
+    lists = [list(map(str, one.measures)) for own in named.values() for one in own.values()]
+    wanted: MeasureLike = shared_measures(lists)[0] if measure is None else measure
     notes: list[str] = []
     tasks = []
     for task, own in named.items():

@@ -704,6 +704,15 @@ def by_own_name(
     return by_name((one.name if name is None else name, one) for name, one in made)
 
 
+def shared_measures(lists: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of measures that all of several evaluations have; raise an error if there are none."""
+    shared = [name for name in lists[0] if all(name in other for other in lists)]
+    if not shared:
+        held = dict.fromkeys(", ".join(each) for each in lists)
+        raise DataError("the evaluations have no measure in common", given=Plain(three(list(held), between="; ")))
+    return shared
+
+
 @dataclass(frozen=True)
 class RuleDifference:
     """How far a rule that breaks ties is from the exact values of a measure.

@@ -109,8 +109,8 @@ def coarsen(
     >>> found.name, found.notes
     ('fine, 0 decimals', ('scores coarsened to 0 decimals: 5 different ones became 2',))
     """
-    asked = {"levels": levels, "decimals": decimals, "dtype": dtype}
-    check_one_way([name for name, one in asked.items() if one is not None], per_query=per_query)
+    given = {"levels": levels, "decimals": decimals, "dtype": dtype}
+    check_one_way([name for name, one in given.items() if one is not None], per_query=per_query)
     check_coarse(levels=levels, decimals=decimals, dtype=dtype)
     table = Run.of(run)
     if table.by_keys is not None:
@@ -374,7 +374,7 @@ def coarsening_profile(
     check_threads()
     as_rng("rng", rng)
     ways = _ways(per_query=per_query, levels=levels, decimals=decimals, dtypes=dtypes)
-    conventions = Conventions.of({"missing": missing, "no_relevant": no_relevant})
+    conventions = Conventions.of(locals())
     chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
     if baseline is not None and baseline not in named:
         raise ParameterError(argument="baseline", given=baseline, allowed=list(named))
@@ -392,11 +392,9 @@ def coarsening_profile(
         steps[scores] = {}
         for name, given in named.items():
             run = coarsen(given, **way, per_query=per_query) if way else given
-            exact, traditional = evaluate_beside(conventions, judged, run, chosen, "doc_id")
-            steps[scores][name] = exact
+            steps[scores][name], traditional = evaluate_beside(conventions, judged, run, chosen, "doc_id")
             frame = run.to_polars()
-            is_tied = frame.select(tied=pl.struct("query_id", "score").is_duplicated())["tied"]
-            n_distinct, share_tied = frame["score"].n_unique(), float(is_tied.sum()) / max(frame.height, 1)
+            n_distinct, n_tied = frame["score"].n_unique(), int(frame.select("query_id", "score").is_duplicated().sum())
             rows += [
                 CoarseScores(
                     run=name,
@@ -404,7 +402,7 @@ def coarsening_profile(
                     measure=str(own.measure),
                     n_queries=own.n_queries,
                     n_distinct=n_distinct,
-                    share_tied=share_tied,
+                    share_tied=n_tied / max(frame.height, 1),
                     value=own.mean,
                     tie_std=own.mean_tie_std,
                     tie_min=own.mean_tie_min,
@@ -414,14 +412,13 @@ def coarsening_profile(
                     error=doc_id.mean - original.mean,
                     change=own.mean - original.mean,
                 )
-                for own, doc_id, original in zip(exact, traditional, steps[AS_GIVEN][name], strict=True)
+                for own, doc_id, original in zip(steps[scores][name], traditional, steps[AS_GIVEN][name], strict=True)
             ]
         if not way:
             warn(steps[AS_GIVEN], judged, named, missing=missing)
     pairs = tuple(pair for measure in chosen for pair in _compare(measure, steps, places, rng))
-    order = {str(measure): n for n, measure in enumerate(chosen)}
-    rows.sort(key=lambda row: (order[row.measure], list(named).index(row.run)))
-    first = steps[AS_GIVEN]
+    measure_names, names, first = list(map(str, chosen)), list(named), steps[AS_GIVEN]
+    rows.sort(key=lambda row: (measure_names.index(row.measure), names.index(row.run)))
     return CoarseningProfile(
         tuple(_with_rivals(rows, pairs)), pairs, max(len(one.query_ids) for one in first.values()), per_query, first
     )
@@ -466,10 +463,8 @@ def _compare(
     }
     for a, b in places:
         original = _difference(sums[AS_GIVEN], a, b)
-        # a difference that is only rounding has no winner
-        sign = original if abs(original) > NEGLIGIBLE_DIFFERENCE else 0.0
         for scores, own in sums.items():
-            wrong, no_winner = winner(own, a, b, sign)
+            wrong, no_winner = winner(own, a, b, original)
             yield CoarsePair(
                 measure=str(measure),
                 system=a,
@@ -501,14 +496,14 @@ def winner(sums: TieSums, a: str, b: str, sign: float) -> tuple[Flip, float]:
     a, b : str
         Two systems.
     sign : float
-        The right sign of the difference, a less b: above 0, below 0 or 0. If neither is right, both are NaN.
+        The right sign of the difference, a less b; if it is 0 but for rounding, neither is right, and both are NaN.
     """
     one, other = sums.sides[a], sums.sides[b]
     gap = gap_of(one, other)
     keep = ~np.isnan(gap.values)
-    if not sign or math.isnan(sign) or not keep.any():
-        return Flip(math.nan, can_flip=False, method="none"), math.nan
     n = int(keep.sum())
+    if not (abs(sign) > NEGLIGIBLE_DIFFERENCE and n):  # NaN too
+        return Flip(math.nan, can_flip=False, method="none"), math.nan
     lowest, highest, mean = (float(part[keep].sum()) / n for part in (gap.low, gap.high, gap.mean))
     equal = ROUNDING * max(1.0, abs(lowest), abs(highest))
     if highest - lowest < equal:  # no tie moves the difference
@@ -545,6 +540,10 @@ def _with_rivals(rows: Iterable[CoarseScores], pairs: Iterable[CoarsePair]) -> I
 
 CELLS = 1 << 19  # documents that are ordered together, in all drawn orders: some tens of MB
 FEWEST_DRAWS = 2  # of which there is a standard error
+EXACT = {  # scales with which nothing is drawn
+    0: "noise of scale 0: ties are in the order of the second score",
+    math.inf: "noise of infinite scale: plain ties, exact means",
+}
 BEST, FINITE, WORST, LACKING = range(4)  # what a second score can be; noise moves the finite ones alone
 
 
@@ -731,26 +730,19 @@ def evaluate_with_confidence(
         | {"then_by": other if scale == 0 else None},
     )
     found = partial(ConfidenceEvaluation, name=first.name, then_by=other.name, query_ids=plain.query_ids)
-    if scale in {0, math.inf}:
-        plain_ties = "noise of infinite scale: plain ties, exact means"
-        note = plain_ties if scale else "noise of scale 0: ties are in the order of the second score"
-        return found(
-            tuple(_scores(plain, one.measure, one.values, one.values * 0.0) for one in plain),
-            scale=float(scale),
-            n_draws=0,
-            notes=(note, *plain.notes),
-        )
+    if scale in EXACT:
+        scores = tuple(_scores(plain, one.measure, one.values, one.values * 0.0) for one in plain)
+        return found(scores, scale=float(scale), n_draws=0, notes=(EXACT[scale], *plain.notes))
     orders = _JudgedTies.of(plain.placements, first.to_polars(), other.to_polars())
     means, errors = _draw(orders, chosen, float(scale), n_draws, generator(rng))
     scores = tuple(_scores(plain, *of_measure) for of_measure in zip(chosen, means, errors, strict=True))
+    n_lacking = int((orders.kind == LACKING).sum())
+    lacking = [f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}"] if n_lacking else []
     note = (
         f"means over {n_draws:,} orders of ties, drawn by {other.name} with Gumbel noise of scale {scale:g}"
         " (Plackett-Luce), with their standard errors: no closed form is known"
     )
-    notes = (note, *plain.notes)
-    if n_lacking := int((orders.kind == LACKING).sum()):
-        notes = (f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}", *notes)
-    return found(scores, scale=float(scale), n_draws=n_draws, notes=notes)
+    return found(scores, scale=float(scale), n_draws=n_draws, notes=(*lacking, note, *plain.notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -898,11 +890,9 @@ def _scores(plain: Evaluation, measure: Measure, means: FloatArray, errors: Floa
     """Return the scores of a measure; a query without a value keeps none."""
     kept = plain[str(measure)].kept
     values, errors = (np.where(kept, column, np.nan) for column in (means, errors))
+    found = replace(plain[str(measure)], values=values)
     # drawn orders of different queries are independent
-    n_kept = int(kept.sum())
-    mean = float(values[kept].mean()) if n_kept else math.nan
-    error = math.sqrt(float((errors[kept] ** 2).sum())) / n_kept if n_kept else math.nan
+    error = math.sqrt(float((errors[kept] ** 2).sum())) / found.n_queries if found.n_queries else math.nan
     if measure.geometric:  # to first order
-        mean = math.exp(mean)
-        error *= mean
-    return ConfidenceScores(measure, plain.query_ids, values, errors, mean, error)
+        error *= found.mean
+    return ConfidenceScores(measure, plain.query_ids, values, errors, found.mean, error)

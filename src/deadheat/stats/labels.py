@@ -161,17 +161,17 @@ def _powered(
     n, mean_weight = len(known), float(weights.mean())
     centre = float(others.mean()) if len(others) else 0.0
     residuals = known - weights * (predicted - centre)
-    of_others = float(np.var(others, ddof=1)) / len(others) if len(others) > 1 else 0.0
     estimate = float(residuals.mean())
-    variance = float(np.var(residuals, ddof=1)) / n + mean_weight**2 * of_others if n > 1 else math.nan
+    if n < 2:
+        return Powered(estimate, math.nan, math.nan, math.nan, math.nan, mean_weight, math.nan, float(n))
+    of_others = float(np.var(others, ddof=1)) / len(others) if len(others) > 1 else 0.0
+    variance = float(np.var(residuals, ddof=1)) / n + mean_weight**2 * of_others
     error = math.sqrt(variance)
-    half = float(special.stdtrit(n - 1, (1 + confidence_level) / 2)) * error if n > 1 else math.nan
-    t = estimate / error if error > 0 else math.nan
-    p_value = float(2 * special.stdtr(n - 1, -abs(t))) if not math.isnan(t) else math.nan
-    varies = n > 1 and np.ptp(known) > 0 and np.ptp(predicted) > 0
+    half = float(special.stdtrit(n - 1, (1 + confidence_level) / 2)) * error
+    p_value = float(2 * special.stdtr(n - 1, -abs(estimate / error))) if error > 0 else math.nan
+    varies = np.ptp(known) > 0 and np.ptp(predicted) > 0
     correlation = float(np.corrcoef(known, predicted)[0, 1]) if varies else math.nan
-    own = float(np.var(known, ddof=1)) if n > 1 else math.nan
-    n_effective = own / variance if variance > 0 else float(n)
+    n_effective = float(np.var(known, ddof=1)) / variance if variance > 0 else float(n)
     return Powered(estimate, error, estimate - half, estimate + half, p_value, mean_weight, correlation, n_effective)
 
 

@@ -416,11 +416,8 @@ def tiers_of(order: Sequence[int], better: BoolArray) -> IntArray:
     >>> tiers_of([0, 1, 2], np.array([[False, False, True], [False] * 3, [False] * 3])).tolist()
     [1, 1, 2]
     """
-    found: IntArray = np.zeros(len(better), np.int64)
-    left, tier = list(order), 0
-    while left:
-        tier += 1
-        rest = [one for one in left if better[left[0], one]]
-        found[[one for one in left if one not in set(rest)]] = tier
-        left = rest
+    found: IntArray = np.ones(len(better), np.int64)
+    left = list(order)
+    while left := [one for one in left if better[left[0], one]]:
+        found[left] += 1
     return found
