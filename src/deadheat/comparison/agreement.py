@@ -244,15 +244,15 @@ def _by_query(frames: list[pl.DataFrame], common: set[str]) -> list[tuple[IntArr
 
 def _of_query(above: IntArray, tied: IntArray, p: float, cutoff: int) -> dict[str, tuple[float, float, float]]:
     """Return the value of each kind for a query, and the lower and upper end of its range if it has one."""
-    both = (tied > 0).all(axis=0)
-    first, second = above[:, both]
+    first, second = above[:, (tied > 0).all(axis=0)]
     tau_b, tau = agreement.tau(first, second)
-    tau_ap = agreement.tau_ap(first, second)
-    found = {name: (value, value, value) for name, value in (("tau_b", tau_b), ("tau", tau), ("tau_ap", tau_ap))}
-    for variant in agreement.VARIANTS:
-        overlap = agreement.rank_biased_overlap(above, tied, p, variant)
-        found[f"rbo_{variant}"] = overlap.extrapolated, overlap.low, overlap.high
-    return found | {"overlap": agreement.top_overlap(above, tied, cutoff)}
+    values = {"tau_b": tau_b, "tau": tau, "tau_ap": agreement.tau_ap(first, second)}
+    biased = {f"rbo_{one}": agreement.rank_biased_overlap(above, tied, p, one) for one in agreement.VARIANTS}
+    return {
+        **{name: (value, value, value) for name, value in values.items()},
+        **{name: (one.extrapolated, one.low, one.high) for name, one in biased.items()},
+        "overlap": agreement.top_overlap(above, tied, cutoff),
+    }
 
 
 def agree_systems(

@@ -407,14 +407,19 @@ class Languages(Plottable, Shown):
             language, against, system, baseline, gap and baseline_gap (of these languages), and the columns of
             :meth:`Comparison.to_polars` with details.
         """
-        named = [(one.language, one.baseline, one.pair) for one in self.interactions]
-        rows = []
-        for language, against, pair in named or [("", "", self.differences[0].pair)]:
-            row = _of_pair(pair)
-            gaps = {"gap": row.pop("mean"), "baseline_gap": row.pop("baseline_mean")}
-            systems = {"system": pair.system, "baseline": pair.baseline}
-            rows.append({"language": language, "against": against} | systems | gaps | row)
-        return frame_of(rows) if named else frame_of(rows).clear()
+        rows = [
+            {
+                "language": one.language,
+                "against": one.baseline,
+                "system": one.pair.system,
+                "baseline": one.pair.baseline,
+                "gap": one.pair.mean,
+                "baseline_gap": one.pair.baseline_mean,
+                **_of_pair(one.pair, "mean", "baseline_mean"),
+            }
+            for one in self.interactions or [Interaction("", "", self.differences[0].pair)]
+        ]
+        return frame_of(rows) if self.interactions else frame_of(rows).clear()
 
     def detectable(self, power: float = 0.8) -> dict[str, tuple[float, float]]:
         """Return the differences between languages that these queries find: the least and the most, by measure.
@@ -458,8 +463,9 @@ def _whole(sides: Sequence[Side]) -> FloatArray:
     return np.where(np.isnan(values).any(axis=1, keepdims=True), np.nan, values)
 
 
-def _of_pair(pair: Pair) -> dict[str, Any]:
-    own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "system", "baseline", "judged"}]
+def _of_pair(pair: Pair, *without: str) -> dict[str, Any]:
+    left_out = {*KNOWN.values(), "system", "baseline", "judged", *without}
+    own = [one.name for one in fields(Pair) if one.name not in left_out]
     return {name: getattr(pair, name) for name in own} | {name: getattr(pair, own) for name, own in KNOWN.items()}
 
 
@@ -506,8 +512,9 @@ def judge_languages(
                 continue
             (other,) = names - {row.best}
             size = signed(-pair.difference if other == pair.baseline else pair.difference)
-            told = f"{other} ({size}, p {probability(pair.p_adjusted)})"
-            others[_why_not_worse(pair, measure, row.best, found.design)].append(told)
+            others[_why_not_worse(pair, measure, row.best, found.design)].append(
+                f"{other} ({size}, p {probability(pair.p_adjusted)})"
+            )
             others["within"] += [other] if is_equivalent and pair.low < pair.high else []
         text = "".join(
             OTHERS[key].format(_listed(own), unit=unit[1], margin=margin) for key, own in others.items() if own
@@ -741,10 +748,9 @@ def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
                 given=" and ".join(", ".join(names) for names in (own, systems)),
             )
         for name, one in systems.items():
-            known = own[name]
-            how = "" if one.conventions == known.conventions else "under other conventions"
-            how = how if list(map(str, one.measures)) == list(map(str, known.measures)) else "with other measures"
-            if how:
+            has_same = list(map(str, one.measures)) == list(map(str, own[name].measures))
+            if not has_same or one.conventions != own[name].conventions:
+                how = "under other conventions" if has_same else "with other measures"
                 raise ParameterError(
                     f"{name} was evaluated {how} in {language} than in {first}", argument="evaluations"
                 )
@@ -769,12 +775,10 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | 
         return None
     found, pairs = split_by_language(comparison.evaluations, table)
     times = Counter(pair for own in pairs.values() for pair in set(own.values()))
-    paired = {language for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
-    if not paired:
+    kept = {language: own for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
+    if not kept:
         return None
-    kept = {language: pairs[language] for language in pairs if language in paired}
-    labels = None
-    ids = comparison.query_ids.tolist()
+    ids, labels = comparison.query_ids.tolist(), None
     if comparison.cluster is not None:
         codes = dict(zip(ids, comparison.cluster.tolist(), strict=True))
         labels = {language: {pair: (codes[query],) for query, pair in own.items()} for language, own in kept.items()}

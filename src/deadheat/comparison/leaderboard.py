@@ -137,8 +137,8 @@ class Leaderboard(Plottable, Shown):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        first = three([name for name, tier in zip(self.models, self.tiers or (), strict=False) if tier == 1])
-        said = f"first tier {first}" if self.tiers else f"best {self.models[0]}"
+        first = [name for name, tier in zip(self.models, self.tiers or (), strict=False) if tier == 1]
+        said = f"first tier {three(first)}" if self.tiers else f"best {self.models[0]}"
         sizes = f"{counted(len(self.models), 'model')} on {counted(len(self.tasks), 'task')}"
         return f"<Leaderboard of {sizes} by {self.measure}: {said}>"
 
@@ -149,9 +149,8 @@ class Leaderboard(Plottable, Shown):
     @cached_property
     def ranks(self) -> list[int | None]:
         """The rank of each model by its mean, equal ones the first; None where a missing value leaves it open."""
-        first, last = _ranks_within(self.mean_low, self.mean_high, self._sign)
-        open_to = (first != last) if self.value_range else np.zeros(len(first), np.bool_)
-        return [None if is_open else rank for rank, is_open in zip(first.tolist(), open_to.tolist(), strict=True)]
+        first, last = (ends.tolist() for ends in _ranks_within(self.mean_low, self.mean_high, self._sign))
+        return [low if low == high or not self.value_range else None for low, high in zip(first, last, strict=True)]
 
     @cached_property
     def rank_intervals(self) -> list[tuple[int, int]] | None:
@@ -276,10 +275,9 @@ class Leaderboard(Plottable, Shown):
         """Each task with the means of all models without it; empty with fewer than two tasks or with bounds."""
         if len(self.tasks) < 2 or np.isnan(self.values).any():
             return []
-        found: list[tuple[str, FloatArray]] = []
+        found, groups = [], np.array(self.groups or [""] * len(self.tasks))
         for place, name in enumerate(self.tasks):
             kept = np.arange(len(self.tasks)) != place
-            groups = np.array(self.groups or [""] * len(kept))
             found.append((name, self.values[:, kept] @ _shares(self.shares[kept], groups[kept])))
         return found
 
@@ -301,8 +299,7 @@ class Leaderboard(Plottable, Shown):
     @property
     def deciding_task(self) -> str | None:
         """The task without which another model leads; of several the one that changes most. None if there is none."""
-        frame = self.leave_one_out().filter(pl.col("leader") != self.models[0])
-        return frame["task"][0] if len(frame) else None
+        return next((row[0] for row in self.leave_one_out().iter_rows() if row[1] != self.models[0]), None)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -486,17 +483,14 @@ def _check_scales(results: TaskResults) -> None:
     known = measure_named(results.measure)
     if known is not None and known.range[1] != 1:
         return
-    largest = {task.name: np.abs(task.of(results.models).values).max(axis=0) for task in results.tasks}
-    table = np.vstack(list(largest.values()))
-    for of, names, other in (("task", list(largest), 1), ("model", results.models, 0)):
-        highest = np.nanmax(table, axis=other)
-        small = [name for name, top in zip(names, highest.tolist(), strict=True) if 0 < top <= 1]
-        big = [name for name, top in zip(names, highest.tolist(), strict=True) if top > 1]
+    table = np.vstack([np.abs(task.of(results.models).values).max(axis=0) for task in results.tasks])
+    for of, names, other in (("task", [task.name for task in results.tasks], 1), ("model", results.models, 0)):
+        highest = list(zip(names, np.nanmax(table, axis=other).tolist(), strict=True))
+        small = [f"{name} up to {top:g}" for name, top in highest if 0 < top <= 1]
+        big = [f"{name} up to {top:g}" for name, top in highest if top > 1]
         if small and big:
             raise DataError(
-                f"values are on different scales: of {of} {small[0]} up to {highest[names.index(small[0])]:g}, of"
-                f" {big[0]} up to {highest[names.index(big[0])]:g}",
-                hint="divide percentages by 100",
+                f"values are on different scales: of {of} {small[0]}, of {big[0]}", hint="divide percentages by 100"
             )
 
 
@@ -519,12 +513,9 @@ def _value_range(results: TaskResults, values: FloatArray) -> tuple[float, float
 
 def _shares(weights: FloatArray, groups: np.ndarray[Any, Any]) -> FloatArray:
     """Return what each task counts: its weight within its group, of which each counts the same."""
-    found = np.zeros(len(weights))
-    names = np.unique(groups)
-    for name in names:
-        own = groups == name
-        found[own] = weights[own] / weights[own].sum() / len(names)
-    return found
+    group = np.unique(groups, return_inverse=True)[1]
+    of_groups = np.bincount(group, weights)
+    return np.asarray(weights / of_groups[group] / len(of_groups))
 
 
 def _means(task: Task) -> FloatArray:
@@ -553,7 +544,7 @@ def _unknown(
     if sampling == "random":
         if len(tasks) < FEWEST_TASKS:
             return f"{counted(len(tasks), 'task')}, and a spread over tasks takes {FEWEST_TASKS}"
-        alone = [name for name in dict.fromkeys(groups) if list(groups).count(name) == 1]
+        alone = [name for name in dict.fromkeys(groups) if groups.count(name) == 1]
         return f"{three(alone)}: a group of a single task, whose spread is not known" if alone else ""
     if not has_queries:
         return "tasks are fixed, and the values of their queries are not known"

@@ -284,13 +284,12 @@ def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.ra
     found: FloatArray | None = np.zeros((0, 1))
     if moved.any():
         measure, placements, queries = side.measure, side.placements, np.flatnonzero(moved[side.own])
-        parts = measure.distributions(placements, queries)
-        if parts is None:
-            parts = listed_values(measure, placements, queries, MAX_ORDERS)
-        if parts is None:
-            found = draw_values(measure, placements, moved[side.own], rng)
-        else:
-            found = np.array([_steps(*part) for part in parts])
+        parts = measure.distributions(placements, queries) or listed_values(measure, placements, queries, MAX_ORDERS)
+        found = (
+            np.array([_steps(*part) for part in parts])
+            if parts
+            else draw_values(measure, placements, moved[side.own], rng)
+        )
     if found is None:
         return None
     values = np.broadcast_to(side.mean[keep][:, None], (int(keep.sum()), found.shape[1])).copy()
@@ -369,8 +368,7 @@ def _one_sided(powered: Powered, alternative: str) -> float:
     """Return the p value of the alternative, from the two-sided one of a symmetric test."""
     if alternative == "two-sided":
         return powered.p_value
-    is_in_favour = (powered.estimate > 0) == (alternative == "greater")
-    return powered.p_value / 2 if is_in_favour else 1 - powered.p_value / 2
+    return powered.p_value / 2 if (powered.estimate > 0) == (alternative == "greater") else 1 - powered.p_value / 2
 
 
 def values_of(
@@ -394,13 +392,11 @@ def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> di
 
     Of the mean over systems by the judge's labels, by Welch's t test: what a random sample differs in by chance alone.
     """
-    found = {}
-    for scores in next(iter(judge.values())):
-        measure = scores.measure.label
-        means = [values.mean(axis=1) for values in values_of(judge, measure, query_ids)]
-        if (p := sample_doubt(*means)) is not None:
-            found[measure] = p
-    return found
+    labels = [scores.measure.label for scores in next(iter(judge.values()))]
+    doubts = {
+        label: sample_doubt(*(values.mean(axis=1) for values in values_of(judge, label, query_ids))) for label in labels
+    }
+    return {label: p for label, p in doubts.items() if p is not None}
 
 
 def check_judge(design: Design, *, has_clusters: bool) -> None:

@@ -337,7 +337,7 @@ class Judge:
 
     def _rival(self, measure: Measure, leader: str) -> str:
         levels, sign = self.levels[measure.label], 1 if measure.higher_is_better else -1
-        others = [name for name in self._rivals(leader) or levels if name != leader]
+        others = (name for name in self._rivals(leader) or levels if name != leader)
         return max(others, key=lambda name: (not math.isnan(levels[name]), sign * levels[name]))
 
     def _rivals(self, leader: str | None) -> tuple[str, ...]:
@@ -405,7 +405,8 @@ class Judge:
                 words |= {"better": _are(better), "worse": _are(worse), "of": design.baseline}
                 sentences.append(OF_BASELINE.format_map(words))
         margin = "" if kind == "none" else self._of_margin(own, words)
-        power = self._power(found, own, words) if kind == "not shown" and not margin and not pair.doubtful else ""
+        if kind == "not shown" and not margin and not pair.doubtful:
+            sentences.append(self._power(found, own, words))
         doubts = {
             "ties": pair.flip_probability >= LIKELY or pair.doc_id_reverses or _is_by_policy(pair),
             "missing judgments": found.lacking is not None and not found.lacking.is_safe,
@@ -414,7 +415,7 @@ class Judge:
         return replace(
             found,
             headline=headline(kind, words, [name for name, is_one in doubts.items() if is_one]),
-            sentences=tuple(filter(None, [*sentences, margin, power])),
+            sentences=tuple(filter(None, [*sentences, margin])),
         )
 
     def _least_p(self, pair: Pair, own: Sequence[Pair]) -> float:
@@ -451,7 +452,6 @@ class Judge:
         noun = unit if pair.n_clusters is None else ("cluster", "clusters")
         queries = counted(pair.n_queries, *unit)
         units = queries if pair.n_clusters is None else f"{queries} in {counted(pair.n_clusters, 'cluster')}"
-        by_weight = " by weight" * (pair.n_effective is not None)
         units += "" if pair.n_effective is None else f" worth {pair.n_effective:.1f} of equal weight"
         levels, leader, rival = self.levels[measure.label], found.leader or pair.baseline, found.runner_up
         baselines = self._rivals(found.leader)
@@ -468,30 +468,28 @@ class Judge:
             role = "baseline" if rival == design.baseline else "best baseline" if baselines else "runner-up"
             against = f"the {role} {rival}"
         held = f"{level} to {other}" if level != other else f"both {level}"
-        lower = "" if measure.higher_is_better else ", lower is better"
+        held += "" if measure.higher_is_better else ", lower is better"
         p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
         tested = "" if math.isnan(pair.p_adjusted) else f", {p} {probability(pair.p_adjusted)}"
-        level_of_ci = f"{100 * design.confidence_level:g}% CI"
-        ends = f", {level_of_ci} [{number(found.low)}, {number(found.high)}]" if pair.is_known else ""
-        logarithms = " in logarithms" if measure.geometric else ""
+        interval = f", {100 * design.confidence_level:g}% CI [{number(found.low)}, {number(found.high)}]"
+        difference = signed(found.difference) + " in logarithms" * measure.geometric + interval * pair.is_known
         won = "each" if found.n_better == found.n_compared else found.n_better or "none"
         who = "baselines" if baselines else "others"
         of_others = f"; {leader} is better than {won} of the {found.n_compared} {who} by more than chance"
-        wins = (pair.wins, pair.losses) if leader == pair.system else (pair.losses, pair.wins)
         is_sided = pair.is_known and pair.low * pair.high > 0
         return {
             **vars(found),
             "query": unit[0],
             "queries": queries,
             "units": units,
-            "n_units": f"{n:,} {noun[n != 1]}{by_weight}",
+            "n_units": f"{n:,} {noun[n != 1]}{'' if pair.n_effective is None else ' by weight'}",
             "nouns": noun[1],
             "everywhere": f"on the only {unit[0]}" if pair.n_queries == 1 else f"on each of {units}",
             "mean": "total" if measure.total else "mean",
             "level": level,
-            "lead": f"{name} {leads} by {measure.label} ({held}{lower})",
+            "lead": f"{name} {leads} by {measure.label} ({held})",
             "rival": against,
-            "numbers": f"difference {signed(found.difference)}{logarithms}{ends}{tested}, {units}",
+            "numbers": f"difference {difference}{tested}, {units}",
             "near": ", though p is in doubt as the differences are skewed" if pair.doubtful else "",
             "rest": of_others if found.n_compared > 1 else "",
             "differ": f"{differing:,} of {n:,} {noun[n != 1]} differ{'s' * (differing == 1)}",
@@ -500,8 +498,8 @@ class Judge:
             "least_p": number(found.least_p),
             "skewness": pair.skewness,
             "test": design.test,
-            "wins": wins[0],
-            "losses": wins[1],
+            "wins": pair.wins if leader == pair.system else pair.losses,
+            "losses": pair.losses if leader == pair.system else pair.wins,
             "sided": ""
             if design.alternative == "two-sided"
             else f" (one-sided test, for {pair.system} {design.alternative} than {pair.baseline})",
@@ -513,20 +511,14 @@ class Judge:
         """Say whether tie order alone can reverse the order of the two."""
         if math.isnan(pair.flip_probability):
             return ""
-        exact = pair.expected_difference
-        names = (pair.system, pair.baseline)
+        exact, names = pair.expected_difference, (pair.system, pair.baseline)
         ahead, behind = names if (exact > 0) == measure.higher_is_better else names[::-1]
         is_vague = pair.can_flip and pair.flip_method == "normal" and pair.flip_standard_error > VAGUE
         by_id = f"; ties broken {BY_DOC_ID}, put {behind} ahead" if pair.doc_id_reverses else ""
-        if _is_by_policy(pair):
-            key = "policy"
-        elif not pair.can_flip:
-            key = "never"
-        else:
-            is_rare = max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id
-            key = "hardly" if is_rare else "often"
+        is_rare = max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id
+        key = "never" if not pair.can_flip else "hardly" if is_rare else "often"
         chance = percentage(pair.flip_probability, pair.flip_standard_error)
-        return TIES[key].format(
+        return TIES["policy" if _is_by_policy(pair) else key].format(
             measure=measure.label,
             ties=self.ties,
             ahead=ahead,
@@ -540,12 +532,11 @@ class Judge:
         """Say what so many queries can find, where nothing was shown."""
         if found.detectable is None:
             return ""
-        level = f"{1 - self.design.confidence_level:.3g}" + (f"/{found.n_tests}" if found.n_tests > 1 else "")
         return POWER.format_map(
             {
                 **words,
                 "size": number(found.detectable),
-                "level": level,
+                "level": f"{1 - self.design.confidence_level:.3g}" + f"/{found.n_tests}" * (found.n_tests > 1),
                 "uncorrected": f", not corrected for {len(own)} pairs" if found.n_tests == 1 < len(own) else "",
             }
         )
@@ -562,19 +553,20 @@ class Judge:
         else:
             key = "equivalent" if found.equivalent else "no worse" if found.no_worse else "not shown"
         p = probability(found.p_equivalent if key == "equivalent" else found.p_no_worse)
-        held = {
-            **words,
-            "system": pair.system,
-            "baseline": pair.baseline,
-            "margin": found.margin,
-            "n": len(rows),
-            "p": p,
-            "why": f": {words.get('n_units')} cannot show it" if n_units(pair) < FEWEST else f" (p {p})",
-            "pairs": f"{n or 'none'} of {len(rows)} pairs {'is' if n == 1 else 'are'}",
-            "systems": f"{three(shown)} ({len(shown)} of the {len(rows)} other systems)",
-            "are": "is" if len(shown) == 1 else "are",
-        }
-        return MARGIN[key].format_map(held)
+        return MARGIN[key].format_map(
+            {
+                **words,
+                "system": pair.system,
+                "baseline": pair.baseline,
+                "margin": found.margin,
+                "n": len(rows),
+                "p": p,
+                "why": f": {words.get('n_units')} cannot show it" if n_units(pair) < FEWEST else f" (p {p})",
+                "pairs": f"{n or 'none'} of {len(rows)} pairs {'is' if n == 1 else 'are'}",
+                "systems": f"{three(shown)} ({len(shown)} of the {len(rows)} other systems)",
+                "are": "is" if len(shown) == 1 else "are",
+            }
+        )
 
 
 def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
@@ -591,9 +583,10 @@ def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
 def _too_many(pair: Pair, own: Sequence[Pair], design: Design) -> str:
     """Say that no difference can be significant, where the correction raises p of resamples that far."""
     n_tests, least = least_adjusted(own, design)
-    is_so = not (pair.exact_p_value or significant([least], 1 - design.confidence_level)[0])
+    if pair.exact_p_value or significant([least], 1 - design.confidence_level)[0]:
+        return ""
     text = f"p of {design.n_resamples:,} resamples, corrected for {n_tests:,} differences, is at least {number(least)}"
-    return f"{text}: no difference can be significant by it." if is_so else ""
+    return f"{text}: no difference can be significant by it."
 
 
 def _is_by_policy(pair: Pair) -> bool:
@@ -684,10 +677,10 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
     """
     measure, n = next(iter(verdicts.values())).measure, len(verdicts)
     leads = collected((one.leader or "", stratum) for stratum, one in verdicts.items())
-    who = [
+    who = (
         f"{name or 'nobody'} leads in {'all ' if len(own) == n > 1 else ''}{len(own)} ({three(own)})"
         for name, own in sorted(leads.items(), key=lambda item: (not item[0], -len(item[1])))
-    ]
+    )
     shown = [
         f"{one.leader} is better than {one.runner_up} in {stratum} ({signed(one.difference)},"
         f" p {probability(one.p_adjusted)}, n = {one.n_queries:,})"
@@ -727,16 +720,16 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
 def headline_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> str:
     """Return the headline of a comparison by strata; the arguments are those of `judge_strata`."""
     leaders = [one.leader or "" for one in verdicts.values()]
+    better = [one.leader for one in verdicts.values() if one.is_better]
     leader = max(filter(None, leaders), key=leaders.count, default="")
-    n_shown = sum(one.is_better and one.leader == leader for one in verdicts.values())
     words = {
         "measure": next(iter(verdicts.values())).measure,
         "strata": counted(len(verdicts), *what),
         "leader": leader,
         "n_led": leaders.count(leader),
-        "n_shown": n_shown or "none",
+        "n_shown": better.count(leader) or "none",
     }
-    return headline("strata" if any(one.is_better for one in verdicts.values()) else "open strata", words)
+    return headline("strata" if better else "open strata", words)
 
 
 def number(value: float) -> str:
