@@ -417,8 +417,7 @@ class LabelAgreement:
     @property
     def confusion(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
         """How often each pair of grades was given: rows are human grades, columns the judge's."""
-        found: np.ndarray[tuple[int, int], np.dtype[np.int64]] = self.counts.sum(0).astype(np.int64)
-        return found
+        return self.counts.sum(0).astype(np.int64)
 
     @cached_property
     def confusion_shares(self) -> list[list[Estimate]]:
@@ -787,8 +786,7 @@ def _named(judge: Any) -> dict[str, Qrels]:  # noqa: ANN401 - one or several sou
     if isinstance(judge, Mapping) and judge and not all(isinstance(one, Mapping | list) for one in judge.values()):
         return by_name((name, _labels(source)) for name, source in judge.items())
     several = isinstance(judge, list | tuple) and judge and not isinstance(judge[0], tuple | list)
-    read = [_labels(one) for one in (judge if several else [judge])]
-    return by_name((one.name, one) for one in read)
+    return by_name((one.name, one) for one in map(_labels, judge if several else [judge]))
 
 
 def _labels(source: Source) -> Qrels:

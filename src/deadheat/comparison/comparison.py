@@ -99,7 +99,7 @@ RANKS: dict[str, type[pl.DataType]] = {
     "p_best": pl.Float64,
     "n_queries": pl.Int64,
 }
-OF_MARGIN = ("margin", "p_no_worse", "no_worse", "p_equivalent", "equivalent")
+
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
@@ -251,9 +251,8 @@ class Comparison(Plottable, Shown):
             first = next((one for one in self.measures if one.is_quality), self.measures[0])
             places = np.flatnonzero(self.pairs.column("measure") == first.label).tolist()
             pairs = [self.pairs[place] for place in places]
-            sizes = [max(pair.n_queries, 1) if first.total else 1 for pair in pairs]
-            margins = as_positive("margin", margin) / np.array(sizes)
-            found = self._within(places, margins)
+            sizes = np.array([max(pair.n_queries, 1) if first.total else 1 for pair in pairs])
+            found = self._within(places, as_positive("margin", margin) / sizes)
             within = {pair: replace(one, margin=margin) for pair, one in zip(pairs, found, strict=True)}
         return Judge(
             pairs=self.pairs,
@@ -463,6 +462,11 @@ class Comparison(Plottable, Shown):
         """
         found = {}
         masks = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
+        with catch_warnings(action="ignore"):  # of queries without a value, which the human labels have warned of
+            of_judge = {
+                name: groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
+                for name, one in self.by_judge.items()
+            }
         for stratum, keep in masks.items():
             own = {name: members(one.query_ids, self.query_ids[keep]) for name, one in self.evaluations.items()}
             part = assemble(
@@ -472,9 +476,11 @@ class Comparison(Plottable, Shown):
                 None,
                 {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
             )
-            found[stratum] = (
-                part.with_judge(_of_stratum(self.by_judge, columns, queries, stratum)) if self.by_judge else part
-            )
+            judged = {
+                name: one.select(of_judge[name].get(stratum, np.zeros(len(one.query_ids), np.bool_)))
+                for name, one in self.by_judge.items()
+            }
+            found[stratum] = part.with_judge(judged) if judged else part
         return _corrected_together(found, self.design)
 
     def with_judge(
@@ -528,7 +534,7 @@ class Comparison(Plottable, Shown):
         return frame_of(
             {
                 **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
-                **{name: [getattr(row, name) for row in found] for name in OF_MARGIN},
+                **{one.name: [getattr(row, one.name) for row in found] for one in fields(Within)},
             }
         )
 
@@ -745,33 +751,24 @@ def assemble(
     )
 
 
-def _of_stratum(
-    judge: Mapping[str, Evaluation], columns: str | Sequence[str], queries: Source, stratum: Stratum
-) -> dict[str, Evaluation]:
-    """Return a judge's evaluations of the queries of one stratum."""
-    found = {}
-    for name, one in judge.items():
-        with catch_warnings(action="ignore"):  # of queries without a value, which the human labels have warned of
-            own = groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
-        found[name] = one.select(own.get(stratum, np.zeros(len(one.query_ids), np.bool_)))
-    return found
-
-
 def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
     """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families."""
     if design.test == TUKEY:
         return found
-    columns = ("measure", "p_value")
-    measures, raw = (np.concatenate([part.pairs.column(name) for part in found.values()]) for name in columns)
+    measures = np.concatenate([part.pairs.column("measure") for part in found.values()])
+    raw = np.concatenate([part.pairs.column("p_value") for part in found.values()]).astype(np.float64)
     adjusted = np.empty(len(raw))
     for measure in dict.fromkeys(measures.tolist()):
-        adjusted[measures == measure] = stats.adjust(raw[measures == measure].astype(np.float64), design.correction)
-    is_significant = stats.significant(adjusted, 1 - design.confidence_level)
-    ends = np.cumsum([len(part.pairs) for part in found.values()])[:-1]
-    each = zip(found.items(), np.split(adjusted, ends), np.split(is_significant, ends), strict=True)
+        adjusted[measures == measure] = stats.adjust(raw[measures == measure], design.correction)
+    each = np.split(adjusted, np.cumsum([len(part.pairs) for part in found.values()])[:-1])
+    alpha = 1 - design.confidence_level
     return {
-        stratum: replace(part, pairs=part.pairs.changed(p_adjusted=p, significant=shown), n_strata=len(found))
-        for (stratum, part), p, shown in each
+        stratum: replace(
+            part,
+            pairs=part.pairs.changed(p_adjusted=own, significant=stats.significant(own, alpha)),
+            n_strata=len(found),
+        )
+        for (stratum, part), own in zip(found.items(), each, strict=True)
     }
 
 
@@ -1091,9 +1088,8 @@ def compare_evaluated(
     for name, other in others:
         left, right = (list(map(str, each.measures)) for each in (one, other))
         if set(left) != set(right):
-            held = f"{', '.join(left)} and {', '.join(right)}"
             raise DataError(
-                f"{first} and {name} were evaluated with different measures ({held})",
+                f"{first} and {name} were evaluated with different measures ({', '.join(left)} and {', '.join(right)})",
                 hint="evaluate both with the same",
             )
     _check_shared(evaluations, design)
@@ -1149,5 +1145,5 @@ def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None
     for pair in pairs_of(list(ids), design.against):
         if ids[pair[0]].isdisjoint(ids[pair[1]]):
             one, other = sorted(pair, key=list(ids).index)
-            sizes = f"{len(ids[one])} and {counted(len(ids[other]), 'query', 'queries')}"
-            raise DataError(f"{one} and {other} have no query in common: {sizes}")
+            others = counted(len(ids[other]), "query", "queries")
+            raise DataError(f"{one} and {other} have no query in common: {len(ids[one])} and {others}")

@@ -5,7 +5,6 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -226,7 +225,7 @@ class Languages(Plottable, Shown):
             for first, second in combinations(self.languages, 2)
         ]
         pairs = compare_sides(
-            self.measures, self._sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster
+            self.measures, self._sides, places, name_of=lambda key: key[1], design=self.design, cluster=self.cluster
         )
         differences = np.column_stack([own[a].values - own[b].values for own in self._sides for a, b in places])
         systems = [name for (name, _), _ in places] * len(self.measures)
@@ -256,7 +255,7 @@ class Languages(Plottable, Shown):
         between = pairs_of(self.systems, self.design.against)
         places = [((gap, one), (gap, other)) for gap in gaps for one, other in between]
         pairs = compare_sides(
-            self.measures, sides, places, name_of=itemgetter(1), design=self.design, cluster=self.cluster
+            self.measures, sides, places, name_of=lambda key: key[1], design=self.design, cluster=self.cluster
         )
         languages = [gap for (gap, _), _ in places] * len(self.measures)
         return tuple(Interaction(*gap, pair) for gap, pair in zip(languages, pairs, strict=True))

@@ -275,11 +275,9 @@ class Leaderboard(Plottable, Shown):
         """Each task with the means of all models without it; empty with fewer than two tasks or with bounds."""
         if len(self.tasks) < 2 or np.isnan(self.values).any():
             return []
-        found, groups = [], np.array(self.groups or [""] * len(self.tasks))
-        for place, name in enumerate(self.tasks):
-            kept = np.arange(len(self.tasks)) != place
-            found.append((name, self.values[:, kept] @ _shares(self.shares[kept], groups[kept])))
-        return found
+        groups = np.array(self.groups or [""] * len(self.tasks))
+        left = {name: np.arange(len(self.tasks)) != place for place, name in enumerate(self.tasks)}
+        return [(name, self.values[:, kept] @ _shares(self.shares[kept], groups[kept])) for name, kept in left.items()]
 
     def leave_one_out(self) -> pl.DataFrame:
         """Return what the order would be without each task, that which changes most first.

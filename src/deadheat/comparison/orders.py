@@ -319,8 +319,8 @@ def draw_sums(
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
         return DrawnSums(np.array([fixed]), fixed, 0.0)
-    drawn = _drawn_values(measure, placements, moved, rng, share)
-    sums = [(own[moved][:, None] * values).sum(axis=0) for values in drawn]
+    factors = own[moved][:, None]
+    sums = [(factors * values).sum(axis=0) for values in _drawn_values(measure, placements, moved, rng, share)]
     is_exact = not measure.standard_error(placements)[moved].any()
     deviation = math.sqrt(float(variance[moved].sum())) if is_exact else math.nan
     return DrawnSums(np.sort(np.concatenate(sums)) + fixed, exact, deviation)
@@ -609,8 +609,7 @@ def _nearest(values: FloatArray, cells: int) -> tuple[IntArray, FloatArray]:
 def _convolved(rows: list[Cells]) -> Cells:
     """Return the distribution of the sum of independent numbers of cells: neighbours first, so that few are long."""
     while len(rows) > 1:
-        pairs = zip(rows[::2], rows[1::2], strict=False)
-        rows = [_added(*pair) for pair in pairs] + (rows[-1:] if len(rows) % 2 else [])
+        rows = [*map(_added, rows[::2], rows[1::2]), *(rows[-1:] if len(rows) % 2 else [])]
     return rows[0]
 
 

@@ -304,8 +304,7 @@ def _steps(values: FloatArray, probabilities: FloatArray) -> FloatArray:
     """Return a thousand values that are as frequent as a distribution makes them."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(probabilities[order])
-    at = np.searchsorted(reached, (np.arange(STEPS) + 0.5) / STEPS * reached[-1])
-    return np.asarray(values[order][at])
+    return values[order][np.searchsorted(reached, (np.arange(STEPS) + 0.5) / STEPS * reached[-1])]
 
 
 POWERED = "ppi"  # the method of an interval
@@ -522,8 +521,7 @@ def _both(one: pl.DataFrame | None, other: pl.DataFrame | None, query_ids: TextA
     if one is None or other is None:
         return np.zeros(len(query_ids), np.int64)
     shared = one.join(other, on=["query_id", "doc_id"]).group_by("query_id").len()
-    counts = aligned(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids)
-    return np.nan_to_num(counts).astype(np.int64)
+    return np.nan_to_num(aligned(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids)).astype(np.int64)
 
 
 def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray) -> FloatArray:

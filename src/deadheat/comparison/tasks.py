@@ -87,8 +87,7 @@ class Task:
         def chosen(columns: FloatArray | None) -> FloatArray | None:
             if columns is None:
                 return None
-            found: FloatArray = np.where(np.array(places) >= 0, columns[..., places], math.nan)
-            return found
+            return np.where(np.array(places) >= 0, columns[..., places], math.nan)
 
         parts: dict[str, Any] = {name: chosen(getattr(self, name)) for name in ("values", "tie_min", "tie_max")}
         return replace(self, models=tuple(models), **parts)
@@ -156,8 +155,7 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
 def _of_file(path: Path, measure: MeasureLike | None) -> TaskResults:
     if path.suffix.lower() == ".json" and (is_saved(path) or _mteb_in(path)):
         return _of_several([path], measure)
-    records = read_records(path, None, WANTED)
-    frame, notes = _with_points(records, NAMES["value"], path)
+    frame, notes = _with_points(read_records(path, None, WANTED), NAMES["value"], path)
     found = _of_table(frame, path, measure)
     return replace(found, notes=(*notes, *found.notes))
 
@@ -317,8 +315,7 @@ def _frame(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
         found = as_narwhals(frame_of(source), "the table")
     if not hasattr(found, "to_native"):
         raise SourceTypeError(argument="source", given=Plain(type(source).__name__), allowed=ALLOWED)
-    frame: pl.DataFrame = found.to_polars() if hasattr(found, "to_polars") else collect(found)  # type: ignore[arg-type]
-    return frame
+    return found.to_polars() if hasattr(found, "to_polars") else collect(found)  # type: ignore[arg-type]
 
 
 def _of_table(frame: pl.DataFrame, where: str | Path, measure: MeasureLike | None) -> TaskResults:

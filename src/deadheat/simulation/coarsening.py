@@ -443,8 +443,7 @@ def _ways(*, per_query: bool, **asked: Iterable[object] | None) -> list[dict[str
 def _named(runs: Source | Mapping[str, Source] | Sequence[Source], *, ascending: bool) -> dict[str, Run]:
     """Return the runs by name: one, several by name, or a list of several."""
     is_list = isinstance(runs, list | tuple) and not isinstance(next(iter(runs), None), tuple)
-    several = cast("Sequence[Source]", runs if is_list or are_runs(runs) else [runs])
-    found = named_runs(several, ascending=ascending)
+    found = named_runs(cast("Sequence[Source]", runs if is_list or are_runs(runs) else [runs]), ascending=ascending)
     if not found:
         raise ParameterError(argument="runs", given=runs, allowed="one run or several")
     return {name: run.renamed(name) for name, run in found.items()}

@@ -5,9 +5,8 @@ simulate_scenarios() simulates small rankings of which some tie, and no reranker
 """
 
 import hashlib
-import os
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import MISSING, astuple, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar, cast
@@ -25,6 +24,7 @@ from deadheat.io.guarding import check_threads
 from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.profile.profile import TieProfile, tie_profile
+from deadheat.settings import Settings, setting
 from deadheat.simulation.coarsening import check_coarse
 
 Named = TypeVar("Named", "Reranker", "QueryType")
@@ -37,9 +37,10 @@ MEASURES, OF_SCENARIOS = (RR(), Hit() @ 5), (RR(), Hit() @ 3)
 CUTOFFS = (1, 3, 5, 10)
 
 
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise ParameterError(argument="name", given=name, allowed="a word or words that can be printed")
+def _as_name(name: str, given: object) -> object:
+    if not isinstance(given, str) or not given.strip() or not given.isprintable():
+        raise ParameterError(argument=name, given=given, allowed="a word or words that can be printed")
+    return given
 
 
 def _is_share(given: object) -> bool:
@@ -50,18 +51,28 @@ def _is_count(given: object) -> bool:
     return (whole(given) or 0) > 0
 
 
-def _check_share(name: str, given: object) -> None:
+def _as_share(name: str, given: object) -> object:
     if not _is_share(given):
         raise ParameterError(argument=name, given=given, allowed="a probability, from 0 to 1")
+    return given
 
 
-def _check_span(name: str, given: object, is_allowed: Callable[[object], bool], allowed: str) -> None:
+def _as_span(name: str, given: object, *, is_allowed: Callable[[object], bool], allowed: str) -> object:
     if not (isinstance(given, tuple) and len(given) == 2 and all(map(is_allowed, given)) and given[0] <= given[1]):
         raise ParameterError(argument=name, given=given, allowed=f"{allowed}, the lower one first")
+    return given
+
+
+def _as_levels(_: str, given: int) -> int | None:
+    check_coarse(levels=given)
+    return whole(given)
+
+
+OF_COUNTS = partial(_as_span, is_allowed=_is_count, allowed="a tuple of two whole numbers from 1 on")
 
 
 @dataclass(frozen=True)
-class Reranker:
+class Reranker(Settings):
     """A reranker to simulate.
 
     Attributes
@@ -81,20 +92,17 @@ class Reranker:
     Reranker(name='grades', levels=4, tie_probability=0.0, lowest=0.1, highest=0.9)
     """
 
-    name: str
-    levels: int | None = None
-    tie_probability: float = 0.0
+    name: str = setting(MISSING, _as_name)
+    levels: int | None = setting(None, _as_levels)
+    tie_probability: float = setting(0.0, _as_share)
     lowest: float = 0.1
     highest: float = 0.9
 
     def __post_init__(self) -> None:
-        """Raise `ParameterError` for what cannot be simulated."""
-        _check_name(self.name)
-        if self.levels is not None:
-            check_coarse(levels=self.levels)
-            object.__setattr__(self, "levels", whole(self.levels))
-        _check_share("tie_probability", self.tie_probability)
-        _check_span("lowest and highest", (self.lowest, self.highest), _is_share, "numbers from 0 to 1")
+        """Check each setting, and that scores lie between two numbers."""
+        super().__post_init__()
+        ends = (self.lowest, self.highest)
+        _as_span("lowest and highest", ends, is_allowed=_is_share, allowed="numbers from 0 to 1")
 
     @property
     def file_name(self) -> str:
@@ -103,7 +111,7 @@ class Reranker:
 
 
 @dataclass(frozen=True)
-class QueryType:
+class QueryType(Settings):
     """A kind of query to simulate.
 
     Attributes
@@ -122,23 +130,15 @@ class QueryType:
         which each document has one at random.
     """
 
-    name: str
-    performance: float
-    tie_probability: float = 0.0
-    raised: tuple[float, float] = (0.2, 0.4)
-    n_documents: tuple[int, int] = (10, 19)
-    n_relevant: tuple[int, int] = (1, 3)
-    repeated: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Raise `ParameterError` for what cannot be simulated."""
-        _check_name(self.name)
-        _check_share("performance", self.performance)
-        _check_share("tie_probability", self.tie_probability)
-        _check_share("repeated", self.repeated)
-        _check_span("raised", self.raised, _is_share, "a tuple of two numbers from 0 to 1")
-        _check_span("n_documents", self.n_documents, _is_count, "a tuple of two whole numbers from 1 on")
-        _check_span("n_relevant", self.n_relevant, _is_count, "a tuple of two whole numbers from 1 on")
+    name: str = setting(MISSING, _as_name)
+    performance: float = setting(MISSING, _as_share)
+    tie_probability: float = setting(0.0, _as_share)
+    raised: tuple[float, float] = setting(
+        (0.2, 0.4), partial(_as_span, is_allowed=_is_share, allowed="a tuple of two numbers from 0 to 1")
+    )
+    n_documents: tuple[int, int] = setting((10, 19), OF_COUNTS)
+    n_relevant: tuple[int, int] = setting((1, 3), OF_COUNTS)
+    repeated: float = setting(0.0, _as_share)
 
 
 # The four of source 1: levels, and how often a document gives its score to another.
@@ -247,7 +247,7 @@ class Simulation(Plottable):
             pl.col(pl.Float64).fill_nan(None)
         )
 
-    def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> list[Path]:
+    def write(self, folder: str | Path, *, force: bool = False) -> list[Path]:
         """Write qrels.txt, a TREC run for each reranker (NAME.run) and queries.csv: all of them or none.
 
         Parameters

@@ -149,8 +149,7 @@ def _weights(known: FloatArray, predicted: FloatArray, others: FloatArray) -> Fl
 
 def _weight(known: FloatArray, predicted: FloatArray, others: FloatArray, ratio: float) -> float:
     spread = float(np.var(np.concatenate([predicted, others]), ddof=1))
-    together = float(np.cov(known, predicted)[0, 1])
-    return min(max(together / (ratio * spread), 0.0), 1.0) if spread else 0.0
+    return min(max(float(np.cov(known, predicted)[0, 1]) / (ratio * spread), 0.0), 1.0) if spread else 0.0
 
 
 def _powered(
@@ -395,6 +394,5 @@ def drawn_levels(
     """
     known = np.flatnonzero(counts.any((1, 2, 3)))
     meant = meanings(counts[rng.choice(known, len(known))].sum(0))
-    weights = rng.standard_gamma(concentration * meant + counts)
-    shares = weights.cumsum(-1)[cells]
+    shares = rng.standard_gamma(concentration * meant + counts).cumsum(-1)[cells]
     return np.asarray((rng.random((len(shares), 1)) * shares[:, -1:] >= shares[:, :-1]).sum(1))

@@ -181,8 +181,7 @@ def shared_p_value(
     """
     from scipy import special
 
-    sides = {"two-sided": abs(difference), "greater": difference, "less": -difference}
-    if sides[alternative] <= 0:
+    if {"two-sided": abs(difference), "greater": difference, "less": -difference}[alternative] <= 0:
         return (
             1.0 if alternative == "two-sided" else 1 - shared_p_value(-difference, error, freedom, shared, alternative)
         )
@@ -343,8 +342,7 @@ def _low(found: FloatArray, errors: FloatArray, tail: float) -> float:
 def _high(found: FloatArray, errors: FloatArray, tail: float) -> float:
     """Return the length that no direction of the deviations exceeds but with the given probability."""
     widest = np.linalg.eigh(errors.T @ errors)[1][:, -1]
-    along = errors @ widest
-    ends = np.quantile(along, [tail, 1 - tail])
+    ends = np.quantile(errors @ widest, [tail, 1 - tail])
     return float(np.sqrt(found @ found) + np.abs(ends).max())
 
 
