@@ -106,19 +106,16 @@ def sample_size(
             argument="difference", given=difference, allowed=f"a number {signs}", beside={"alternative": alternative}
         )
     ratio = difference / as_positive("std", std)
-    high = 2
-    while _power(ratio, high, alpha, alternative) < power:
-        if high == MAX_QUERIES:
-            raise ParameterError(
-                f"needs more than {MAX_QUERIES:,} queries",
-                argument="difference",
-                given=difference,
-                beside={"std": std},
-                hint="enlarge it",
-            )
-        high = min(2 * high, MAX_QUERIES)
-    enough = range(high)  # high // 2 are too few, or 1
-    return bisect_left(enough, power, high // 2 + 1, key=lambda n: _power(ratio, n, alpha, alternative))
+    found = bisect_left(range(MAX_QUERIES + 1), power, 2, key=lambda n: _power(ratio, n, alpha, alternative))
+    if found > MAX_QUERIES:
+        raise ParameterError(
+            f"needs more than {MAX_QUERIES:,} queries",
+            argument="difference",
+            given=difference,
+            beside={"std": std},
+            hint="enlarge it",
+        )
+    return found
 
 
 def detectable_difference(
