@@ -685,11 +685,12 @@ def holes(
     check_each(judged, *named.values(), is_asked=check_duplicates)
     evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}
     scores = {name: one[parsed] for name, one in evaluations.items()}
-    sides: dict[str, _RunBounds] = {}
-    for name, run in named.items():
-        bounds = cast("PlacedBounds", scores[name].unjudged)
-        documents = unjudged_documents(judged, run, conventions.score_precision)
-        sides[name] = _RunBounds(bounds, _with_ties(documents, bounds))
+    sides = {
+        name: _run_bounds(
+            unjudged_documents(judged, run, conventions.score_precision), cast("PlacedBounds", scores[name].unjudged)
+        )
+        for name, run in named.items()
+    }
     names = ["query_id", "doc_id"]
     highest = pl.concat([side.frame for side in sides.values()]).group_by(names).agg(pl.col("rank").min())
     every = highest.filter(pl.col("rank") <= depth).select(names).sort(names)
@@ -759,8 +760,8 @@ class _RunBounds:
             start = stop
 
 
-def _with_ties(documents: pl.DataFrame, bounds: PlacedBounds) -> pl.DataFrame:
-    """Return the unjudged documents: query_id, doc_id, a tie in which a judgment does the same, and the rank."""
+def _run_bounds(documents: pl.DataFrame, bounds: PlacedBounds) -> _RunBounds:
+    """Return the bounds of a run with its unjudged documents, each with a tie in which a judgment does the same."""
     placements, unjudged, deepest = bounds.placements, bounds.unjudged, bounds.measure.deepest
     codes = pl.DataFrame(
         {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "code": np.arange(placements.n_queries)}
@@ -768,11 +769,8 @@ def _with_ties(documents: pl.DataFrame, bounds: PlacedBounds) -> pl.DataFrame:
     ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})
     if deepest is not None:  # one tie is as good as another below
         ties = ties.with_columns(pl.col("tie").min().over("code", pl.col("above").clip(upper_bound=deepest)))
-    return (
-        documents.join(codes, on="query_id")
-        .join(ties, on=["code", "above"])
-        .select("query_id", "doc_id", "tie", rank=pl.col("above") + 1)
-    )
+    joined = documents.join(codes, on="query_id").join(ties, on=["code", "above"])
+    return _RunBounds(bounds, joined.select("query_id", "doc_id", "tie", rank=pl.col("above") + 1))
 
 
 def _weighed(sides: Mapping[str, _RunBounds], every: pl.DataFrame, by: str) -> pl.DataFrame:
