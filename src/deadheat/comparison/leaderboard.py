@@ -539,18 +539,22 @@ def _unknown(
     units: Sequence[Units], tasks: Sequence[str], groups: Sequence[str], sampling: str, *, has_queries: bool
 ) -> str:
     """Return why nothing can be said of uncertainty; empty if it can."""
-    if sampling == "random":
-        if len(tasks) < FEWEST_TASKS:
-            return f"{counted(len(tasks), 'task')}, and a spread over tasks takes {FEWEST_TASKS}"
-        alone = [name for name in dict.fromkeys(groups) if groups.count(name) == 1]
-        return f"{three(alone)}: a group of a single task, whose spread is not known" if alone else ""
-    if not has_queries:
-        return "tasks are fixed, and the values of their queries are not known"
+    is_random, n = sampling == "random", sum(one.n_units for one in units)
+    alone = [name for name in dict.fromkeys(groups) if groups.count(name) == 1]
     few = [name for name, one in zip(tasks, units, strict=True) if one.n_units < 2]
-    if few:
-        return f"{three(few)}: a single query, whose spread is not known"
-    n = sum(one.n_units for one in units)
-    return f"{n} queries, and {FEWEST} are the fewest" if n < FEWEST else ""
+    cases = (  # of which the first holds
+        (
+            is_random and len(tasks) < FEWEST_TASKS,
+            f"{counted(len(tasks), 'task')}, and a spread over tasks takes {FEWEST_TASKS}",
+        ),
+        (is_random and alone, f"{three(alone)}: a group of a single task, whose spread is not known"),
+        (is_random, ""),
+        (not has_queries, "tasks are fixed, and the values of their queries are not known"),
+        (few, f"{three(few)}: a single query, whose spread is not known"),
+        (n < FEWEST, f"{n} queries, and {FEWEST} are the fewest"),
+        (True, ""),
+    )
+    return next(why for holds, why in cases if holds)
 
 
 def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, rng: np.random.Generator) -> Uncertainty:

@@ -493,11 +493,8 @@ def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
     they are those of one repeat of several.
     """
     conventions = evaluation.conventions
-    try:
-        replace(conventions, unjudged="bounds")
-    except ParameterError:
-        return None
-    if conventions.ties != "expected" or conventions.depth or not has_ends(measure):
+    is_plain = conventions.ties == "expected" and conventions.no_relevant in {None, "zero"}
+    if not is_plain or conventions.judged_only or conventions.depth or not has_ends(measure):
         return None
     placements, scores = evaluation.placements_of(measure), evaluation[str(measure)]
     if placements.n_retrieved.sum() > MOST_BOUNDED or scores.repeats is not None:

@@ -429,22 +429,20 @@ class Judge:
     def _kind(self, measure: Measure, pair: Pair, leader: str | None, least: float) -> str:
         """Return the key of the first sentence."""
         design, n = self.design, n_units(pair)
-        if not pair.n_queries:
-            return "none"
-        if leader is None:
-            return "same mean" if pair.wins or pair.losses else "equal"
-        if pair.n_queries == 1:
-            return "one query"
         # whether so few queries differ that no size of their differences is significant
         is_hopeless = least > 0 and not significant([least], 1 - design.confidence_level)[0]
-        found = "few" if n < FEWEST or is_hopeless else "not shown"
-        if favoured(pair, measure, design) == leader:
-            found = doubt(pair, design) or "better"
-        elif not is_ahead(pair, measure, leader):
-            return "behind"
-        elif pair.significant and design.alternative == "two-sided":
-            return "contradicted"
-        return "few differ" if found == "few" and is_hopeless and not n_differing(pair) == n < FEWEST else found
+        cases = (  # of which the first holds
+            (not pair.n_queries, "none"),
+            (leader is None, "same mean" if pair.wins or pair.losses else "equal"),
+            (pair.n_queries == 1, "one query"),
+            (favoured(pair, measure, design) == leader, doubt(pair, design) or "better"),
+            (leader is not None and not is_ahead(pair, measure, leader), "behind"),
+            (pair.significant and design.alternative == "two-sided", "contradicted"),
+            (is_hopeless and not n_differing(pair) == n < FEWEST, "few differ"),
+            (n < FEWEST, "few"),
+            (True, "not shown"),
+        )
+        return next(kind for holds, kind in cases if holds)
 
     def _words(self, found: Verdict, measure: Measure, pair: Pair, own: Sequence[Pair], sign: int) -> dict[str, Any]:
         """Return what the sentences are made of."""
@@ -764,16 +762,17 @@ def headline(kind: str, words: Mapping[str, Any], doubts: Sequence[str] = ()) ->
     doubts : sequence of str
         What could reverse a lead that is more than chance, such as "ties".
     """
-    if kind in OF_MARGIN and (words.get("equivalent") or words.get("no_worse")):
-        kind = "equivalent" if words["equivalent"] else "no worse"
-    elif kind == "not shown" and words["sided"]:
-        kind = "one-sided"
-    elif kind == "better" and doubts:
-        kind = "better if"
+    cases = (  # of which the first holds
+        (kind in OF_MARGIN and words.get("equivalent"), "equivalent"),
+        (kind in OF_MARGIN and words.get("no_worse"), "no worse"),
+        (kind == "not shown" and words["sided"], "one-sided"),
+        (kind == "better" and doubts, "better if"),
+        (True, kind),
+    )
     held = {"doubts": " and ".join(filter(None, (", ".join(doubts[:-1]), *doubts[-1:])))}
     if len(doubts) > 1:  # no room for the size
         held["size"] = f" by {words['measure']}"
-    return HEADLINES[kind].format_map({**words, **held})
+    return HEADLINES[next(one for holds, one in cases if holds)].format_map({**words, **held})
 
 
 def size_of(difference: float, measure: Measure) -> str:

@@ -676,25 +676,27 @@ def _compared(
     is_worse, is_few = better < -stats.NEGLIGIBLE_DIFFERENCE, n_units < FEWEST
     is_shown = bool(stats.significant(p_adjusted, options.alpha))
     needs = math.isnan(p_adjusted)
-    if not n_queries:
-        passed, why = False, {"no query": True}
-    elif not pairs.is_known(options)[n]:
-        passed, why = False, {"unknown": True}
-    elif pairs.is_same[n]:
-        passed, why = True, {}
-    elif needs:
-        passed, why = is_regression and not is_worse, {"worse": is_regression and is_worse, "needs": True}
-    elif is_shown and is_regression:
-        passed, why = False, {"significant": True, "skewed gains": is_skewed and skewness > 0}
-    elif is_regression:
-        power = "few" if detectable is None else "power"
-        passed, why = True, {"lost": n_lost > 0, power: is_worse or is_few, "not significant": is_worse}
-    elif is_shown:
-        is_constant = math.isnan(skewness) and n_units > 2 and better < 0
-        why = {"few": is_few, "skewed losses": is_skewed and skewness < 0, "constant": is_constant}
-        passed, why = True, {"lost": n_lost > 0, **why}
-    else:
-        passed, why = False, {"worse": is_worse, "not ruled out": True}
+    power = "few" if detectable is None else "power"
+    cases: tuple[tuple[bool, bool, dict[str, bool]], ...] = (  # of which the first holds: whether it passes, and why
+        (not n_queries, False, {"no query": True}),
+        (not pairs.is_known(options)[n], False, {"unknown": True}),
+        (bool(pairs.is_same[n]), True, {}),
+        (needs, is_regression and not is_worse, {"worse": is_regression and is_worse, "needs": True}),
+        (is_shown and is_regression, False, {"significant": True, "skewed gains": is_skewed and skewness > 0}),
+        (is_regression, True, {"lost": n_lost > 0, power: is_worse or is_few, "not significant": is_worse}),
+        (
+            is_shown,
+            True,
+            {
+                "lost": n_lost > 0,
+                "few": is_few,
+                "skewed losses": is_skewed and skewness < 0,
+                "constant": math.isnan(skewness) and n_units > 2 and better < 0,
+            },
+        ),
+        (True, False, {"worse": is_worse, "not ruled out": True}),
+    )
+    passed, why = next((passed, why) for holds, passed, why in cases if holds)
     p = "p" if n_subsets == 1 else "p adjusted"
     words = {
         "units": (counted(n_units, "cluster") if pairs.cluster is not None else counted(n_units, "query", "queries"))

@@ -396,14 +396,14 @@ def adjust(p_values: ArrayLike, method: str) -> FloatArray:
     tests = np.flatnonzero(~np.isnan(given))
     order = tests[np.argsort(given[tests], kind="stable")]
     ascending, n_tests, rank = given[order], len(order), np.arange(1, len(order) + 1)
-    if method == "bonferroni":
-        ascending = ascending * n_tests
-    elif method == "holm":
-        ascending = np.maximum.accumulate(ascending * (n_tests - rank + 1))
-    elif method == "bh":
-        ascending = np.minimum.accumulate((ascending * n_tests / rank)[::-1])[::-1]
+    by_method = {
+        "none": ascending,
+        "bonferroni": ascending * n_tests,
+        "holm": np.maximum.accumulate(ascending * (n_tests - rank + 1)),
+        "bh": np.minimum.accumulate((ascending * n_tests / rank)[::-1])[::-1],
+    }
     adjusted = given.copy()
-    adjusted[order] = np.minimum(ascending, 1.0)
+    adjusted[order] = np.minimum(by_method[method], 1.0)
     return adjusted
 
 
