@@ -298,24 +298,23 @@ def agree_systems(
             given=Plain("; ".join(three(list(one)) for one in given)),
         )
     sides = [compare_evaluated(Design(test="t"), {name: one[name] for name in shared}) for one in given]
-    found = []
-    for measure in sides[0].measures:
-        if measure in sides[1].measures:
-            first_totals, second_totals = (
-                totals_of(measure, [own[measure] for own in side.evaluations.values()]) for side in sides
-            )
-            found.append(
-                order_agreement(
-                    (f"{measure.label}, {labels[0]}", f"{measure.label}, {labels[1]}"),
-                    shared,
-                    (first_totals, second_totals),
-                    sides[0][measure],
-                    p,
-                    higher_is_better=measure.higher_is_better,
-                )
-            )
-    if not found:
+    measures = [one for one in sides[0].measures if one in sides[1].measures]
+    if not measures:
         raise DataError("the two sides share no measure")
+    totals = [
+        {one: totals_of(one, [own[one] for own in side.evaluations.values()]) for one in measures} for side in sides
+    ]
+    found = (
+        order_agreement(
+            (f"{one.label}, {labels[0]}", f"{one.label}, {labels[1]}"),
+            shared,
+            (totals[0][one], totals[1][one]),
+            sides[0][one],
+            p,
+            higher_is_better=one.higher_is_better,
+        )
+        for one in measures
+    )
     return SystemOrders(tuple(found), p, tuple(sorted({*given[0]} ^ {*given[1]})))
 
 

@@ -802,12 +802,13 @@ def planned(target: float, error: float, pair: Pair, design: Design, power: floa
     detectable = stats.detectable_difference(std, n, power=power, **level)
     if abs(target) <= stats.NEGLIGIBLE_DIFFERENCE:
         return {"detectable_difference": detectable}
-    needed = None
-    if stats.power(target, std, stats.MAX_QUERIES, **level) >= power:  # else too small, or of the other sign
-        needed = math.ceil(stats.sample_size(target, std, power=power, **level) * pair.n_queries / n)
+    # else too small, or of the other sign
+    can_be = stats.power(target, std, stats.MAX_QUERIES, **level) >= power
     return {
         "power": stats.power(target, std, n, **level),
-        "n_needed": needed,
+        "n_needed": math.ceil(stats.sample_size(target, std, power=power, **level) * pair.n_queries / n)
+        if can_be
+        else None,
         "detectable_difference": detectable,
     }
 

@@ -23,6 +23,7 @@ from deadheat.errors import (
     as_positive,
     as_resamples,
     check_choice,
+    collected,
     counted,
     generator,
     three,
@@ -448,8 +449,9 @@ def leaderboard(
 
 def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[TaskResults, dict[str, dict[str, float]]]:
     """Return the results to rank, and the values of the models that are listed apart."""
-    lacking = {name: [task.name for task in results.tasks if name not in task.models] for name in results.models}
-    lacking = {name: tasks for name, tasks in lacking.items() if tasks}
+    lacking = collected(
+        (name, task.name) for name in results.models for task in results.tasks if name not in task.models
+    )
     if not lacking or missing == "bounds":
         return results, {}
     if missing == "drop-task":
@@ -466,14 +468,12 @@ def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[Tas
             given=Plain(f"{three(list(lacking))} of {counted(len(results.tasks), 'task')}"),
             hint="missing='bounds' ranks them by what they may have, 'drop-task' by the tasks that all have",
         )
+    of_whole = replace(results, tasks=tuple(task.of(whole) for task in results.tasks))
     if missing == "drop-model":
         notes.append(f"{counted(len(lacking), 'model')} left out, without all tasks: {three(list(lacking))}")
-    apart: dict[str, dict[str, float]] = {} if missing == "drop-model" else {name: {} for name in lacking}
-    for task in results.tasks:
-        means = dict(zip(task.models, _means(task).tolist(), strict=True))
-        for name in apart.keys() & means.keys():
-            apart[name][task.name] = means[name]
-    return replace(results, tasks=tuple(task.of(whole) for task in results.tasks)), apart
+        return of_whole, {}
+    means = {task.name: dict(zip(task.models, _means(task).tolist(), strict=True)) for task in results.tasks}
+    return of_whole, {name: {task: own[name] for task, own in means.items() if name in own} for name in lacking}
 
 
 def _check_scales(results: TaskResults) -> None:

@@ -355,11 +355,8 @@ def _of_table(frame: pl.DataFrame, where: str | Path, measure: MeasureLike | Non
     if not tasks:
         raise DataError("the table of results has no value", path=where if isinstance(where, Path) else None)
     known = None if of is None else measure_named(of)
-    said: dict[str, dict[str, str]] = {}
-    for name in others:
-        pairs = table.select("task", name).unique()
-        if name not in NAMES and pairs["task"].n_unique() == len(pairs):
-            said[name] = dict(pairs.iter_rows())
+    pairs = {name: table.select("task", name).unique() for name in others if name not in NAMES}
+    said = {name: dict(own.iter_rows()) for name, own in pairs.items() if own["task"].n_unique() == len(own)}
     return TaskResults(tuple(tasks), of or "value", known.higher_is_better if known else True, tuple(notes), said)
 
 

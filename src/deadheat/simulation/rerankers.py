@@ -270,12 +270,14 @@ class Simulation(Plottable):
         folder = path_named(folder)
         files: dict[str, Callable[[IO[bytes]], Any]] = {
             "qrels.txt": partial(write, self.qrels.to_polars(), kind="qrels", format="trec"),
+            **{
+                f"{one.file_name}.run": partial(
+                    write, self.runs[one.name].to_polars(), kind="run", format="trec", tag=one.file_name
+                )
+                for one in self.rerankers
+            },
+            "queries.csv": self.queries.write_csv,
         }
-        for one in self.rerankers:
-            files[f"{one.file_name}.run"] = partial(
-                write, self.runs[one.name].to_polars(), kind="run", format="trec", tag=one.file_name
-            )
-        files["queries.csv"] = self.queries.write_csv
         return write_files(folder, files, force=force)
 
 
@@ -337,13 +339,14 @@ def simulate_rerankers(
     of_document, of_place = query_ids.gather(query.tolist()), _numbered("d", made.has_document.shape[1])
     frame = pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + of_place.gather(place.tolist())})
     relevance = made.is_relevant[made.has_document].astype(np.float64)
-    runs = {}
-    for one in rerankers:
-        key = hashlib.sha256(repr(astuple(one)).encode()).digest()  # the random numbers of each are its own
-        runs[one.name] = Run.of_checked(
-            frame.with_columns(score=_draw_scores(one, made, generator(rng, OF_RERANKERS, *key))[made.has_document]),
-            one.name,
-        )
+    keys = [hashlib.sha256(repr(astuple(one)).encode()).digest() for one in rerankers]  # of random numbers of its own
+    scores = [
+        _draw_scores(one, made, generator(rng, OF_RERANKERS, *key)) for one, key in zip(rerankers, keys, strict=True)
+    ]
+    runs = {
+        one.name: Run.of_checked(frame.with_columns(score=own[made.has_document]), one.name)
+        for one, own in zip(rerankers, scores, strict=True)
+    }
     queries = pl.DataFrame({"query_id": query_ids, "query_type": [kinds[n].name for n in made.kind.tolist()]})
     return Simulation(
         Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated"),
