@@ -175,15 +175,16 @@ def order_agreement(
     own = np.array(systems, object)[kept].tolist()
     first, last = ranks(both[:, kept])
     above, tied = first.astype(np.int64) - 1, (last - first + 1).astype(np.int64)
-    order = np.argsort(above[0], kind="stable").tolist()
-    swapped = [(a, b) for a, b in pairwise(order) if above[0, a] < above[0, b] and above[1, a] > above[1, b]]
+    neighbours = pairwise(np.argsort(above[0], kind="stable").tolist())
     return OrderAgreement(
         *names,
         n_systems=len(own),
         tau_b=agreement.tau(above[0], above[1])[0],
         tau_ap=agreement.tau_ap(above[0], above[1]),
         rbo=agreement.rank_biased_overlap(above, tied, p, "a").extrapolated,
-        swapped=tuple((own[a], own[b]) for a, b in swapped),
+        swapped=tuple(
+            (own[a], own[b]) for a, b in neighbours if above[0, a] < above[0, b] and above[1, a] > above[1, b]
+        ),
         **_over_ties(pairs, len(systems), higher_is_better=higher_is_better),
     )
 
@@ -481,9 +482,10 @@ def difference_bounds(
     if not keep.any():
         return None
     weights = None if scores.weights is None else aligned(scores.weights, scores.query_ids, query_ids)[keep]
-    ends_of = (value - its_value, low - its_high, high - its_low)
-    found, lowest, highest = (weighting.mean(one[keep], weights) for one in ends_of)
-    return found, lowest, highest
+    found, least, most = (
+        weighting.mean(one[keep], weights) for one in (value - its_value, low - its_high, high - its_low)
+    )
+    return found, least, most
 
 
 def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:

@@ -82,15 +82,13 @@ class Task:
     def of(self, models: Sequence[str]) -> Self:
         """Return the task with columns of these models; NaN for those that it lacks."""
         own = {name: place for place, name in enumerate(self.models)}
-        places = [own.get(name, -1) for name in models]
-
-        def chosen(columns: FloatArray | None) -> FloatArray | None:
-            if columns is None:
-                return None
-            return np.where(np.array(places) >= 0, columns[..., places], math.nan)
-
-        parts: dict[str, Any] = {name: chosen(getattr(self, name)) for name in ("values", "tie_min", "tie_max")}
-        return replace(self, models=tuple(models), **parts)
+        places = np.array([own.get(name, -1) for name in models])
+        columns: dict[str, Any] = {name: getattr(self, name) for name in ("values", "tie_min", "tie_max")}
+        chosen = {
+            name: None if one is None else np.where(places >= 0, one[..., places], math.nan)
+            for name, one in columns.items()
+        }
+        return replace(self, models=tuple(models), **chosen)
 
 
 @dataclass(frozen=True, eq=False)
