@@ -329,6 +329,8 @@ class Stack:
     ----------
     sides : tuple of Side
     values, mean, variance, low, high, by_doc_id : ndarray of float
+    deviation : ndarray of float
+        The most that a value can be from its mean over tie orders.
     weights : ndarray of float, or None
         None: all queries count the same.
     sign : ndarray of float, shape (n_measures * n_sides,)
@@ -343,6 +345,7 @@ class Stack:
     low: FloatArray
     high: FloatArray
     by_doc_id: FloatArray
+    deviation: FloatArray
     weights: FloatArray | None
     sign: FloatArray
     is_exact: BoolArray
@@ -357,12 +360,16 @@ class Stack:
         has_weights = any(side.weights is not None for side in sides)
         ones = np.ones(columns["values"].shape[1])
         weights = np.stack([ones if side.weights is None else side.weights for side in sides]) if has_weights else None
-        sign = np.array([1.0 if side.measure.higher_is_better else -1.0 for side in sides])
-        is_exact, is_weighted = (
-            np.array(of_sides, np.bool_)
-            for of_sides in ([side.is_exact for side in sides], [side.weights is not None for side in sides])
+        mean, low, high = (columns[name] for name in ("mean", "low", "high"))
+        return cls(
+            sides,
+            **columns,
+            deviation=np.maximum(high - mean, mean - low),
+            weights=weights,
+            sign=np.array([1.0 if side.measure.higher_is_better else -1.0 for side in sides]),
+            is_exact=np.array([side.is_exact for side in sides], np.bool_),
+            is_weighted=np.array([side.weights is not None for side in sides], np.bool_),
         )
-        return cls(sides, **columns, weights=weights, sign=sign, is_exact=is_exact, is_weighted=is_weighted)
 
 
 def compare_sides(
@@ -547,11 +554,8 @@ def _flips(
     difference = weighed(stack.mean[a] - stack.mean[b]).sum(axis=1)
     lowest = weighed(stack.low[a] - stack.high[b]).sum(axis=1) / n
     highest = weighed(stack.high[a] - stack.low[b]).sum(axis=1) / n
-    variances, deviations = [], []
-    for rows in (a, b):
-        mean, low, high = stack.mean[rows], stack.low[rows], stack.high[rows]
-        variances.append(weighed(stack.variance[rows], 2))
-        deviations.append(weighed(np.maximum(high - mean, mean - low)))
+    variances = [weighed(stack.variance[rows], 2) for rows in (a, b)]
+    deviations = [weighed(stack.deviation[rows]) for rows in (a, b)]
     variance = sum(of_side.sum(axis=1) for of_side in variances)
     third = sum((own_variance * far).sum(axis=1) for own_variance, far in zip(variances, deviations, strict=True))
     largest = np.maximum(*(far.max(axis=1, initial=0.0) for far in deviations))
@@ -771,10 +775,9 @@ def interval(
     if len(kept) and not low <= kept.min() <= kept.max() <= high:
         raise ParameterError(argument="values", given=(kept.min(), kept.max()), allowed=f"from {low:g} to {high:g}")
     n_clusters = None if codes is None else len(np.unique(codes[~np.isnan(numbers)]))
-    used = method
-    if method == "auto":
-        few = (len(kept) if n_clusters is None else n_clusters) < MANY
-        used = "bootstrap-t" if limits is None else BOUNDED if few else "bca"
+    few = (len(kept) if n_clusters is None else n_clusters) < MANY
+    auto = "bootstrap-t" if limits is None else BOUNDED if few else "bca"
+    used = auto if method == "auto" else method
     if used == BOUNDED and limits is None:
         raise ParameterError(argument="limits", given=limits, allowed="two numbers", beside={"method": BOUNDED})
     if used == PROPORTION:

@@ -126,13 +126,10 @@ def interval_bounds(
         return bounds[0], bounds[1]
     seed = int(generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
     for units in units_of(values, codes, fewest=1 if method == BOUNDED else 2, weights=own):
-        drawn = np.random.default_rng(seed)
-        if method == BOUNDED:
-            bounds[:, units.columns] = _bounded(units, level, n_resamples, limits, drawn)
-        else:
-            bounds[:, units.columns] = t_bounds(units, level)
-            if method == "bootstrap-t":
-                bounds[:, units.columns] = _widened(units, bounds[:, units.columns], level, n_resamples, drawn)
+        found = _bounded(units, level, n_resamples, limits, seed) if method == BOUNDED else t_bounds(units, level)
+        bounds[:, units.columns] = (
+            _widened(units, found, level, n_resamples, seed) if method == "bootstrap-t" else found
+        )
     return bounds[0], bounds[1]
 
 
@@ -285,9 +282,9 @@ def t_bounds(units: Units, level: float) -> FloatArray:
     return np.stack([units.means - half, units.means + half])
 
 
-def _widened(units: Units, bounds: FloatArray, level: float, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+def _widened(units: Units, bounds: FloatArray, level: float, n_resamples: int, seed: int) -> FloatArray:
     """Return bounds by the bootstrap-t, shape (2, n_columns), but none within those given."""
-    found = np.sort(bootstrap_t(units, n_resamples=n_resamples, rng=rng), axis=0)
+    found = np.sort(bootstrap_t(units, n_resamples=n_resamples, rng=np.random.default_rng(seed)), axis=0)
     beyond = int(np.floor((1 - level) / 2 * (n_resamples + 1))) - 1  # not interpolated: they may be infinite
     low, high = found[max(beyond, 0)], found[min(n_resamples - 1 - beyond, n_resamples - 1)]
     errors = units.linear_errors
@@ -297,14 +294,12 @@ def _widened(units: Units, bounds: FloatArray, level: float, n_resamples: int, r
     return np.stack([np.minimum(bounds[0], ends[0]), np.maximum(bounds[1], ends[1])])
 
 
-def _bounded(
-    units: Units, level: float, n_resamples: int, limits: tuple[float, float], rng: np.random.Generator
-) -> FloatArray:
+def _bounded(units: Units, level: float, n_resamples: int, limits: tuple[float, float], seed: int) -> FloatArray:
     """Return Gaffke's bounds, shape (2, n_columns).
 
     The unit that is added has the mean size of clusters; with weights it weighs as much as one of the effective number.
     """
-    size = units.sizes.sum() / (units.freedom + 1)
+    size, rng = units.sizes.sum() / (units.freedom + 1), np.random.default_rng(seed)
     operand = np.column_stack([units.sums, units.sizes])
     drawn = np.empty((2, n_resamples, len(units.columns)))
     for start, stop in batches(n_resamples, units.n_units + 1, BATCH_CELLS):
