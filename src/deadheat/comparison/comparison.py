@@ -681,8 +681,8 @@ class Comparison(Plottable, Shown):
         p : float, default 0.9
             Persistence of rank-biased overlap.
         """
-        by_doc_id = self.scores_by_doc_id if self.by_doc_id else None
-        return orders_of(self.evaluations, self.pairs, by_doc_id, as_level("p", p, example="0.9"))
+        rule = self.scores_by_doc_id if self.by_doc_id else None
+        return orders_of(self.evaluations, self.pairs, rule, as_level("p", p, example="0.9"))
 
     def significant_by_one_rule(self) -> pl.DataFrame:
         """Return the pairs that are significant either under the tie policy alone, or by document id alone.
@@ -802,13 +802,12 @@ def planned(target: float, error: float, pair: Pair, design: Design, power: floa
     detectable = stats.detectable_difference(std, n, power=power, **level)
     if abs(target) <= stats.NEGLIGIBLE_DIFFERENCE:
         return {"detectable_difference": detectable}
-    # else too small, or of the other sign
-    can_be = stats.power(target, std, stats.MAX_QUERIES, **level) >= power
+    needed = None
+    if stats.power(target, std, stats.MAX_QUERIES, **level) >= power:  # else too small, or of the other sign
+        needed = math.ceil(stats.sample_size(target, std, power=power, **level) * pair.n_queries / n)
     return {
         "power": stats.power(target, std, n, **level),
-        "n_needed": math.ceil(stats.sample_size(target, std, power=power, **level) * pair.n_queries / n)
-        if can_be
-        else None,
+        "n_needed": needed,
         "detectable_difference": detectable,
     }
 
@@ -1059,7 +1058,8 @@ def compare_evaluations(
     DataError
         They are of different conventions or measures, or of different qrels that cannot be brought together.
     """
-    named, labels = by_own_name(evaluations), None if judge is None else as_qrels(judge)
+    named = by_own_name(evaluations)
+    labels = None if judge is None else as_qrels(judge)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
     found = compare_evaluated(design, named, cluster, queries, judgments, weights=weights, judge=labels)

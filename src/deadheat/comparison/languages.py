@@ -777,7 +777,8 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | 
     kept = {language: own for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
     if not kept:
         return None
-    ids, labels = comparison.query_ids.tolist(), None
+    ids = comparison.query_ids.tolist()
+    labels = None
     if comparison.cluster is not None:
         codes = dict(zip(ids, comparison.cluster.tolist(), strict=True))
         labels = {language: {pair: (codes[query],) for query, pair in own.items()} for language, own in kept.items()}

@@ -539,7 +539,8 @@ def _unknown(
     units: Sequence[Units], tasks: Sequence[str], groups: Sequence[str], sampling: str, *, has_queries: bool
 ) -> str:
     """Return why nothing can be said of uncertainty; empty if it can."""
-    is_random, n = sampling == "random", sum(one.n_units for one in units)
+    is_random = sampling == "random"
+    n = sum(one.n_units for one in units)
     alone = [name for name in dict.fromkeys(groups) if groups.count(name) == 1]
     few = [name for name, one in zip(tasks, units, strict=True) if one.n_units < 2]
     cases = (  # of which the first holds

@@ -509,14 +509,20 @@ class Judge:
         """Say whether tie order alone can reverse the order of the two."""
         if math.isnan(pair.flip_probability):
             return ""
-        exact, names = pair.expected_difference, (pair.system, pair.baseline)
+        exact = pair.expected_difference
+        names = (pair.system, pair.baseline)
         ahead, behind = names if (exact > 0) == measure.higher_is_better else names[::-1]
         is_vague = pair.can_flip and pair.flip_method == "normal" and pair.flip_standard_error > VAGUE
         by_id = f"; ties broken {BY_DOC_ID}, put {behind} ahead" if pair.doc_id_reverses else ""
         is_rare = max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id
-        key = "never" if not pair.can_flip else "hardly" if is_rare else "often"
+        cases = (  # of which the first holds
+            (_is_by_policy(pair), "policy"),
+            (not pair.can_flip, "never"),
+            (is_rare, "hardly"),
+            (True, "often"),
+        )
         chance = percentage(pair.flip_probability, pair.flip_standard_error)
-        return TIES["policy" if _is_by_policy(pair) else key].format(
+        return TIES[next(key for holds, key in cases if holds)].format(
             measure=measure.label,
             ties=self.ties,
             ahead=ahead,

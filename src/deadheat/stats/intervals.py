@@ -299,7 +299,8 @@ def _bounded(units: Units, level: float, n_resamples: int, limits: tuple[float, 
 
     The unit that is added has the mean size of clusters; with weights it weighs as much as one of the effective number.
     """
-    size, rng = units.sizes.sum() / (units.freedom + 1), np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
+    size = units.sizes.sum() / (units.freedom + 1)
     operand = np.column_stack([units.sums, units.sizes])
     drawn = np.empty((2, n_resamples, len(units.columns)))
     for start, stop in batches(n_resamples, units.n_units + 1, BATCH_CELLS):
