@@ -429,11 +429,12 @@ class LabelAgreement:
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
         """Every statistic of `STATISTICS`, with its interval."""
-        tables = _leaving_out(self.counts)
+        found = self.statistics(_leaving_out(self.counts))
+        by_query = _mean_of(labels.tau_b(self.counts), self.confidence_level)
         return {
-            name: _mean_of(labels.tau_b(self.counts), self.confidence_level)
+            name: by_query
             if name == "tau_b"
-            else _estimate(self.statistic(name, tables), self.confidence_level, lowest=-(name not in SHARES))
+            else _estimate(found[name], self.confidence_level, lowest=-(name not in SHARES))
             for name in STATISTICS
         }
 
@@ -448,18 +449,19 @@ class LabelAgreement:
             for name in OF_GRADES
         }
 
-    def statistic(self, name: str, tables: FloatArray) -> FloatArray:
-        """Return a statistic of `STATISTICS` of each of some tables, of shape (..., n_grades, n_grades)."""
-        if name == "tau_b":
-            return labels.tau_b(tables)
-        if name == "agreement":
-            return labels.share_equal(tables)
-        if name.endswith("kappa"):
-            return labels.kappa(tables, self.grades, {"kappa": 0, "linear_kappa": 1, "quadratic_kappa": 2}[name])
-        if name.startswith("alpha"):
-            kind = name.removeprefix("alpha_") if name != "alpha" else "ordinal"
-            return labels.alpha(labels.coincidences(tables), self.grades, kind)  # type: ignore[arg-type]  # a level
-        return labels.of_relevant(tables, self.grades, self.rel)[name]
+    def statistics(self, tables: FloatArray) -> dict[str, FloatArray]:
+        """Return each of `STATISTICS` of some tables, of shape (..., n_grades, n_grades)."""
+        levels: dict[str, labels.Level] = {"alpha_nominal": "nominal", "alpha": "ordinal", "alpha_interval": "interval"}
+        coinciding = labels.coincidences(tables)
+        return {
+            "agreement": labels.share_equal(tables),
+            "kappa": labels.kappa(tables, self.grades),
+            "linear_kappa": labels.kappa(tables, self.grades, 1),
+            "quadratic_kappa": labels.kappa(tables, self.grades, 2),
+            **{name: labels.alpha(coinciding, self.grades, level) for name, level in levels.items()},
+            "tau_b": labels.tau_b(tables),
+            **labels.of_relevant(tables, self.grades, self.rel),
+        }
 
     @property
     def kappa(self) -> Estimate:
@@ -662,13 +664,14 @@ class JudgeAgreement(Plottable, Shown):
 
     def per_query(self) -> pl.DataFrame:
         """Return a row for each judge and query: documents, share of equal grades, kappas and tau-b."""
+        found = {judge: one.statistics(one.counts) for judge, one in self.judges.items()}
         parts = [
             pl.DataFrame(
                 {
                     "judge": [judge] * len(one.query_ids),
                     "query_id": one.query_ids.tolist(),
                     "n_documents": one.counts.sum((1, 2)).astype(np.int64),
-                    **{name: one.statistic(name, one.counts) for name in OF_QUERIES},
+                    **{name: found[judge][name] for name in OF_QUERIES},
                 }
             )
             for judge, one in self.judges.items()
