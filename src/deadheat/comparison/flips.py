@@ -420,10 +420,9 @@ class Side:
             return first.minus(second, generator(self.rng, 1)) if first and second else None
         placements, moved = self.placements, self.moved(keep)[self.own]
         # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
-        content = hashlib.sha256()
-        for column in (placements.above, placements.tied, placements.relevance):
-            content.update(column.astype(np.float64).tobytes())
-        rng = generator(self.rng, *content.digest())
+        columns = (placements.above, placements.tied, placements.relevance)
+        content = np.concatenate(columns, dtype=np.float64).tobytes()
+        rng = generator(self.rng, *hashlib.sha256(content).digest())
         return draw_sums(
             self.measure, placements, keep[self.own], moved, rng, weights=self._factors_of_own(keep), share=self.share
         )
