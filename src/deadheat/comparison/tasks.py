@@ -83,8 +83,8 @@ class Task:
         """Return the task with columns of these models; NaN for those that it lacks."""
         own = {name: place for place, name in enumerate(self.models)}
         places = np.array([own.get(name, -1) for name in models])
-        columns: dict[str, Any] = {name: getattr(self, name) for name in ("values", "tie_min", "tie_max")}
-        chosen = {
+        columns = {name: getattr(self, name) for name in ("values", "tie_min", "tie_max")}
+        chosen: dict[str, Any] = {
             name: None if one is None else np.where(places >= 0, one[..., places], math.nan)
             for name, one in columns.items()
         }
