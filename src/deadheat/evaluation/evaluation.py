@@ -1,14 +1,12 @@
 """Evaluation, what evaluate() returns: exact scores by query, their means, how far ties can move them, and strata."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -53,16 +51,14 @@ from deadheat.evaluation.intervals import (
 )
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Scores, intervals
+from deadheat.evaluation.steps import Steps, steps_of
 from deadheat.io.guarding import check_threads
 from deadheat.measures import Abstain, MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.placements.contiguous import kept
+from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
-
-if TYPE_CHECKING:
-    from deadheat.evaluation.steps import Steps
-    from deadheat.placements.lists import Lists
 
 
 class Evaluation(Plottable, Shown):
@@ -122,7 +118,7 @@ class Evaluation(Plottable, Shown):
         origin: Origin | None = None,
         known_depth: int | None = None,
         lists: Lists | None = None,
-        judge: Evaluation | None = None,
+        judge: "Evaluation | None" = None,
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.name = name
@@ -259,8 +255,6 @@ class Evaluation(Plottable, Shown):
         >>> ev.steps("AP", "q").to_polars()["precision"].round(3).to_list()
         [1.0, 0.667]
         """
-        from deadheat.evaluation.steps import steps_of  # few evaluations are asked for them
-
         scores, read = self[measure], None if run is None else Run.of(run)
         if scores.repeats is not None:
             raise ParameterError("a mean over repeats has no single ranking", hint="look at the evaluation of one run")
@@ -340,15 +334,13 @@ class Evaluation(Plottable, Shown):
                     "the lists of this evaluation were not kept",
                     hint="evaluate_dense(..., items=True) and Accumulator(items=True) keep them",
                 )
-            from deadheat.placements.lists import Lists  # few evaluations are asked for items
-
             lists = Lists.of_run(self.run, self.conventions.score_precision)
         profile_of = import_module("deadheat.profile.items").profile_of  # profiles look at evaluations
         return profile_of(lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head)
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
-    ) -> Strata:
+    ) -> "Strata":
         """Return an evaluation of each stratum of queries.
 
         Parameters
@@ -423,7 +415,7 @@ class Evaluation(Plottable, Shown):
         parts = self.keeping(save_depth).parts() | {"origin": replace(origin, **given)}
         write(path, list(self), IntervalOptions(**options), parts)
 
-    def keeping(self, save_depth: int) -> Evaluation:
+    def keeping(self, save_depth: int) -> "Evaluation":
         """Return the evaluation with the first documents of each list alone, as they are saved.
 
         Parameters
@@ -443,7 +435,7 @@ class Evaluation(Plottable, Shown):
         *,
         ids: Mapping[str, str] | str | Path | None = None,
         **conventions: Unpack[ConventionArguments],
-    ) -> Evaluation:
+    ) -> "Evaluation":
         """Return the evaluation of the same ranking under other judgments, measures or conventions.
 
         Equal to evaluating the run itself, as far as it was kept: where ties at the cutoff of a measure are kept whole,
@@ -490,7 +482,7 @@ class Evaluation(Plottable, Shown):
         )
         return {"qrels": self._qrels, **{name: getattr(self, name) for name in names}}
 
-    def select(self, keep: BoolArray | IntArray, name: str | None = None) -> Evaluation:
+    def select(self, keep: BoolArray | IntArray, name: str | None = None) -> "Evaluation":
         """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
 
         Parameters
@@ -514,7 +506,7 @@ class Evaluation(Plottable, Shown):
         }
         return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
 
-    def called(self, name: str) -> Evaluation:
+    def called(self, name: str) -> "Evaluation":
         """Return the evaluation under another name.
 
         Parameters
@@ -523,7 +515,7 @@ class Evaluation(Plottable, Shown):
         """
         return changed(self, name=name)
 
-    def renamed(self, names: Mapping[str, str]) -> Evaluation:
+    def renamed(self, names: Mapping[str, str]) -> "Evaluation":
         """Return the evaluation of some queries under other ids.
 
         Parameters
@@ -549,7 +541,7 @@ class Evaluation(Plottable, Shown):
         """How much each query counts in means, of shape (n_queries,); None: all the same, or there are only totals."""
         return next((one.weights for one in self if one.weights is not None), None)
 
-    def weighted(self, weights: Weights | None, queries: Source | None = None) -> Evaluation:
+    def weighted(self, weights: Weights | None, queries: Source | None = None) -> "Evaluation":
         r"""Return the evaluation with weighted means, :math:`\sum w x / \sum w`.
 
         Parameters

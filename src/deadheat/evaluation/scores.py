@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.shown import InNotebooks, Numbers
@@ -24,8 +25,6 @@ from deadheat.placements.placements import Placements
 from deadheat.settings import PROPORTION
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from deadheat.stats.labels import Powered
     from deadheat.stats.variances import VarianceComponents
 
@@ -286,7 +285,6 @@ class Scores(InNotebooks):
         >>> evaluate(qrels, Repeats(runs), "RR")["RR"].plan_repeats(0.2)["n_repeats"].to_list()
         [1, 2, 3, 5, 10, 20]
         """
-        import polars as pl
         from scipy import special
 
         found, half = self.variance_components, as_positive("width", width) / 2

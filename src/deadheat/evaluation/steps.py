@@ -1,10 +1,8 @@
 """How the value of a measure for one query comes about, document by document, exactly where scores tie."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,18 +10,16 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.data.rows import round_scores
 from deadheat.data.shown import Numbers, Shown
+from deadheat.data.tables import Run
 from deadheat.errors import DataError, ParameterError, did_you_mean
+from deadheat.evaluation.scores import Scores
 from deadheat.kernels.segments import ratio, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
 from deadheat.measures.base import SumMeasure
 from deadheat.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains_of
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
-
-if TYPE_CHECKING:
-    from deadheat.data.tables import Run
-    from deadheat.evaluation.scores import Scores
-    from deadheat.settings import Conventions
+from deadheat.settings import Conventions
 
 POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
 EQUAL = 1e-9
