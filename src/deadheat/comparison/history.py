@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -34,8 +34,8 @@ from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened, sh
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
-from deadheat.evaluation.saved import SAVED, SavedSummary, is_saved, stated, summary_in
-from deadheat.evaluation.scores import PlacedBounds, Scores
+from deadheat.evaluation.saved import SAVED, is_saved, stated, summary_in
+from deadheat.evaluation.scores import PlacedBounds, Repeated, Scores
 from deadheat.io.files import path_named
 from deadheat.io.guarding import phase
 from deadheat.measures import Measure, parse_measure
@@ -57,11 +57,30 @@ NUMBERS = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 
 
 @dataclass(frozen=True, eq=False)
-class Step(SavedSummary):
+class Step:
     """One evaluation of a history: what files hold of it, with values and means under the judgments of the history.
 
     Attributes
     ----------
+    name : str
+        Of the system.
+    qrels_hash : str
+        Of the judgments that the values are under.
+    origin : Origin
+        Time, label and commit.
+    conventions : dict
+        As written.
+    unanswerable : tuple of str
+        The queries that the judgments say no document answers.
+    query_ids : ndarray of str, shape (n_queries,)
+    weights : ndarray of shape (n_queries,), or None
+        Of the queries.
+    values : dict of str to ndarray of shape (n_queries,)
+        By measure; NaN where a query has no value.
+    means : dict of str to dict
+        Of each measure: mean, low, high, known, unknown, tie_min, tie_max, n_queries and other numbers.
+    repeats : dict of str to Repeated or None
+        By measure.
     file : str
         Its path; of one that was given as such its name.
     changed : str
@@ -70,6 +89,16 @@ class Step(SavedSummary):
         Whether its values are under the same judgments as those of the last step.
     """
 
+    name: str
+    qrels_hash: str
+    origin: Origin
+    conventions: Mapping[str, object]
+    unanswerable: tuple[str, ...]
+    query_ids: TextArray
+    weights: FloatArray | None = field(repr=False)
+    values: dict[str, FloatArray] = field(repr=False)
+    means: dict[str, dict[str, Any]] = field(repr=False)
+    repeats: dict[str, Repeated | None] = field(repr=False)
     file: str
     changed: str = ""
     is_comparable: bool = True
@@ -289,7 +318,7 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
 
 def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
     if not isinstance(given, Evaluation):
-        return Step(**vars(SAVED.read(given, summary_in)), file=file)
+        return Step(**SAVED.read(given, summary_in), file=file)
     return Step(
         given.name,
         given.qrels_hash,

@@ -12,14 +12,14 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, TextArray
+from deadheat.arrays import FloatArray
 from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run, hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given
@@ -272,47 +272,8 @@ def is_saved(path: str | Path) -> bool:
     return path.suffix.lower() == SUFFIX and path.is_file() and SAVED.is_in(path)
 
 
-@dataclass(frozen=True, eq=False)
-class SavedSummary:
-    """What a history needs of a saved evaluation, of which it reads no more.
-
-    Attributes
-    ----------
-    name : str
-        Of the system.
-    qrels_hash : str
-        Of the judgments that the values are under.
-    origin : Origin
-        Time, label and commit.
-    conventions : dict
-        As written.
-    unanswerable : tuple of str
-        The queries that the judgments say no document answers.
-    query_ids : ndarray of str, shape (n_queries,)
-    weights : ndarray of shape (n_queries,), or None
-        Of the queries.
-    values : dict of str to ndarray of shape (n_queries,)
-        By measure; NaN where a query has no value.
-    means : dict of str to dict
-        Of each measure: mean, low, high, known, unknown, tie_min, tie_max, n_queries and other numbers.
-    repeats : dict of str to Repeated or None
-        By measure.
-    """
-
-    name: str
-    qrels_hash: str
-    origin: Origin
-    conventions: Mapping[str, object]
-    unanswerable: tuple[str, ...]
-    query_ids: TextArray
-    weights: FloatArray | None = field(repr=False)
-    values: dict[str, FloatArray] = field(repr=False)
-    means: dict[str, dict[str, Any]] = field(repr=False)
-    repeats: dict[str, Repeated | None] = field(repr=False)
-
-
-def summary_in(document: dict[str, Any]) -> SavedSummary:
-    """Return what a history needs of a saved evaluation."""
+def summary_in(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what a step of a history holds of a saved evaluation, of which no more is read."""
     data = document["data"]
     means = {
         name: own | {one: _number(own[one]) for one in ("mean", "low", "high", "tie_min", "tie_max")}
@@ -320,18 +281,18 @@ def summary_in(document: dict[str, Any]) -> SavedSummary:
     }
     ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
     values = unpacked(data["scores"])["value"].fill_null(math.nan).to_numpy().reshape(len(means), len(ids))
-    return SavedSummary(
-        document["name"],
-        document["qrels_hash"],
-        Origin(*(document.get(name, "") for name in ("time", "label", "commit"))),
-        document["conventions"],
-        tuple(data.get("judgments", {}).get("unanswerable", ())),
-        ids,
-        _weights(data),
-        dict(zip(means, values, strict=True)),
-        means,
-        dict(zip(means, _repeats(data, len(means), len(ids)), strict=True)),
-    )
+    return {
+        "name": document["name"],
+        "qrels_hash": document["qrels_hash"],
+        "origin": Origin(*(document.get(name, "") for name in ("time", "label", "commit"))),
+        "conventions": document["conventions"],
+        "unanswerable": tuple(data.get("judgments", {}).get("unanswerable", ())),
+        "query_ids": ids,
+        "weights": _weights(data),
+        "values": dict(zip(means, values, strict=True)),
+        "means": means,
+        "repeats": dict(zip(means, _repeats(data, len(means), len(ids)), strict=True)),
+    }
 
 
 def stated(scores: Scores, interval: Interval) -> dict[str, Any]:

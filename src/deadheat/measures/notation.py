@@ -252,15 +252,13 @@ def _parsed(text: str) -> Measure:
     if len(text) > LONGEST:
         raise MeasureError(f"a measure of {len(text):,} characters, {as_given(text)}", allowed=f"{LONGEST:,} or fewer")
     cut = _cut(text)
-    # rbp.95 is ranx's p, and no cutoff
-    is_cut = cut is not None and _find(cut[0]) is not None and cut[0].casefold() not in PRESETS
-    if cut is not None and is_cut:
+    if cut is not None:
         text = "@".join(cut)
     name = AFTER_NAME.split(text)[0]
     if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
         text = ALIASES[name] + text.removeprefix(name)
     found = _read(_tree(text, name), text)
-    if is_cut or text in PRESETS:
+    if cut is not None or text in PRESETS:
         return found.called("", given)  # the name as it is, with the cutoff or other parameters in it
     return found if name in REGISTRY or _preset(name) else found.called(name)
 
@@ -279,14 +277,16 @@ def _tree(text: str, name: str) -> ast.expr:
 
 
 def _cut(text: str) -> tuple[str, str] | None:
-    """Return the name and the cutoff of a name such as ``ndcg_cut_10``; None if it does not end in a number.
+    """Return the name and the cutoff of a name such as ``ndcg_cut_10``; None if it is no measure's and a number.
 
     A number has at most one point, so that it begins behind the last mark or the one before.
     """
     last = max(text.rfind("_"), text.rfind("."))
     for place in (max(text.rfind("_", 0, max(last, 0)), text.rfind(".", 0, max(last, 0))), last):
         if place > 0 and TREC_CUT.fullmatch(text, place + 1):
-            return OF_CUT.sub("", text[:place]), text[place + 1 :].lstrip("0") or "0"
+            name, cutoff = OF_CUT.sub("", text[:place]), text[place + 1 :].lstrip("0") or "0"
+            # rbp.95 is ranx's p, and no cutoff
+            return None if _find(name) is None or name.casefold() in PRESETS else (name, cutoff)
     return None
 
 
