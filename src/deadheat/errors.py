@@ -11,6 +11,7 @@ import math
 import operator
 import re
 import sys
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
@@ -459,6 +460,15 @@ class NoteWarning(DeadheatWarning):
 
 class UnknownExpectedWarning(NoteWarning):
     """Expected ids are not terms of the ontology that judges them."""
+
+
+LONG = 10.0  # seconds that are announced
+
+
+def warn_of_time(what: str, seconds: float, then: str) -> None:
+    """Warn of what takes more than ten seconds, before the time is spent; `then` is the end of the sentence."""
+    if seconds > LONG:
+        warnings.warn(f"{what} takes about {seconds:.0f} s{then}", DeadheatWarning, stacklevel=3)
 
 
 K = TypeVar("K")

@@ -241,7 +241,7 @@ def test_a_spread_that_no_memory_holds_is_refused_before_it_is_tried() -> None:
 
 def test_a_spread_that_takes_long_says_so_first(monkeypatch: pytest.MonkeyPatch) -> None:
     placements = one_tie([1.0, 2.0, 3.0], 5)
-    monkeypatch.setattr(cascade, "LONG", 1e-9)
+    monkeypatch.setattr(cascade, "CELLS_A_SECOND", 1e-3)
     with pytest.warns(DeadheatWarning, match=r"the spread of .* takes about \d+ s; cut at a rank"):
         assert variance("ERR", placements) > 0
     with pytest.warns(DeadheatWarning, match=r"the mean of .* takes about \d+ s; cut at a rank"):

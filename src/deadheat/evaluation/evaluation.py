@@ -23,6 +23,7 @@ from deadheat.errors import (
     UnknownMeasureError,
     as_count,
     changed,
+    collected,
     counted,
     did_you_mean,
 )
@@ -817,9 +818,7 @@ class Strata(Plottable, Shown, dict[Stratum, Evaluation]):
                 allowed=self.columns if len(self.columns) > 1 else "one of several stratum columns",
             )
         place = None if within is None else self.columns.index(within)
-        found: dict[str, list[Stratum]] = {}
-        for stratum in self:
-            found.setdefault("" if place is None else stratum[place], []).append(stratum)
+        found = collected(("" if place is None else stratum[place], stratum) for stratum in self)
         rows = [
             (*([] if within is None else [value]), measure.label, *self._average(measure, found[value], place))
             for value in sorted(found, key=order)

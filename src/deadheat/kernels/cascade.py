@@ -8,7 +8,6 @@ numbers that are not negative (tie_math, section 6, "free gain"). So nothing ove
 stop probabilities are tiny: s is never worked out as 1 - q.
 """
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -16,14 +15,13 @@ from itertools import chain
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import DeadheatWarning, MeasureError
+from deadheat.errors import MeasureError, warn_of_time
 from deadheat.kernels.segments import batches
 
 DECAY_EXPONENT = 41.5  # -ln(1e-18): by Maclaurin's inequality the mean product of x is at most (mean q) ** x
 N_TABLES = 4  # of the second moments
 MAX_TABLE = 1 << 28  # cells of them for one tie: 2 GB, and about as much again while they grow
 CELLS_A_SECOND = 1e8  # that one document is added to
-LONG = 10.0  # seconds that are announced
 DENSE = 512  # documents; with more, equal ones are merged in one go where that is shorter
 ALIKE = 4.0  # sum of squared deviations up to which documents are put into the tables together
 MANY = 64  # documents from which that is worth it
@@ -242,14 +240,11 @@ def _check_cost(cells: IntArray, listed: IntArray) -> None:
 
 def _announce(cells: IntArray, listed: IntArray, what: str) -> None:
     """Warn of a sum that takes long: every listed document is added to all cells of its group."""
-    seconds = float((cells * listed.astype(np.float64)).sum()) / CELLS_A_SECOND
-    if seconds > LONG:
-        warnings.warn(
-            f"the {what} of a cascade over large ties of many different grades takes about {seconds:.0f} s;"
-            " cut at a rank, such as @100, it takes less",
-            DeadheatWarning,
-            stacklevel=2,
-        )
+    warn_of_time(
+        f"the {what} of a cascade over large ties of many different grades",
+        float((cells * listed.astype(np.float64)).sum()) / CELLS_A_SECOND,
+        "; cut at a rank, such as @100, it takes less",
+    )
 
 
 def _is_random(groups: Groups) -> BoolArray:

@@ -5,7 +5,6 @@ Such is a measure of one's own, a function of the relevance values in rank order
 
 import inspect
 import math
-import warnings
 import zlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import DeadheatWarning, MeasureError, Plain, as_rng
+from deadheat.errors import MeasureError, Plain, as_rng, warn_of_time
 from deadheat.kernels import orders
 from deadheat.measures.base import (
     ALIASES,
@@ -35,7 +34,6 @@ MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn
 MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 100 are drawn
 FEWEST_DRAWN = 100
 CELLS_A_SECOND = 5e7  # ranks of orders
-LONG = 10.0  # seconds that are announced
 RULE_OF_THREE = 3.0  # by the number of draws: the most that what none of them shows is probable, at 95%
 
 
@@ -153,20 +151,14 @@ class OrdersMeasure(JointMeasure):
         """Return mean, variance, standard error, minimum and maximum of some queries, of shape (5, n_queries)."""
         fewest, most = self.n_orders
         plans = [Plan.of(*self._ties(placements, query), fewest=fewest, most=most) for query in queries.tolist()]
-        self._announce(sum(plan.n_orders * len(plan.ranking) for plan in plans), len(plans))
+        warn_of_time(
+            str(self),
+            sum(plan.n_orders * len(plan.ranking) for plan in plans) / CELLS_A_SECOND,
+            f": orders of the ties of {len(plans):,} queries are listed or drawn; with a cutoff or a limit of ranks it"
+            " takes less",
+        )
         found = [self._of_query(placements, *each) for each in zip(queries.tolist(), plans, strict=True)]
         return np.array(found).reshape(len(queries), 5).T
-
-    def _announce(self, n_cells: int, n_queries: int) -> None:
-        """Warn of a sum that takes long."""
-        seconds = n_cells / CELLS_A_SECOND
-        if seconds > LONG:
-            warnings.warn(
-                f"{self} takes about {seconds:.0f} s: orders of the ties of {n_queries:,} queries are listed or drawn;"
-                " with a cutoff or a limit of ranks it takes less",
-                DeadheatWarning,
-                stacklevel=2,
-            )
 
     def _of_query(self, placements: Placements, query: int, plan: Plan) -> tuple[float, ...]:
         seed = zlib.crc32(placements.query_ids[query].encode())
