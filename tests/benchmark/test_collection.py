@@ -189,14 +189,14 @@ def test_semicolons_separate_fields_too(tmp_path: Path) -> None:
             DataError,
             r"d.csv: no document in it, expected at least one with an id and a text",
         ),
-        ("d.csv", "id,text\na,x\n,y\n", DataError, r"d.csv:3: empty 'id', expected an id"),
+        ("d.csv", "id,text\na,x\n,y\n", MalformedRowError, r"d.csv:3: 'id' must be text or a whole number, got None"),
         (
             "d.csv",
             "id,text\na,x\n\na,y\n",
             DuplicateError,
             r"d.csv:4: document 'a' appears on lines 2 and 4: each id may appear once",
         ),
-        ("d.csv", "id,text\na, \n", MalformedRowError, r"d.csv:2: document 'a' has an empty 'text', expected text"),
+        ("d.csv", "id,text\na, \n", MalformedRowError, r"d.csv:2: document 'a': 'text' must be text, got ' '"),
         (
             "d.csv",
             "id,txt\na,x\n",
@@ -229,7 +229,12 @@ def test_semicolons_separate_fields_too(tmp_path: Path) -> None:
             MalformedRowError,
             r"d.jsonl:1: document 'a': 'text' must be text, got",
         ),
-        ("d.jsonl", '{"id": "a", "text": null}', MalformedRowError, r"d.jsonl:1: document 'a' has an empty 'text'"),
+        (
+            "d.jsonl",
+            '{"id": "a", "text": null}',
+            MalformedRowError,
+            r"document 'a': 'text' must be text, got None",
+        ),
         (
             "d.jsonl",
             '{"id": "a", "text": "x", "synonyms": [1]}',
@@ -270,7 +275,7 @@ def test_rows_of_parquet_are_counted(tmp_path: Path) -> None:
     with pytest.raises(DuplicateError, match=r"document 'a' appears in rows 1 and 2"):
         dh.read_collection(tmp_path / "d.parquet")
     pl.DataFrame({"id": ["a", None], "text": ["x", "y"]}).write_parquet(tmp_path / "d.parquet")
-    with pytest.raises(DataError, match=r"empty 'id' in row 2, expected an id"):
+    with pytest.raises(DataError, match=r"'id' in row 2 must be text or a whole number, got None"):
         dh.read_collection(tmp_path / "d.parquet")
 
 
@@ -290,7 +295,7 @@ def test_options_that_are_mistyped(tmp_path: Path) -> None:
         ((("a", "a"), ("x", "y"), ((), ())), DuplicateError, "own has document 'a' more than once"),
         ((("a", "b"), ("x",), ((), ())), DataError, "for each id, got 2 ids, 1 texts and 2 of synonyms"),
         ((("a",), ("x",), ()), DataError, "for each id, got 1 ids, 1 texts and 0 of synonyms"),
-        ((("a",), ("x",), ("fits",)), SourceTypeError, r"synonyms of 'a' must be .* 'fits'; write \('fits',\)"),
+        ((("a",), ("x",), ("fits",)), SourceTypeError, r"synonyms of 'a' must be .* 'fits'; write \['fits'\]"),
     ],
 )
 def test_a_collection_of_ones_own_is_checked(columns: Any, error: type[Exception], message: str) -> None:  # noqa: ANN401 - wrong ones

@@ -7,7 +7,6 @@ runs, without the cases they were made of.
 import hashlib
 import io
 import json
-import os
 import platform
 import re
 import time
@@ -15,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from importlib import metadata
+from inspect import signature
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -172,16 +172,20 @@ class Store:
 
     def _refuse_foreign(self, keys: Iterable[Key], k: int) -> None:
         """Raise an error if a file that would be replaced was not written by us."""
-        wrong = [path for path, head in ((self._summary, BENCH), (self._report, REPORT)) if not _is_ours(path, head)]
+        heads = {self._summary: BENCH, self._report: REPORT}
         for key in keys:
             run = self.run_of(key, k)
-            beside = run.with_suffix(".json")
-            if not _is_ours(beside, RUN) or (run.exists() and not beside.exists()):
-                wrong.append(run if run.exists() else beside)
+            heads[run.with_suffix(".json")] = RUN
+            if run.exists() and not run.with_suffix(".json").exists():
+                heads[run] = RUN
             SAVED.refuse_foreign(self.evaluation_of(key))
-        if wrong:
-            msg = "is there already and was not written by deadheat bench: it would be replaced; choose another output"
-            raise DataError(f"{msg} folder, or move it away", path=wrong[0])
+        for path, head in heads.items():
+            if not _is_ours(path, head):
+                raise DataError(
+                    "is there already and was not written by deadheat bench: it would be replaced; choose another"
+                    " output folder, or move it away",
+                    path=path,
+                )
 
     def read(self, named: Key, key: Mapping[str, object]) -> pl.DataFrame | None:
         """Return a finished run, if it was made from the same; None if it is still to be made."""
@@ -320,27 +324,25 @@ def read_finished(
             roles |= {str(path): f"run of {name}" for name, path in runs.items()}
             qrels = part[0] if part[1] == NONE else f"{part[0]} ({part[1]})"
             comparison = compare_evaluated(design, own) if len(own) > 1 else None
-            failed = {
-                name: [
-                    Failure.of_dict(one)
-                    for one in made["failures"]
-                    if (one["cases"], one["language"], one["retriever"]) == (*part, name)
-                ]
-                for name in own
-            }
+            failures = collected(
+                (one["retriever"], Failure.of_dict(one))
+                for one in made["failures"]
+                if (one["cases"], one["language"]) == part
+            )
             by = tuple(made["by"])
-            texts = case.get("queries")  # which a folder of an earlier version lacks
-            rows = [dict(one) for one in texts or ()]
-            queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String))) if rows else None
+            rows = case["queries"]
+            queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
             subjects.append(
                 Subject(
                     name=qrels if len(made["cases"]) > 1 else "",
                     evaluations=own,
                     comparison=comparison,
                     queries=queries,
-                    groupings=(by,) if by and queries and set(by) <= set(queries.columns) else (),
-                    names=dict(case.get("names", {})),
-                    tables=tables_of_page(qrels, comparison, case["n_cases"], failed),
+                    groupings=(by,) if by and set(by) <= set(queries.columns) else (),
+                    names=case["names"],
+                    tables=tables_of_page(
+                        qrels, comparison, case["n_cases"], {name: failures.get(name, ()) for name in own}
+                    ),
                     runs={name: Run(path, name=name) for name, path in runs.items()} if len(runs) == len(own) else {},
                     qrels=qrels,
                 )
@@ -352,9 +354,9 @@ def read_finished(
                 design=design,
                 name=family["name"],
             )
-            for family in made.get("families", [])  # a folder of an earlier version has none
+            for family in made["families"]
         ]
-        facts = [Fact("", None, heading, text, is_warning) for heading, text, is_warning in made.get("facts", [])]
+        facts = [Fact("", None, heading, text, is_warning) for heading, text, is_warning in made["facts"]]
     except DeadheatError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, pl.exceptions.PolarsError) as error:
@@ -364,7 +366,7 @@ def read_finished(
             hint="call deadheat bench again, which takes up its finished runs",
             path=path,
         ) from error
-    return subjects, roles, languages, made.get("margin"), facts
+    return subjects, roles, languages, made["margin"], facts
 
 
 def _is_ours(path: Path, head: re.Pattern[bytes]) -> bool:
@@ -604,14 +606,16 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     _check_parts(parts, systems, cluster)
     _confirm(parts, systems, confirm)
     tell = progress or (lambda _: None)
-    of_collection = {
-        "synonyms": synonyms,
-        "texts": texts,
-        "original": original,
-        "candidates": candidates,
-        "language": collection_language,
-    }
-    documents, terms = _read(collection, ontology, of_collection, tell)
+    documents, terms = _read(
+        collection,
+        ontology,
+        tell,
+        synonyms=synonyms,
+        texts=texts,
+        original=original,
+        candidates=candidates,
+        language=collection_language,
+    )
     parts, cells = split_cells(parts, documents)
     parts, assumed = labelled(parts, terms)
     graded = [one for one in chosen if terms is not None and isinstance(one, MaxRel)]
@@ -639,8 +643,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         *map(NoteWarning, (*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None))),
     ]
     if terms is not None and not graded:
-        fit = MaxRel(cutoff=max(map(cutoff_of, chosen)) or min(k, 10))  # as deep as the others
-        notes.append(NoteWarning(f"the ontology changes no value: only MaxRel uses it; add {fit} to the measures"))
+        as_deep = MaxRel(cutoff=max(map(cutoff_of, chosen)) or min(k, 10))
+        notes.append(NoteWarning(f"the ontology changes no value: only MaxRel uses it; add {as_deep} to the measures"))
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):
@@ -678,11 +682,9 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
 def measures_of(given: Measures, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
     """Return the given measures, or the defaults at some cutoffs."""
     named: object = CUTOFFS if at is None else at
-    if isinstance(named, str) or not isinstance(named, Iterable):
+    if not named or isinstance(named, str) or not isinstance(named, Iterable):
         raise ParameterError(argument="at", given=named, allowed="a list of cutoffs, such as (1, 3, 5, 10)")
     cutoffs = sorted({as_count("each of at", one) for one in named})
-    if not cutoffs:
-        raise ParameterError("is empty", argument="at", hint="give at least one cutoff, such as (1, 3, 5, 10)")
     if given is not None and at is not None:
         raise ParameterError(
             "sets the cutoffs of the default measures, not of those that are named",
@@ -768,8 +770,12 @@ def _search(
             found = best(retriever.regrade(found, query_ids, texts), query_ids, k)
         seconds = time.perf_counter() - start
         if unknown := sorted(set(found["doc_id"].to_list()) - set(documents.ids)):
-            text = f"{name} found {len(unknown):,} documents that {documents.name} does not have ({three(unknown)})"
-            warnings.warn(f"{text}: are the ids written alike?", DeadheatWarning, stacklevel=3)
+            warnings.warn(
+                f"{name} found {len(unknown):,} documents that {documents.name} does not have ({three(unknown)}): are"
+                " the ids written alike?",
+                DeadheatWarning,
+                stacklevel=3,
+            )
         if store is not None:
             store.write(named, key, found, seconds, n_cases=len(part.cases))
         tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
@@ -806,8 +812,8 @@ def evaluate_part(
         warnings.simplefilter("ignore", UnknownExpectedWarning)  # reported once, before the first search
         judged = ontology.judge(qrels, run, kind=kind, ideal=False)  # MaxRel reads only what was retrieved
     graded = evaluate_under(Conventions(), judged, run, measures)
-    scores = {one.measure: one for one in (*plain, *graded)}
-    return Evaluation(scores.values(), **plain.parts() | {"graded": graded.placements, "qrels": qrels}), notes
+    scores = {one.measure: one for one in (*plain, *graded)}.values()
+    return Evaluation(scores, **plain.parts() | {"graded": graded.placements, "qrels": qrels}), notes
 
 
 def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluation:
@@ -885,28 +891,26 @@ def _compare(
 def _read(
     collection: Collection | str | Path,
     ontology: Ontology | str | Path | None,
-    options: Mapping[str, Any],
     tell: Callable[[str], None],
+    **options: Any,  # noqa: ANN401 - of read_collection
 ) -> tuple[Collection, Ontology | None]:
     """Read the documents and the ontology, which may be one file."""
     check_choice("synonyms", options["synonyms"], SYNONYMS)
     check_choice("original", options["original"], ORIGINAL)
     if options["language"] is not None:
         checked_code("collection_language", options["language"])
-    source: object = collection
-    if not isinstance(source, Collection | Ontology | str | os.PathLike):
+    given: object = collection
+    if not isinstance(given, Collection | Ontology | str | Path):
         raise SourceTypeError(
-            argument="collection", given=Plain(type(source).__name__), allowed="a Collection or a path"
+            argument="collection", given=Plain(type(given).__name__), allowed="a Collection or a path"
         )
-    defaults = {"synonyms": "exact", "texts": (), "original": "fallback", "candidates": False, "language": None}
-    late = [name for name, default in defaults.items() if options[name] != default]
+    defaults = {name: one.default for name, one in signature(read_collection).parameters.items()}
+    late = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
     if isinstance(collection, Collection) and late:
         raise ParameterError(
-            f"{late[0]}={options[late[0]]!r} is only for a collection that is read here",
-            given=Plain("a Collection"),
-            hint="give its path",
+            f"{late[0]} is only for a collection that is read here", given=Plain("a Collection"), hint="give its path"
         )
-    for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | os.PathLike)):
+    for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | Path)):
         if Path(path).is_file() and (path == str(ontology) or Path(path).stat().st_size > LARGE):
             tell(f"reading {path}")
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
@@ -942,13 +946,10 @@ def _chance(
 
     Raises, before anything is searched, if the ontology has none of the expected ids of a part.
     """
-    cut = {one.label: cutoff_of(one) for one in measures if cutoff_of(one)}
-    found: dict[tuple[str, str], dict[str, float]] = {}
     if ontology is None or not measures:
         return {}
-    for part in parts:
-        # `check_expected` has named the missing ids
-        with warnings.catch_warnings(action="ignore", category=UnknownExpectedWarning):
-            of_part = ontology.chance(part.cases.qrels(), kind, cutoffs=list(cut.values()))
-        found |= {part.key: {name: of_part[cutoff] for name, cutoff in cut.items()}} if cut else {}
-    return found
+    cut = {one.label: cutoff_of(one) for one in measures if cutoff_of(one)}
+    # `check_expected` has named the missing ids
+    with warnings.catch_warnings(action="ignore", category=UnknownExpectedWarning):
+        found = {one.key: ontology.chance(one.cases.qrels(), kind, cutoffs=list(cut.values())) for one in parts}
+    return {key: {name: own[k] for name, k in cut.items()} for key, own in found.items()} if cut else {}

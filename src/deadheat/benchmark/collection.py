@@ -5,7 +5,7 @@ import json
 import os
 import warnings
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -16,7 +16,7 @@ import numpy as np
 from deadheat.arrays import IntArray
 from deadheat.benchmark.cases import Cases, folded, read_cases
 from deadheat.benchmark.languages import base, checked_code, known, likely
-from deadheat.benchmark.ontology import LABEL, Ontology, Translations, read_ontology, read_translations
+from deadheat.benchmark.ontology import LABEL, Ontology, Translations, listed, read_ontology, read_translations
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -27,7 +27,6 @@ from deadheat.errors import (
     NoteWarning,
     ParameterError,
     Plain,
-    SourceTypeError,
     as_given,
     check_choice,
     collected,
@@ -104,16 +103,10 @@ class Collection:
                 given=Plain(f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms"),
             )
         if len(set(self.ids)) != len(self.ids):
-            twice = next(one for one in self.ids if self.ids.count(one) > 1)
+            twice = max(self.ids, key=Counter(self.ids).__getitem__)
             raise DuplicateError(f"{self.name} has document {twice!r} more than once", hint="each id may appear once")
-        given: tuple[object, ...] = self.synonyms
-        for doc_id, own in zip(self.ids, given, strict=True):
-            if isinstance(own, str):
-                raise SourceTypeError(
-                    f"synonyms of {doc_id!r} must be several texts",
-                    given=Plain(f"the text {own!r}"),
-                    hint=f"write ({own!r},)",
-                )
+        for doc_id, own in zip(self.ids, self.synonyms, strict=True):
+            listed(f"synonyms of {doc_id!r}", "texts", own)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -146,8 +139,7 @@ class Collection:
         strings: list[str] = []
         counts = np.zeros(len(self), np.int64)
         for place, (text, synonyms) in enumerate(zip(self.texts, self.synonyms, strict=True)):
-            folded = text.casefold()
-            own = [text, *(synonym for synonym in synonyms if synonym.casefold() != folded)]
+            own = [text, *(synonym for synonym in synonyms if synonym.casefold() != text.casefold())]
             strings += own
             counts[place] = len(own)
         return strings, np.repeat(np.arange(len(self)), counts)
@@ -221,8 +213,12 @@ def read_collection(
         records = _read_table(path, format_of_records(path, format, WANTED))
         if records is not None:
             if tables:
-                problem, hint = "are names of the terms of an ontology", "give a table of documents in their language"
-                raise ParameterError(problem, argument="texts", given=Plain("a table"), hint=f"{hint} instead")
+                raise ParameterError(
+                    "are names of the terms of an ontology",
+                    argument="texts",
+                    given=Plain("a table"),
+                    hint="give a table of documents in their language instead",
+                )
             found = _of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none")
             return replace(found, languages=own)
         source = read_ontology(path)
@@ -246,8 +242,10 @@ def _of_another_language(tables: Sequence[Translations]) -> Iterator[str]:
     for table in tables:
         other = likely([row.text for row in table.rows]) if len(table.rows) >= FEWEST_TEXTS else None
         if other is not None and known(table.language) not in {None, other}:
-            said = f"{table.path.name} ({table.language}): its names look like {other!r} (a guess by py3langid)"
-            yield f"{said}; is it the table of another language?"
+            yield (
+                f"{table.path.name} ({table.language}): its names look like {other!r} (a guess by py3langid); is it the"
+                " table of another language?"
+            )
 
 
 def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collection:
@@ -293,9 +291,8 @@ def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) 
             hint = f"If it is {near!r}, call it {names[0]!r}." if near else ""
             if not {"expected_ids", "expected_hpo_ids"}.isdisjoint(columns):
                 hint = "Is this the file of cases? The collection is what is searched."
-            held = ", ".join(map(repr, columns[:12])) or "nothing"
             raise ColumnError(
-                f"documents without {names[0]!r}: found {held}",
+                f"documents without {names[0]!r}: found {', '.join(map(repr, columns[:12])) or 'nothing'}",
                 allowed=f"one of {', '.join(map(repr, names))}",
                 hint=hint,
                 path=path,
@@ -315,13 +312,11 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
         key, text_key = (next(one for one in names if one in fields) for names in (ID_NAMES, TEXT_NAMES))
         given, text = fields[key], fields[text_key]
         row = "" if line else f" in row {place + 1}"
-        if given is None or not str(given).strip():
-            raise DataError(f"empty {key!r}{row}", allowed="an id", path=path, line=line)
-        if isinstance(given, bool) or not isinstance(given, str | int):  # a whole number is an id too
+        doc_id = str(given)
+        if isinstance(given, bool) or not isinstance(given, str | int) or not doc_id.strip():
             raise MalformedRowError(
                 f"{key!r}{row} must be text or a whole number", given=_brief(given), path=path, line=line
             )
-        doc_id = str(given)
         if doc_id in seen:
             raise DuplicateError(
                 f"document {doc_id!r} appears {records.where(seen[doc_id], place)}",
@@ -329,11 +324,7 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
                 path=path,
                 line=line,
             )
-        if text is None or (isinstance(text, str) and not text.strip()):
-            raise MalformedRowError(
-                f"document {doc_id!r} has an empty {text_key!r}", allowed="text", path=path, line=line
-            )
-        if not isinstance(text, str):
+        if not isinstance(text, str) or not text.strip():
             raise MalformedRowError(
                 f"document {doc_id!r}: {text_key!r} must be text", given=_brief(text), path=path, line=line
             )
@@ -411,20 +402,21 @@ class Part:
         column : str, mapping of case id to cluster, or None
             "expected_ids": cases that share an expected id, directly or by way of others, are one cluster.
         """
-        ids = [case.case_id for case in self.cases]
         if column is None:
             return None
         if column == EXPECTED:
-            return dict(zip(ids, self.shared(), strict=True))
+            return dict(zip([case.case_id for case in self.cases], self.shared(), strict=True))
         if isinstance(column, Mapping):
-            if lacking := [one for one in ids if one not in column]:
-                raise ParameterError(
-                    f"must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}",
-                    argument="cluster",
-                )
-            return {one: column[one] for one in ids}
-        labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
-        if lacking := [one for one, label in labels.items() if label is None]:
+            labels = {case.case_id: column.get(case.case_id) for case in self.cases}
+        else:
+            labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
+        lacking = [one for one, label in labels.items() if label is None]
+        if lacking and isinstance(column, Mapping):
+            raise ParameterError(
+                f"must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}",
+                argument="cluster",
+            )
+        if lacking:
             raise ColumnError(
                 argument="cluster",
                 given=column,
@@ -475,8 +467,8 @@ class Family:
     def covers(self, parts: Iterable[Part]) -> bool:
         """Return whether these parts are its own, and each case of one has one in every other."""
         ids = [{case.pair_id for case in part.cases} for part in self.parts.values()]
-        is_same = {id(part) for part in parts} == {id(part) for part in self.parts.values()}
-        return is_same and all(own == ids[0] and None not in own for own in ids)
+        is_own = set(map(id, parts)) == set(map(id, self.parts.values()))
+        return is_own and all(own == ids[0] and None not in own for own in ids)
 
     def labels(self, column: str | Mapping[str, object] | None) -> dict[str, dict[str, tuple[Hashable, ...]]] | None:
         """Return, by language, what the case of each pair id shares with others; None without clusters."""
@@ -500,26 +492,23 @@ def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
     twice would have to be chosen. A language that shares no pair id with another is not paired.
     """
     able = [part for part in parts if part.language != NONE and any(case.pair_id is not None for case in part.cases)]
-    counts = Counter(part.name for part in able)
-    groups = [[part for part in able if part.name == name] for name, n in counts.items() if n > 1]
-    others = [part for part in able if counts[part.name] == 1]
+    named = collected((part.name, part) for part in able).values()
+    groups = [own for own in named if len(own) > 1]
+    others = [own[0] for own in named if len(own) == 1]
     if len({part.language for part in others}) == len(others) > 1:
         groups.append(others)
     found = []
     for group in groups:
-        ids = Counter(case.pair_id for part in group for case in part.cases if case.pair_id is not None)
-        shared = {one for one, n in ids.items() if n > 1}
-        paired = [part for part in group if any(case.pair_id in shared for case in part.cases)]
+        counts = Counter(case.pair_id for part in group for case in part.cases)
+        paired = [
+            part for part in group if any(case.pair_id is not None and counts[case.pair_id] > 1 for case in part.cases)
+        ]
         if len(paired) > 1:
-            found.append(
-                Family(
-                    " and ".join(dict.fromkeys(part.name for part in paired)), {part.language: part for part in paired}
-                )
-            )
-    inside = {id(part) for family in found for part in family.parts.values()}
-    named = [part for part in parts if part.language != NONE]
-    alone = ", ".join(str(part) for part in named if id(part) not in inside)
-    if len({part.language for part in named}) < 2 or not alone:
+            name = " and ".join(dict.fromkeys(part.name for part in paired))
+            found.append(Family(name, {part.language: part for part in paired}))
+    inside = {part.key for family in found for part in family.parts.values()}
+    alone = ", ".join(str(part) for part in parts if part.language != NONE and part.key not in inside)
+    if len({part.language for part in parts} - {NONE}) < 2 or not alone:
         return tuple(found), ""
     # cases that expect what those of another language expect, and lack a pair id
     lacking = [
@@ -527,10 +516,10 @@ def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
     ]
     languages = Counter(expected for _, expected in set(lacking) if expected)
     n_alike = sum(languages[expected] > 1 for _, expected in lacking)
-    is_common = n_alike > 0 and 2 * n_alike >= sum(len(part.cases) for part in parts)
     text = f"{alone}: not paired with another language (no pair id that both have); a difference to it is one between"
-    advice = "; cases that ask for the same are paired by a common pair_id" * is_common
-    return tuple(found), f"{text} cases too{advice}"
+    if n_alike > 0 and 2 * n_alike >= sum(len(part.cases) for part in parts):
+        return tuple(found), f"{text} cases too; cases that ask for the same are paired by a common pair_id"
+    return tuple(found), f"{text} cases too"
 
 
 def check_cluster(column: object) -> None:
@@ -547,12 +536,12 @@ def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, 
     held = sorted({name for part in parts for name in part.strata})
     for name in names:
         if name == "language":
-            hint = "each language is reported by itself"
-            raise ParameterError("must be another column", argument="by", given=name, hint=hint)
+            raise ParameterError(
+                "must be another column", argument="by", given=name, hint="each language is reported by itself"
+            )
         if name not in held:
-            has = f"those that have labels are {', '.join(map(repr, held))}" if held else "no case has labels"
-            hint = joined(f"{has}.", did_you_mean(name, held))
-            raise ParameterError(f"no case has a {name!r}", hint=hint)
+            has = f"those that have labels are {', '.join(map(repr, held))}." if held else "no case has labels."
+            raise ParameterError(f"no case has a {name!r}", hint=joined(has, did_you_mean(name, held)))
     return tuple(names)
 
 
@@ -607,23 +596,20 @@ def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontol
     for part in parts:
         expected = sorted({one for case in part.cases for one in case.expected_ids})
         if expected and held.isdisjoint(expected):
-            first = ", ".join(documents.ids[:3])
             raise DataError(
                 f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects "
-                f"{three(expected)}; the documents are {first}, ...",
+                f"{three(expected)}; the documents are {', '.join(documents.ids[:3])}, ...",
                 hint="Are they of the same collection, and are the ids written alike?",
             )
-        alike: dict[tuple[bool, bool], list[str]] = {}  # an id that both lack is named once
-        for one in expected:
-            status = ontology.status(one) if ontology is not None else ""
-            lacking = one not in held, ontology is not None and one not in ontology
-            alike.setdefault(lacking, []).append(f"{one!r}{status and f' ({status})'}")
+        terms: Container[str] = expected if ontology is None else ontology
+        alike = collected(((one not in held, one not in terms), one) for one in expected)  # both lack it: named once
         alike.pop((False, False), None)
         texts = f"not in {documents.name}", "no terms of the ontology"
         effects = "no search finds them", "their similarity to everything is 0"
         for lacking, ids in alike.items():
             where, effect = (" and ".join(compress(said, lacking)) for said in (texts, effects))
-            yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effect}: {three(ids)}"
+            named = three([repr(one) if ontology is None else ontology.named(one) for one in ids])
+            yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effect}: {named}"
 
 
 def count_verbatim(part: Part, documents: Collection) -> int:
@@ -647,14 +633,13 @@ def _named(cases: object) -> list[tuple[str, Cases]]:
     languages = [(one.name, language) for one in sets for language in one.by_language()]
     if len(set(languages)) == len(languages) and all(own is not None or counts[name] == 1 for name, own in languages):
         return [(one.name, one) for one in sets]
-
-    def name_of(one: Cases, *, by_folder: bool) -> str:
-        if counts[one.name] == 1 or one.path is None:
-            return one.name
-        return f"{one.path.absolute().parent.name}/{one.name}" if by_folder else f"{one.name}, {label_of(one.path)}"
-
-    for by_folder in (False, True):
-        names = [name_of(one, by_folder=by_folder) for one in sets]
+    for form in ("{name}, {file}", "{folder}/{name}"):
+        names = [
+            form.format(name=one.name, file=label_of(one.path), folder=one.path.absolute().parent.name)
+            if counts[one.name] > 1 and one.path is not None
+            else one.name
+            for one in sets
+        ]
         if len(set(names)) == len(names):
             return list(zip(names, sets, strict=True))
     raise ParameterError(

@@ -31,6 +31,8 @@ from deadheat.report.conventions import (
     mean_heading,
     reported_interval,
     reported_pairs,
+    span_of,
+    span_of_ties,
     tell_counts,
     totals_of_row,
 )
@@ -43,7 +45,6 @@ from deadheat.report.model import (
     NumberCell,
     Report,
     Row,
-    Span,
     Table,
     bars,
     format_cell,
@@ -52,6 +53,8 @@ from deadheat.report.model import (
     said,
     table_of_rows,
     tabulate,
+    tabulate_groups,
+    warning,
 )
 from deadheat.report.of_comparison import adjusted, as_data, reversal, tell_intervals, tell_tests
 from deadheat.report.of_evaluation import few_queries
@@ -99,16 +102,15 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
         Whether it has all measures and the strata of every column; else those without a cutoff, and of each kind the
         deepest one, and strata only of what was asked for.
     """
-    main, by = main_of(result.measures), result.settings.by
+    main, by, margin = main_of(result.measures), result.settings.by, result.settings.margin
     columns = [by] if by else [(name,) for name in STRATA] if full else []
     few = main if full or len(main) <= MOST_ROWS else headline(result.measures)
     of_strata = few if by else main[:2]
     groupings = [one.select(of_strata) for names in columns for one in result.groupings(names)]
     shown = result.measures if full else few if by else main
-    of_languages: dict[str, Any] = {"system": RETRIEVER, "margin": result.settings.margin, "unit": CASE}
-    of_languages["most"] = None if full else MOST_LANGUAGES
     names, codes = (set(keys) for keys in zip(*result.parts, strict=True))
     several = len(names) > 1 or NONE in codes
+    most = None if full else MOST_LANGUAGES
     tables = [
         *list_answers(
             {f"{result.parts[key]}" if several else key[1]: one for key, one in result.comparisons.items()},
@@ -116,7 +118,11 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
         ),
         *(_means(result, part, shown) for part in result.parts.values()),
         *(_differences(result, result.parts[key], {"": one}, few) for key, one in result.comparisons.items()),
-        *(table for one in result.across.values() for table in list_languages(one, shown, tested=main, **of_languages)),
+        *(
+            table
+            for one in result.across.values()
+            for table in list_languages(one, shown, tested=main, system=RETRIEVER, margin=margin, unit=CASE, most=most)
+        ),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
         *(
@@ -124,17 +130,19 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
             for one in groupings
             if by and (full or len(result.retrievers) == 2)  # of more a screen has the means alone
         ),
-        *_failures(result, full=full),
+        *(
+            table
+            for part in result.parts.values()
+            for table in list_failures(str(part), len(part.cases), _failures(result, part), full=full)
+        ),
     ]
     first, opening, verdict = _verdicts(result)
-    facts = (Fact("deadheat", __version__), verdict, *tell(result, groupings, shown=shown))
-    opening = joined(opening, _language_verdicts(result)[0])
     return Report(
         tuple(filter(None, tables)),
-        facts,
+        (Fact("deadheat", __version__), verdict, *tell(result, groupings, shown=shown)),
         f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else "",
         headline=first,
-        opening=opening,
+        opening=joined(opening, _language_verdicts(result)[0]),
     )
 
 
@@ -188,15 +196,22 @@ def data_of_bench(result: BenchResult) -> Report:
             ],
         ),
     ]
-    tables = [
-        *(table_of_rows(*one) for one in found if one[2]),
-        *data_of_languages(result.across, leading=CASES, margin=result.settings.margin),
-    ]
-    facts = _verdicts(result)[-1], _language_verdicts(result)[1], Fact("deadheat", __version__)
-    return Report(tuple(tables), (*facts, *tell(result, groupings), Fact("failures", result.failed())))
+    return Report(
+        (
+            *(table_of_rows(*one) for one in found if one[2]),
+            *data_of_languages(result.across, leading=CASES, margin=result.settings.margin),
+        ),
+        (
+            _verdicts(result)[-1],
+            _language_verdicts(result)[1],
+            Fact("deadheat", __version__),
+            *tell(result, groupings),
+            Fact("failures", result.failed()),
+        ),
+    )
 
 
-def _columns(*names: str) -> tuple[Column, ...]:
+def _columns(names: Iterable[str]) -> tuple[Column, ...]:
     return tuple(Column(name, name) for name in names)
 
 
@@ -264,15 +279,14 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
     )
 
-    def cells(scores: Scores, interval: Interval) -> tuple[Cell, ...]:
-        return (
-            interval.n_queries,
-            *_mean(scores, interval),
-            Span(scores.reported("tie_min"), scores.reported("tie_max")),
-        )
-
     rows = tuple(
-        Row((one.label,), tuple(cells(evaluation[one.label], intervals[one.label]) for evaluation, intervals in found))
+        Row(
+            (one.label,),
+            tuple(
+                (*_mean(evaluation[one.label], intervals[one.label]), span_of_ties(evaluation[one.label]))
+                for evaluation, intervals in found
+            ),
+        )
         for one in measures
     )
     return Table(
@@ -288,11 +302,10 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
     )
 
 
-def _mean(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell]:
-    """Return a mean, marked if it is of few cases, and its interval."""
-    shown = reported_interval(scores, interval)
+def _mean(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, Cell, Cell]:
+    """Return the number of cases, a mean, marked if it is of few, and its interval."""
     mean = NumberCell(scores.reported(), marks=OF_FEW) if scores.n_queries < smallest else as_cell(scores)
-    return mean, Span(shown.low, shown.high, shown.is_known)
+    return interval.n_queries, mean, span_of(reported_interval(scores, interval))
 
 
 def _differences(
@@ -325,8 +338,7 @@ def _differences(
     )
     totals = {one.label for one in measures if one.total}  # of another scale: they are not drawn
     drawn = [pair for _, pair in pairs if pair.measure not in totals]
-    spans = bars([Span(pair.low, pair.high) for pair in drawn], [pair.difference for pair in drawn])
-    bar_of = dict(zip(drawn, spans, strict=True))
+    bar_of = dict(zip(drawn, bars(list(map(span_of, drawn)), [pair.difference for pair in drawn]), strict=True))
     rows = tuple(
         Row(
             (*(keys_of(stratum) if by else ()), pair.measure, pair.system, *(() if baseline else (pair.baseline,))),
@@ -334,7 +346,7 @@ def _differences(
                 (
                     pair.n_queries,
                     pair.difference,
-                    Span(pair.low, pair.high, pair.is_known),
+                    span_of(pair),
                     *(() if by else (bar_of.get(pair),)),
                     adjusted(pair),
                     reversal(pair),
@@ -345,15 +357,13 @@ def _differences(
         )
         for stratum, pair in pairs
     )
-    labels = (*_columns(*by), MEASURE, SYSTEM, *(() if baseline else (BASELINE,)))
-    title = str(part) + (f" by {' and '.join(by)}" if by else "")
-    title = f"{title}: differences" + (f" from {baseline}" if baseline else "")
+    among = f"{part} by {' and '.join(by)}" if by else f"{part}"
     return Table(
         "strata_pairs" if by else "pairs",
-        labels,
+        (*_columns(by), MEASURE, SYSTEM, *(() if baseline else (BASELINE,))),
         columns,
         rows,
-        title=title,
+        title=f"{among}: differences" + (f" from {baseline}" if baseline else ""),
         main=1,
         has_blocks=bool(by),
         is_section=True,
@@ -368,26 +378,21 @@ def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Tabl
     if frame.is_empty() or not measures:
         return
     found = {(row["retriever"], row["measure"]): row for row in frame.iter_rows(named=True)}
-    columns = (
-        Column("mean", "mean of languages"),
-        Column("variance", "variance"),
-        Column("std", "std", spare=2),
-        Column("lowest", "lowest", spare=1),
-        Column("highest", "highest", spare=1),
-    )
-    rows = tuple(
-        Row((one.label,), tuple(tuple(found[name, one.label][c.key] for c in columns) for name in result.retrievers))
-        for one in measures
-    )
-    without = [str(part) for part in result.parts.values() if part.language == NONE]
-    left_out = f"; without {', '.join(without)}, of no language" if without else ""
-    yield Table(
+    without = ", ".join(str(part) for part in result.parts.values() if part.language == NONE)
+    left_out = f"; without {without}, of no language" if without else ""
+    yield tabulate_groups(
         "averages",
         (MEASURE,),
-        columns,
-        rows,
+        (
+            Column("mean", "mean of languages"),
+            Column("variance", "variance"),
+            Column("std", "std", spare=2),
+            Column("lowest", "lowest", spare=1),
+            Column("highest", "highest", spare=1),
+        ),
+        [((one.label,), [found[name, one.label] for name in result.retrievers]) for one in measures],
         result.retrievers,
-        RETRIEVER,
+        group=RETRIEVER,
         title=f"Across {len(result.languages)} languages ({frame['pooled'][0]}{left_out})",
         is_section=True,
     )
@@ -395,51 +400,55 @@ def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Tabl
 
 def _strata(grouping: PartStrata, measures: Sequence[Measure], level: str) -> Table:
     """Each measure by the values of columns."""
-    columns = (Column("n_queries", "cases"), Column("mean", "mean"), Column("ci", level))
-
-    def cells(key: Key, stratum: Stratum, measure: str) -> tuple[Cell, ...]:
-        strata, interval = grouping.strata[key], grouping.intervals[key][stratum][measure]
-        scores = strata[stratum][measure]
-        return scores.n_queries, *_mean(scores, interval, strata.smallest)
-
     keys = tuple(grouping.strata)
     rows = tuple(
-        Row((*keys_of(stratum), one.label), tuple(cells(key, stratum, one.label) for key in keys))
+        Row(
+            (*keys_of(stratum), one.label),
+            tuple(
+                _mean(strata[stratum][one.label], grouping.intervals[key][stratum][one.label], strata.smallest)
+                for key, strata in grouping.strata.items()
+            ),
+        )
         for stratum in grouping.strata[keys[0]]
         for one in measures
     )
-    labels, names = (*_columns(*grouping.columns), MEASURE), tuple(key.retriever for key in keys)
-    look: dict[str, Any] = {"title": str(grouping), "main": 1, "has_blocks": True, "is_section": True}
-    return Table("strata", labels, columns, rows, names, RETRIEVER, **look)
+    return Table(
+        "strata",
+        (*_columns(grouping.columns), MEASURE),
+        (Column("n_queries", "cases"), Column("mean", "mean"), Column("ci", level)),
+        rows,
+        tuple(key.retriever for key in keys),
+        RETRIEVER,
+        title=str(grouping),
+        main=1,
+        has_blocks=True,
+        is_section=True,
+    )
 
 
-def _failures(result: BenchResult, *, full: bool) -> Iterator[Table]:
-    """Give the cases of each part that a retriever failed, the worst first: few for a screen, many for a file."""
-    for key, part in result.parts.items():
-        yield from list_failures(
-            f"{part}",
-            len(part.cases),
-            {name: result.failures.get(Key(*key, name), ()) for name in result.retrievers},
-            full=full,
-        )
+def _failures(result: BenchResult, part: Part) -> dict[str, tuple[Failure, ...]]:
+    """Return the cases of a part that each retriever failed, the worst first."""
+    return {name: result.failures.get(Key(*part.key, name), ()) for name in result.retrievers}
 
 
 def list_failures(part: str, n_cases: int, found: Mapping[str, Sequence[Failure]], *, full: bool) -> Iterator[Table]:
     """Give the table of a part's failures by retriever, if there are any: few for a screen, many for a file."""
     most = MANY if full else min(FEW, max(1, SHOWN // len(found)))
     rows = [{"retriever": name, **vars(one), "one": one} for name, failed in found.items() for one in failed[:most]]
-    case, line = Column("case_id", "case"), Column("line", "line", lambda row: f"{row['line'] or ''}")
     has_lines = any(row["line"] for row in rows)
-    columns: tuple[Column, ...] = (Column("rank", "rank", lambda row: row["one"].rank),)
-    if full:
-        columns += (
-            Column("text", "text"),
-            Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
-            Column("above", "above it", lambda row: _above(row["one"])),
-        )
-    else:
-        columns += (Column("words", "what stood above it", lambda row: _words(row["one"])),)
-    labels = (RETRIEVER, *([case] if full or not has_lines else []), *([line] if has_lines else []))
+    labels = [RETRIEVER]
+    if full or not has_lines:
+        labels.append(Column("case_id", "case"))
+    if has_lines:
+        labels.append(Column("line", "line", lambda row: f"{row['line'] or ''}"))
+    columns = [
+        Column("rank", "rank", lambda row: row["one"].rank),
+        Column("text", "text"),
+        Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
+        Column("above", "above it", lambda row: _above(row["one"])),
+    ]
+    if not full:
+        columns[1:] = [Column("words", "what stood above it", lambda row: _words(row["one"]))]
     counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
     title = f"{part}: cases without an expected document first ({counts} of {n_cases:,}), the worst"
     if rows:
@@ -459,13 +468,14 @@ def _words(one: Failure) -> str:
 
 def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
     """Return the verdict of each set whose languages are paired, as text and for JSON."""
-    several = len(result.across) > 1
     found = {
-        name: judge_languages(one, unit=CASE, margin=result.settings.margin, name=name if several else "")
+        name: judge_languages(
+            one, unit=CASE, margin=result.settings.margin, name=name if len(result.across) > 1 else ""
+        )
         for name, one in result.across.items()
     }
-    said = joined(*(sentence for own in found.values() for sentence in own))
-    return said, Fact("language_verdicts", {name: list(own) for name, own in found.items()})
+    text = joined(*(sentence for own in found.values() for sentence in own))
+    return text, Fact("language_verdicts", {name: list(own) for name, own in found.items()})
 
 
 def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
@@ -486,14 +496,12 @@ def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
     more = [
         f"{part}: " * (len(first) > 1) + " ".join(rest) for part, one in first.items() if (rest := one.sentences[1:])
     ]
-    said = {"text": joined(*told), "parts": {part: as_data(one) for part, one in first.items()}}
-    said |= {"near_misses": {part: as_data(one) for own in near for part, one in own.items()}} if near else {}
-    said["headline"] = headline_of_strata(first, parts) if len(first) > 1 else next(iter(first.values())).headline
-    return (
-        str(said["headline"]),
-        joined(*told),
-        Fact("verdict", said, "verdict", joined(*more) if len(first) <= SPOKEN else ""),
-    )
+    top = headline_of_strata(first, parts) if len(first) > 1 else next(iter(first.values())).headline
+    held = {"text": joined(*told), "parts": {part: as_data(one) for part, one in first.items()}}
+    if near:
+        held["near_misses"] = {part: as_data(one) for own in near for part, one in own.items()}
+    facts = Fact("verdict", held | {"headline": top}, "verdict", joined(*more) if len(first) <= SPOKEN else "")
+    return top, joined(*told), facts
 
 
 def page_of_bench(result: BenchResult) -> str:
@@ -512,7 +520,7 @@ def page_of_bench(result: BenchResult) -> str:
                 str(part),
                 result.comparisons.get(key),
                 len(part.cases),
-                {name: result.failures.get(Key(*key, name), ()) for name in result.retrievers},
+                _failures(result, part),
             ),
         )
         for key, part in result.parts.items()
@@ -564,17 +572,11 @@ def tell(
         The measures that the report shows; by default all.
     """
     labels = {one.label for one in shown or result.measures}
-    settings, of_languages = result.settings, ", ".join(result.languages)
+    settings = result.settings
     first = f"only the first {counted(settings.limit or 0, 'case')} of each set and language"
-    apart = f"{of_languages}: each evaluated by itself; in a mean over languages, each counts the same"
+    apart = f"{', '.join(result.languages)}: each evaluated by itself; in a mean over languages, each counts the same"
     found = [
-        Fact(
-            "",
-            None,
-            "WARNING",
-            "" if settings.limit is None else f"{first}: a quick look, not a result",
-            is_warning=True,
-        ),
+        warning("WARNING", "" if settings.limit is None else f"{first}: a quick look, not a result"),
         Fact("limit", settings.limit),
         Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}"),
         Fact("k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"),
@@ -619,10 +621,11 @@ def tell(
 def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
     """Say in which languages the texts are that cases are searched in; a search that crosses languages is a note."""
     spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
-    if parts and not spoken:
-        text = f"that of the texts in {result.settings.collection} is not known"
-        yield said("languages", f"{text}: name the collection's language")
-    if not (parts and spoken):
+    if not parts:
+        return
+    if not spoken:
+        text = f"that of the texts in {result.settings.collection} is not known: name the collection's language"
+        yield said("languages", text)
         return
     known = [part for part in parts if is_code(part.language)]
     if unknown := ", ".join(str(part) for part in parts if part not in known):
@@ -730,18 +733,18 @@ def _of_intervals(result: BenchResult, groupings: Sequence[PartStrata], shown: A
     for part in result.parts.values() if column is None else ():
         n_cases, n_groups = len(part.cases), len(set(part.shared()))
         if n_groups < n_cases:
-            text = (
+            yield note(
+                "clusters",
                 f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
+                f" {counted(n_groups, 'group')}, and intervals are too narrow; cluster by expected_ids",
             )
-            narrow = f"{counted(n_groups, 'group')}, and intervals are too narrow; cluster by expected_ids"
-            yield note("clusters", f"{text} {narrow}")
     if column is None:
         return
     widths = {str(part): _widened(result, key) for key, part in result.parts.items()}
     for part in result.parts.values():
-        n_clusters, ratio = len(set((part.clusters(cluster) or {}).values())), widths[str(part)]
+        clusters, ratio = (part.clusters(cluster) or {}).values(), widths[str(part)]
+        text = f"{part}: {counted(len(clusters), 'case')} in {counted(len(set(clusters)), 'cluster')}"
         times = f"; intervals of {result.measures[0].label} are {ratio or 0:.2f} times as wide as without"
-        text = f"{part}: {counted(len(part.cases), 'case')} in {counted(n_clusters, 'cluster')}"
         yield note("clusters", text + times * (ratio is not None))
     yield Fact("width_by_clusters", widths)
 
@@ -758,27 +761,28 @@ def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
 
 
 def _of_tests(result: BenchResult, shown: AbstractSet[str]) -> Iterator[Fact]:
+    design, several = result.settings.design, len(result.comparisons) > 1
     if result.comparisons:
-        places = {key: str(result.parts[key]) if len(result.comparisons) > 1 else "" for key in result.comparisons}
-        placed = [(places[key], pair) for key, one in result.comparisons.items() for pair in one.pairs]
-        placed = [(place, pair) for place, pair in placed if pair.measure in shown]
-        has_clusters = result.settings.cluster is not None
         yield from tell_tests(
-            result.settings.design,
-            placed,
-            has_clusters=has_clusters,
+            design,
+            [
+                (str(result.parts[key]) if several else "", pair)
+                for key, one in result.comparisons.items()
+                for pair in one.pairs
+                if pair.measure in shown
+            ],
+            has_clusters=result.settings.cluster is not None,
             unit=CASE,
             among="retrievers" if result.across else "",
-            apart="set and language" if len(result.comparisons) > 1 else "",
+            apart="set and language" if several else "",
         )
-    of = " of {}" if len(result.across) > 1 else ""
     for name, one in result.across.items():
+        among = f"{AMONG} of {name}" if len(result.across) > 1 else ""
         if result.comparisons:
-            yield from tell_beside(one, unit=CASE, among=AMONG + of.format(name))
+            yield from tell_beside(one, unit=CASE, among=among or AMONG)
         else:
             placed = [(difference.system, difference.pair) for difference in one.differences]
-            has_clusters, among = one.cluster is not None, AMONG + of.format(name) if of else ""
-            yield from tell_tests(result.settings.design, placed, has_clusters=has_clusters, unit=CASE, among=among)
+            yield from tell_tests(design, placed, has_clusters=one.cluster is not None, unit=CASE, among=among)
         yield from tell_gaps(one)
 
 
@@ -831,14 +835,13 @@ def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]
 
 def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
     """Yield what figures are drawn of: each set and each language by itself, and its strata."""
-    before = {key: "".join(f"{name}-" for name in key if name != NONE) for key in result.parts}
-    if len(result.parts) == 1:
-        before = dict.fromkeys(before, "")
+    several = len(result.parts) > 1
+    before = {key: "".join(f"{name}-" for name in key if several and name != NONE) for key in result.parts}
     for key, part in result.parts.items():
-        own = result.of_part(part)
-        has_pairs = key in result.comparisons
-        found = {} if has_pairs else {"options": result.interval_options(part)}
-        yield before[key], result.comparisons[key] if has_pairs else own, found
+        if key in result.comparisons:
+            yield before[key], result.comparisons[key], {}
+        else:
+            yield before[key], result.of_part(part), {"options": result.interval_options(part)}
     for name, across in result.across.items():
         yield f"{name}-" if len(result.across) > 1 else "", across, {}
     for one in result.groupings(result.settings.by) if result.settings.by else ():

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -124,10 +125,9 @@ def reported(measure: MeasureLike, given: float | str) -> Reported:
 def all_reported(given: Iterable[tuple[MeasureLike, float | str]]) -> tuple[Reported, ...]:
     """Read the numbers that were reported for measures, one for each."""
     found = tuple(reported(measure, value) for measure, value in given)
-    names = [one.measure for one in found]
-    for one in found:
-        if names.count(one.measure) > 1:
-            raise ParameterError(f"two numbers are reported for {one.measure.label}", argument="reported")
+    for measure, n in Counter(one.measure for one in found).items():
+        if n > 1:
+            raise ParameterError(f"two numbers are reported for {measure.label}", argument="reported")
     return found
 
 
@@ -258,9 +258,8 @@ class Explanation(Shown):
 
     def __repr__(self) -> str:
         given = ", ".join(f"{one.measure.label}={one.text}" for one in self.reported)
-        tools = ", ".join(dict.fromkeys(one.tool for one in self.matches if one.tool)) or "no known tool"
-        found = f"{counted(len(self.matches), 'way')} of {self.n_tried:,}, {tools}"
-        return f"<Explanation of {self.name}, {given}: {found if self.matches else 'nothing reproduces it'}>"
+        ways = f"{counted(len(self.matches), 'way')} of {self.n_tried:,}, {', '.join(self.tools) or 'no known tool'}"
+        return f"<Explanation of {self.name}, {given}: {ways if self.matches else 'nothing reproduces it'}>"
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -270,15 +269,9 @@ class Explanation(Shown):
     def to_polars(self) -> pl.DataFrame:
         """Return tool, nearest, settings (in words) and the value of each measure, a row for each match."""
         names = [one.measure.label for one in self.reported]
-        schema: dict[str, type[pl.DataType]] = {
-            "tool": pl.String,
-            "nearest": pl.String,
-            "settings": pl.String,
-            **dict.fromkeys(names, pl.Float64),
-        }
         return pl.DataFrame(
             [(one.tool or None, one.nearest, one.told, *(one.values[name] for name in names)) for one in self.matches],
-            schema=schema,
+            schema=dict.fromkeys(("tool", "nearest", "settings"), pl.String) | dict.fromkeys(names, pl.Float64),
             orient="row",
         )
 
@@ -431,8 +424,8 @@ class Lists:
     def precisions(self) -> Sequence[str | None]:
         """The precisions that tell: 32 bits only where they make a difference."""
         one, other = self._whole(None), self._whole("float32")
-        are_same = np.array_equal(one.above, other.above) and np.array_equal(one.tied, other.tied)
-        return (None,) if are_same else (None, "float32")
+        is_same = np.array_equal(one.above, other.above) and np.array_equal(one.tied, other.tied)
+        return (None,) if is_same else (None, "float32")
 
     @cached_property
     def ties(self) -> Sequence[str]:
@@ -487,16 +480,15 @@ class Lists:
 
     def _positions(self, whole: Placements, precision: str | None, n_passes: int) -> IntArray:
         """Return the 0-based rank of each judged document after an unstable sort of the lists in their order."""
-        frame = self._run.rounded(precision).to_polars().select("query_id", "doc_id", "score")
-        wanted = dict.fromkeys(whole.query_ids.tolist())
+        wanted = pl.col("query_id").is_in(whole.query_ids.tolist())
+        frame = self._run.rounded(precision).to_polars().filter(wanted)
         places: dict[tuple[str, str], int] = {}
         for (query,), own in frame.group_by("query_id", maintain_order=True):
-            if query in wanted:
-                documents = own["doc_id"].to_list()
-                keys, order = (-own["score"].cast(pl.Float64).to_numpy()).tolist(), list(range(len(documents)))
-                for _ in range(n_passes):
-                    order = [order[n] for n in order_of([keys[n] for n in order])]
-                places |= {(str(query), documents[n]): rank for rank, n in enumerate(order)}
+            documents = own["doc_id"].to_list()
+            keys, order = (-own["score"].cast(pl.Float64).to_numpy()).tolist(), list(range(len(documents)))
+            for _ in range(n_passes):
+                order = [order[n] for n in order_of([keys[n] for n in order])]
+            places |= {(str(query), documents[n]): rank for rank, n in enumerate(order)}
         pairs = zip(whole.query_ids[whole.query].tolist(), whole.doc_ids.tolist(), strict=True)
         return np.array([places[pair] for pair in pairs], np.int64)
 
@@ -560,8 +552,7 @@ class Search:
     @cached_property
     def levels(self) -> list[float]:
         """The relevance above 0 that occurs, ascending."""
-        found: list[float] = np.unique(self.lists.plain.judged_relevance).tolist()
-        return [one for one in found if one > 0]
+        return [one for one in np.unique(self.lists.plain.judged_relevance).tolist() if one > 0]
 
     @cached_property
     def choices(self) -> dict[str, Sequence[Any]]:
@@ -602,11 +593,9 @@ class Search:
         known = self.choices | {"judgments": [one for one in self.choices["judgments"] if one != "above 0"]}
         near_tools = (
             ("", entries, changes)
-            for n_changed, tools in (
-                (1, self._tools),
-                (2, [one for one in self._tools if one[0].name in {"trec_eval", "deadheat"}]),
-            )
-            for entries in tools
+            for n_changed, names in ((1, {one[0].name for one in self._tools}), (2, {"trec_eval", "deadheat"}))
+            for entries in self._tools
+            if entries[0].name in names
             for changes in _changes(known, n_changed)
         )
         seen: dict[str, set[tuple[float, ...]]] = {"": set()}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray
+from deadheat.errors import collected
 from deadheat.kernels.segments import ratio
 from deadheat.measures import (
     AP,
@@ -128,8 +129,7 @@ class ToolSettings:
 
     def differences(self, other: "ToolSettings") -> dict[str, Any]:
         """Return what is set otherwise than in other settings."""
-        pairs = ((one.name, getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
-        return {name: own for name, own, its in pairs if own != its}
+        return {name: own for name, own in vars(self).items() if own != getattr(other, name)}
 
 
 def describe(name: str, value: Any) -> str:  # noqa: ANN401 - of any setting
@@ -327,8 +327,7 @@ def entries_of(measures: Sequence[Measure]) -> list[tuple[Tool, ...]]:
     ['doc_id', 'doc_id ascending']
     """
     found = []
-    for name in dict.fromkeys(tool.name for tool in TOOLS):
-        own = [tool for tool in TOOLS if tool.name == name]
+    for own in collected((tool.name, tool) for tool in TOOLS).values():
         ways = [[tool for tool in own if tool.computes(one)] for one in measures]
         if all(ways):
             found += [tuple(each[min(n, len(each) - 1)] for each in ways) for n in range(max(map(len, ways)))]

@@ -101,8 +101,8 @@ class ItemProfile(Shown):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        whole = counted(self.n_items, "item")
-        return f"<ItemProfile {self.name}: {self.coverage:.1%} of {whole} in the top {self.cutoff}>"
+        items = counted(self.n_items, "item")
+        return f"<ItemProfile {self.name}: {self.coverage:.1%} of {items} in the top {self.cutoff}>"
 
     def means(self) -> dict[str, float]:
         """Return all numbers by name; those of lists are means over them."""
@@ -112,8 +112,7 @@ class ItemProfile(Shown):
 
     def of_queries(self) -> dict[str, FloatArray]:
         """Return the numbers that each list has, by name; none without popularity."""
-        held = {name: getattr(self, name) for name in OF_QUERIES}
-        return {name: values for name, values in held.items() if values is not None}
+        return {name: getattr(self, name) for name in self.tie_min}
 
     def to_polars(self) -> pl.DataFrame:
         """Return the items with their exposure, the most exposed first."""
@@ -319,11 +318,10 @@ def popularity(train: object, n_items: int | None = None) -> FloatArray:
     if hasattr(train, "shape"):
         shape = tuple(given.shape)
         if len(shape) != 2 or (n_items is not None and shape[1] != n_items):
-            size = "n_items" if n_items is None else n_items
             raise ParameterError(
                 argument="train",
                 given=Plain(f"an array of shape {shape}"),
-                allowed=f"of shape (n_users, {size})",
+                allowed=f"of shape (n_users, {'n_items' if n_items is None else n_items})",
                 hint="if it holds numbers of items, give train.tolist()",
             )
         n_users, n_items = shape
@@ -371,11 +369,12 @@ def _of_matrix(source: object, n_users: float | None, doc_ids: TextArray) -> tup
             allowed=f"a number or a column for each of the {counted(len(doc_ids), 'item')} of the scores",
         )
     if len(shape) == 1:
-        numbers = to_memory(some).astype(np.float64).tolist()
-        return _of_dict(dict(zip(doc_ids.tolist(), numbers, strict=True))), _users_of(n_users, "a vector")
-    held = entries_of(some, cast("tuple[int, int]", shape), "popularity")
-    found = dict(zip(doc_ids.tolist(), popularity(some, len(doc_ids)).tolist(), strict=True))
-    return found, float(len(np.unique(held.query[held.value > 0])) if n_users is None else n_users)
+        numbers, users = to_memory(some).astype(np.float64), _users_of(n_users, "a vector")
+    else:
+        held = entries_of(some, cast("tuple[int, int]", shape), "popularity")
+        numbers = popularity(some, len(doc_ids))
+        users = float(len(np.unique(held.query[held.value > 0])) if n_users is None else n_users)
+    return _of_dict(dict(zip(doc_ids.tolist(), numbers.tolist(), strict=True))), users
 
 
 def _users_of(n_users: float | None, what: str) -> float:
@@ -926,8 +925,13 @@ def _pairs(found: _Exposed, groups: _Groups, confidence_level: float) -> pl.Data
     ends = interval_bounds(differences, method="t", confidence_level=confidence_level)
     rows = []
     for n, (a, b) in enumerate(places):
-        row: dict[str, Any] = {"group": groups.names[a], "other": groups.names[b]}
-        row |= {"disparity": float(differences[:, n].mean()), "low": float(ends[0][n]), "high": float(ends[1][n])}
+        row: dict[str, Any] = {
+            "group": groups.names[a],
+            "other": groups.names[b],
+            "disparity": float(differences[:, n].mean()),
+            "low": float(ends[0][n]),
+            "high": float(ends[1][n]),
+        }
         parts = {"ratio": _ratio(per_item[:, [a]], per_item[:, [b]], confidence_level)}
         if found.has_target:
             up, down = np.stack([own[:, a], target[:, b]], axis=1), np.stack([own[:, b], target[:, a]], axis=1)
@@ -957,8 +961,8 @@ def _notes(found: _Exposed, lists: Sequence[Lists], groups: Mapping[str, Sequenc
     if n_missing := len(found.query_ids) - len({one for own in lists for one in own.query_ids}):
         notes.append(f"not in the run: {counted(n_missing, 'query', 'queries')} of the judgments; empty lists")
     if found.has_target and not found.is_judged.all():
-        n = int((~found.is_judged).sum())
-        notes.append(f"{counted(n, 'query', 'queries')} without a relevant item: no expected exposure")
+        without = counted(int((~found.is_judged).sum()), "query", "queries")
+        notes.append(f"{without} without a relevant item: no expected exposure")
     if groups:
         grouped = set().union(*groups.values())
         if shown.isdisjoint(grouped):

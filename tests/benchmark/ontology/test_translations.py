@@ -134,7 +134,7 @@ def test_the_first_of_several_languages_gives_the_label(tmp_path: Path) -> None:
             "a.tsv",
             "hpo_id\ttext\tlanguage\nT:0002\tCrise\tfr\nT:0003\tFieber\tde\n",
             MalformedRowError,
-            r":3: a table has one language, expected 'fr' as on line 2, got 'de'",
+            r":3: a table has one language, expected 'fr' as in the first row, got 'de'",
         ),
         ("a-fr.tsv", "hpo_id\ttext\n\tCrise\n", MalformedRowError, r":2: empty id"),
         ("a-fr.tsv", "hpo_id\ttext\nT:0002\t\n", DataError, r"no translated name in it"),

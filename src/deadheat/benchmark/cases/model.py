@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import polars as pl
 
 from deadheat.benchmark.languages import code_of, normalised
-from deadheat.benchmark.ontology import LABEL, Ontology
+from deadheat.benchmark.ontology import LABEL, Ontology, Synonym
 from deadheat.data.tables import Qrels, label_of
 from deadheat.errors import (
     Advice,
@@ -102,19 +103,18 @@ class Case:
 
     def __post_init__(self) -> None:
         ids, grades = self.expected_ids, self.relevance
-        given: object = ids
-        wrong = ""
-        if isinstance(given, str):
-            wrong = f"expected_ids must be several ids, got the text {given!r}: write ({given!r},)"
-        elif len(set(ids)) != len(ids):
-            twice = next(one for one in ids if ids.count(one) > 1)
-            wrong = f"expected id {twice!r} appears {ids.count(twice)} times, expected once"
-        elif len(grades) != len(ids):
-            wrong = f"relevance must have a grade for each of the {len(ids)} expected ids, got {len(grades)}"
-        elif not all(map(is_grade, grades)):
-            wrong = f"each grade of relevance must be a positive number, got {grades!r}"
-        if wrong:
-            raise CasesError(f"case {self.case_id!r}: {wrong}")
+        twice, n = max(Counter(ids).items(), key=itemgetter(1), default=("", 0))
+        problems = {
+            f"expected_ids must be several ids, got the text {ids!r}: write ({ids!r},)": isinstance(ids, str),
+            f"expected id {twice!r} appears {n} times, expected once": n > 1,
+            f"relevance must have a grade for each of the {len(ids)} expected ids, got {len(grades)}": (
+                len(grades) != len(ids)
+            ),
+            f"each grade of relevance must be a positive number, got {grades!r}": not all(map(is_grade, grades)),
+        }
+        for problem, is_wrong in problems.items():
+            if is_wrong:
+                raise CasesError(f"case {self.case_id!r}: {problem}")
 
     @property
     def folded_text(self) -> str:
@@ -159,21 +159,17 @@ class Cases:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        ids = [case.case_id for case in self.cases]
-        if len(set(ids)) != len(ids):
-            twice = next(one for one in ids if ids.count(one) > 1)
-            raise CasesError(
-                f"{ids.count(twice)} cases of {self.name} have the case_id {twice!r}: give each an id of its own",
-                path=self.path,
-            )
-        pairs = Counter((case.language, case.pair_id) for case in self.cases if case.pair_id is not None)
-        for (language, pair_id), n in pairs.items():
+        named: list[tuple[str, str | None]] = [
+            (f"case_id {case.case_id!r}: give each an id of its own", "") for case in self.cases
+        ]
+        named += [
+            (f"pair_id {case.pair_id!r}: one of each language may have it", case.language and f" in {case.language}")
+            for case in self.cases
+            if case.pair_id is not None
+        ]
+        for (what, of), n in Counter(named).items():
             if n > 1:
-                of = f" in {language}" if language else ""
-                raise CasesError(
-                    f"{n} cases of {self.name}{of} have the pair_id {pair_id!r}: one of each language may have it",
-                    path=self.path,
-                )
+                raise CasesError(f"{n} cases of {self.name}{of or ''} have the {what}", path=self.path)
 
     def __len__(self) -> int:
         return len(self.cases)
@@ -227,9 +223,9 @@ class Cases:
         """Raise for a cell that seems to hold several ids."""
         if len(parts) > 1:
             place = "" if case.line is None else f" (line {case.line})"
-            several = "|".join(parts)
             raise CasesError(
-                f"case {case.case_id!r}{place}: {cell!r} is read as one id; if it is several, write {several!r}",
+                f"case {case.case_id!r}{place}: {cell!r} is read as one id; if it is several, write"
+                f" {'|'.join(parts)!r}",
                 path=self.path,
             )
 
@@ -257,9 +253,9 @@ class Cases:
 
         And pair_id, if a case has one.
         """
-        names = ("text", *LABELS, *(("pair_id",) if any(case.pair_id is not None for case in self) else ()))
-        columns = {name: [getattr(case, name) for case in self] for name in names}
-        columns = {"query_id": [case.case_id for case in self], **columns}
+        names = ["text", *LABELS, *["pair_id"] * any(case.pair_id is not None for case in self)]
+        columns = {"query_id": [case.case_id for case in self]}
+        columns |= {name: [getattr(case, name) for case in self] for name in names}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
     def texts(self) -> list[str]:
@@ -334,8 +330,8 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Summary, ...]:
         raise DataError("no case to summarise", allowed="at least one", path=cases.path or cases.name)
     found = []
     for label in ("all", *dict.fromkeys(by)):
-        groups: dict[str | None, list[Case]] = collected((getattr(case, label, None), case) for case in cases)
-        for value, own in sorted(groups.items(), key=lambda group: (group[0] is None, -len(group[1]), group[0] or "")):
+        groups = collected((getattr(case, label, None), case) for case in cases).items()
+        for value, own in sorted(groups, key=lambda group: (group[0] is None, -len(group[1]), group[0] or "")):
             ids = [term for case in own for term in case.expected_ids]
             n_texts = len({(case.folded_text, case.language) for case in own})
             found.append(Summary(label, value, len(own), len(ids), len(set(ids)), len(own) - n_texts))
@@ -344,20 +340,18 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Summary, ...]:
 
 def _labelled(case: Case, ontology: Ontology) -> Case:
     terms = [one for one in case.expected_ids if one in ontology]
-    domain, category = case.domain, case.category
-    if domain is None and terms:
-        domain = ontology.branch_of(terms[0]) or None
-    if category is None:
-        category = next(filter(None, (_category(case, ontology, ontology.index(one)) for one in terms)), None)
-    return replace(case, domain=domain, category=category)
+    categories = (_category(case, ontology, ontology.index(one)) for one in terms)
+    return replace(
+        case,
+        domain=case.domain or next(map(ontology.branch_of, terms), None) or None,
+        category=case.category or next(filter(None, categories), None),
+    )
 
 
 def _category(case: Case, ontology: Ontology, place: int) -> str:
     """Return what the text of a case is to a term, or an empty string."""
-    if folded(ontology.labels[place]) == case.folded_text:
-        return "exact_match"
-    exact = [one for one in ontology.synonyms[place] if one.scope == "EXACT"]
-    kinds = {one.kind for one in exact if folded(one.text) == case.folded_text}
+    names = [Synonym(ontology.labels[place], kind=LABEL), *ontology.synonyms[place]]
+    kinds = {one.kind for one in names if one.scope == "EXACT" and folded(one.text) == case.folded_text}
     named = {LABEL: "exact_match", "abbreviation": "abbreviation", "layperson": "layperson"}
     return next((name for kind, name in named.items() if kind in kinds), "synonym" if kinds else "")
 
@@ -410,10 +404,9 @@ _DIGITS = re.compile(r"[0-9]{1,7}", re.ASCII)
 _ONE_PER_ID = "Give one positive number for each expected id: a list in their order, or {id: grade}."
 
 Level = Literal["error", "warning"]
-Keys: TypeAlias = "tuple[str | int, ...]"
-"""A field and the position in it; empty for what is missing."""
-Wrong: TypeAlias = "tuple[str, Keys, str, str]"
-"""What is wrong with a field: a word for programs, where, what, and what to do about it."""
+# what is wrong with a field: a word for programs; the field and the position in it, empty for what is missing; what is
+# wrong; and what to do about it
+Wrong: TypeAlias = "tuple[str, tuple[str | int, ...], str, str]"
 
 
 @dataclass(frozen=True)
@@ -502,8 +495,8 @@ class CaseFile:
 
     def language_of(self, row: Mapping[str, Any]) -> str | None:
         """Return the language that a row says, or else the file, the user, or the name of the folder."""
-        own = label(row.get("language")) or label(self.records.metadata.get("language")) or self.language
-        return normalised(own or self.of_folder)
+        said = label(row.get("language")) or label(self.records.metadata.get("language")) or self.language
+        return normalised(said or self.of_folder)
 
     @cached_property
     def of_folder(self) -> str | None:
@@ -601,9 +594,9 @@ def read_cases(
     """
     reading = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns)
     if reading.errors:
-        lines = "\n".join(f"  {error}" for error in reading.errors)
+        head = f"{len(reading.unusable):,} of {counted(len(reading.rows), 'case')} cannot be used:"
         raise CasesError(
-            f"{len(reading.unusable):,} of {counted(len(reading.rows), 'case')} cannot be used:\n{lines}",
+            "\n  ".join([head, *map(str, reading.errors)]),
             path=reading.path,
             findings=tuple(reading.errors),
         )
@@ -670,10 +663,9 @@ def fields_in(
     """
     names = [name for name in columns if isinstance(name, str)]
     written = {_folded(name): name for name in reversed(names)}
-    named: object = given or {}
-    if not isinstance(named, Mapping):
+    if not isinstance(given, Mapping | None):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'text': 'phrase'}")
-    found = dict(named)
+    found = dict(given or {})
     for own, name in found.items():
         if own not in FIELDS:
             raise ParameterError(argument="columns", given=own, allowed=FIELDS)
@@ -706,24 +698,21 @@ def _rows(records: Records, named: Mapping[str, str], path: Path, pattern: re.Pa
     rows = [
         {fields[name]: value for name, value in row.items() if name in fields} for row in records.rows(records.columns)
     ]
-    if isinstance(records.table, list):
-        renamed = [name for name in IDS if name in named]  # a single id in a field of another name is a list of it
-        rows = [row | {name: [row[name]] for name in renamed if isinstance(row.get(name), str)} for row in rows]
+    if isinstance(records.table, list):  # a single id in a field of another name is a list of it
+        rows = [
+            row | {name: [row[name]] for name in IDS if name in named and isinstance(row.get(name), str)}
+            for row in rows
+        ]
     else:
         _check_columns(rows, fields, path)
         rows = [
             {name: _cell(name, cell, pattern) for name, cell in row.items() if cell and cell.strip()} for row in rows
         ]
-    return [row | dict(_understood(row)) for row in rows]
-
-
-def _understood(row: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Give language and difficulty of a row where they are in usual words: the code, and one of three levels."""
-    language, difficulty = (row.get(name) for name in ("language", "difficulty"))
-    if isinstance(language, str) and (code := code_of(language)):
-        yield "language", code
-    if isinstance(difficulty, str) and (level := _WORDS.get(difficulty.strip().casefold())):
-        yield "difficulty", level
+    for row in rows:
+        for name, usual in (("language", code_of), ("difficulty", lambda word: _WORDS.get(word.strip().casefold()))):
+            if isinstance(word := row.get(name), str):
+                row[name] = usual(word) or word
+    return rows
 
 
 def _check_columns(rows: Sequence[Mapping[str, str | None]], fields: Mapping[str, str], path: Path) -> None:
@@ -756,7 +745,7 @@ def _cell(name: str, cell: str, pattern: re.Pattern[str]) -> object:
         return cell  # ids are exact
     if name not in {*IDS, "relevance"}:
         return cell.strip()
-    parts: list[Any] = [part.strip() for part in cell.split("|")]
+    parts: Any = [part.strip() for part in cell.split("|")]
     if name in IDS and all(map(pattern.fullmatch, found := list(filter(None, _BETWEEN_IDS.split(cell))))):
         return found
     if cell.strip().startswith("["):
@@ -820,31 +809,24 @@ def _repeated(
 ) -> Iterator[Wrong]:
     """Give what an earlier case has too: the case_id, or the pair_id in its language."""
     case_id, pair, language = named
-    first = seen.setdefault(case_id, place)
-    if first != place:
-        keys = ("case_id",) if reading.rows[place].get("case_id") is not None else ()
-        what = f"the case on line {reading.lines[first]} has this case_id too"
-        yield "repeated_case_id", keys, what, "Give each case an id of its own, or none at all."
-    first = place if pair is None else seen.setdefault((language, pair), place)
-    if first != place:
-        of = f", also in {language}" if language else ""
-        what = f"the case on line {reading.lines[first]} has this pair_id too{of}"
-        yield (
-            "repeated_pair_id",
-            ("pair_id",),
-            what,
-            "One case of each language may have it: name the language of each, or leave pair_id out.",
-        )
+    rule = "One case of each language may have it: name the language of each, or leave pair_id out."
+    for name, key, of, advice in (
+        ("case_id", case_id, "", "Give each case an id of its own, or none at all."),
+        ("pair_id", pair and (language, pair), f", also in {language}" if language else "", rule),
+    ):
+        first = place if key is None else seen.setdefault(key, place)
+        if first != place:
+            keys = (name,) if reading.rows[place].get(name) is not None else ()
+            yield f"repeated_{name}", keys, f"the case on line {reading.lines[first]} has this {name} too{of}", advice
 
 
 def _wrong_text(row: Mapping[str, Any]) -> Iterator[Wrong]:
-    text = row.get("text", "")
-    if "text" not in row:
-        yield "no_text", (), "no field 'text'", "Write what is searched for."
-    elif text is None or (isinstance(text, str) and not text.strip()):
-        yield "no_text", ("text",), "text is empty", "Write what is searched for."
-    elif not isinstance(text, str):
+    text = row.get("text")
+    if not isinstance(text, str | None):
         yield "malformed_text", ("text",), f"text must be in quotes, got {quoted(text)}", ""
+    elif not (text or "").strip():
+        what = "text is empty" if "text" in row else "no field 'text'"
+        yield "no_text", ("text",) * ("text" in row), what, "Write what is searched for."
 
 
 def _expected(
@@ -853,15 +835,13 @@ def _expected(
     """Return the expected ids, their grades (1 without any), and what is wrong with them."""
     name, *others = [name for name in IDS if row.get(name) is not None] or IDS[:1]
     if others:
-        what = f"both {IDS[0]} and {IDS[1]} are given, expected one of them"
-        return (), (), [("no_expected_id", (IDS[1],), what, "Keep one list.")]
+        both = f"both {IDS[0]} and {IDS[1]} are given, expected one of them"
+        return (), (), [("no_expected_id", (IDS[1],), both, "Keep one list.")]
     given, grades = row.get(name), row.get("relevance")
     wrong = list(_wrong_ids(given, name, HPO_PATTERN if name == HPO_IDS and pattern is None else pattern))
-    if wrong:
-        return (), (), wrong
-    ids = tuple(given or ())
-    if grades is None:
-        return ids, (1.0,) * len(ids), []
+    ids = () if wrong or given is None else tuple(given)
+    if wrong or grades is None:
+        return ids, (1.0,) * len(ids), wrong
     wrong = list(_wrong_grades(grades, ids))
     keys: Sequence[Any] = ids if isinstance(grades, dict) else range(len(ids))
     return ids, () if wrong else tuple(float(grades[key]) for key in keys), wrong
@@ -875,8 +855,7 @@ def label(value: object) -> str | None:
 def _wrong_ids(given: object, name: str, pattern: re.Pattern[str] | None) -> Iterator[Wrong]:
     """Give what is wrong with the expected ids in a field; None if it is not there."""
     if given is None:
-        advice = "List the ids that a search for the text should find."
-        yield "no_expected_id", (), f"no field {name!r}", advice
+        yield "no_expected_id", (), f"no field {name!r}", "List the ids that a search for the text should find."
     elif not isinstance(given, list):
         got = quoted(given)
         advice = f"Write [{got}].".replace("'", '"') if isinstance(given, str) else ""
@@ -904,16 +883,18 @@ def _wrong_grades(given: Any, ids: Sequence[str]) -> Iterator[Wrong]:  # noqa: A
         what = f"relevance has {counted(len(given), 'grade')} for {counted(len(ids), 'expected id')}"
         yield kind, keys, what, _ONE_PER_ID
     else:
-        of_ids: list[tuple[Any, str]] = list(zip(ids if isinstance(given, dict) else range(len(ids)), ids, strict=True))
-        for key, one in of_ids:
-            if isinstance(given, dict) and key not in given:
+        graded: dict[Any, Any] = given if isinstance(given, dict) else dict(zip(ids, given, strict=True))
+        for place, one in enumerate(ids):
+            if one not in graded:
                 yield kind, keys, f"relevance has no grade for {one!r}", _ONE_PER_ID
-            elif not is_grade(given[key]):
-                what = f"relevance of {one!r} is {quoted(given[key])}, expected a positive number"
-                yield kind, (*keys, key), what, "Leave out an id that should not be found."
-        for key in [key for key in given if key not in ids] if isinstance(given, dict) else ():
-            what = f"relevance grades {key!r}, which is not an expected id"
-            yield kind, (*keys, key), what, did_you_mean(str(key), ids)
+            elif not is_grade(graded[one]):
+                what = f"relevance of {one!r} is {quoted(graded[one])}, expected a positive number"
+                at = one if isinstance(given, dict) else place
+                yield kind, (*keys, at), what, "Leave out an id that should not be found."
+        for one in graded:
+            if one not in ids:
+                what = f"relevance grades {one!r}, which is not an expected id"
+                yield kind, (*keys, one), what, did_you_mean(str(one), ids)
 
 
 def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str]:
@@ -933,8 +914,8 @@ def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str]:
     tries = [plain, upper, upper.replace("_", ":").replace("-", ":")]
     if len(digits) == 1 and upper.removesuffix(digits[0]).rstrip(":_- ") in {"", "HP", "HPO"}:
         tries.append(f"HP:{digits[0]:0>7}")
-    near = next((f"Did you mean {one!r}?" for one in tries if pattern.fullmatch(one)), "")
-    return f"does not match {pattern.pattern}", near
+    near = (f"Did you mean {one!r}?" for one in tries if pattern.fullmatch(one))
+    return f"does not match {pattern.pattern}", next(near, "")
 
 
 def finding(

@@ -157,7 +157,7 @@ def _violations(file: CaseFile) -> Iterator[Finding]:
         for one in of["case"].iter_errors(row):
             keys = list(one.absolute_path)
             if keys and not (place in file.unusable and keys[0] in NEEDED):  # else reading refuses the case
-                group = (".".join(map(str, keys)), one.validator, json.dumps(one.instance, ensure_ascii=False))
+                group = ".".join(map(str, keys)), one.validator, json.dumps(one.instance, ensure_ascii=False)
                 found.setdefault(group, []).append((one, file.line_of(place, *keys)))
     for (field, *_), errors in found.items():
         lines = [line for _, line in errors]
@@ -172,9 +172,9 @@ def _violation(field: str, error: Any, many: str) -> tuple[str, str]:  # noqa: A
         return f"{given} one of {', '.join(allowed)}", did_you_mean(str(error.instance), allowed) or _STRATA
     if error.validator == "type":
         named = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
-        is_number = "string" in named and isinstance(error.instance, int | float)
+        lacks_quotes = "string" in named and isinstance(error.instance, int | float)
         expected = " or ".join(_TYPES[name] for name in named if name in _TYPES)
-        return f"{given} {expected}", "Write it in quotes." if is_number else ""
+        return f"{given} {expected}", "Write it in quotes." * lacks_quotes
     if error.validator == "pattern":
         code = code_of(str(error.instance))
         return f"{given} a code such as de or en", f"Did you mean {code!r}?" if code else "Write its ISO 639 code."
@@ -224,8 +224,8 @@ def missing_labels(file: CaseFile) -> Iterator[Finding]:
 
 def _how_to_name_language(file: CaseFile, cases: Sequence[Case]) -> str:
     likely = guess(". ".join(case.text for case in cases))
-    example = f"; the texts look like {likely!r}" if likely else ", such as de"
     how = "Add a column language" if file.is_table else "Write it once, as metadata.language"
+    example = f"; the texts look like {likely!r}" if likely else ", such as de"
     return f"{how}, or give --language{example}. Languages are never evaluated together."
 
 
@@ -262,12 +262,11 @@ def repeated_texts(file: CaseFile) -> Iterator[Finding]:
     """Find the texts that several cases of one language have, with the same expected ids or with others."""
     for group in file.cases.repeated_texts():
         what = f"the text {shown(group[0].text)} appears {len(group)} times ({listed_lines(group)})"
-        if len({frozenset(case.expected_ids) for case in group}) == 1:
-            advice = "Keep one: the others repeat its result, and count as if they were new."
-            yield file.warning("repeated_text", what, advice, about=group[1])
-        else:
-            advice = "Keep one case with all of them: no ranking can satisfy both."
-            yield file.warning("contradicting_text", f"{what}, with different expected ids", advice, about=group[1])
+        kind, advice = "repeated_text", "Keep one: the others repeat its result, and count as if they were new."
+        if len({frozenset(case.expected_ids) for case in group}) > 1:
+            kind, advice = "contradicting_text", "Keep one case with all of them: no ranking can satisfy both."
+            what += ", with different expected ids"
+        yield file.warning(kind, what, advice, about=group[1])
 
 
 def _other(texts: Sequence[str], language: str | None) -> str | None:
@@ -295,9 +294,12 @@ def few_cases(file: CaseFile) -> Iterator[Finding]:
         if (n := len(part)) < STANDARD:
             of = f" of language {language!r}" if language else ""
             width = f"the 95% interval of a mean can be as wide as ± {half_width(n):.2f} (of a measure from 0 to 1)"
-            use = "development" if n >= SMALL else "a quick check only"
-            advice = f"Collect {STANDARD} for a conclusion (± {half_width(STANDARD):.2f}), 500 for a fine one."
-            yield file.warning("few_cases", f"{counted(n, 'case')}{of}: {width}", f"Good for {use}. {advice}")
+            yield file.warning(
+                "few_cases",
+                f"{counted(n, 'case')}{of}: {width}",
+                f"Good for {'development' if n >= SMALL else 'a quick check only'}. Collect {STANDARD} for a conclusion"
+                f" (± {half_width(STANDARD):.2f}), 500 for a fine one.",
+            )
 
 
 def shared_ids(file: CaseFile) -> Iterator[Finding]:
@@ -310,10 +312,10 @@ def shared_ids(file: CaseFile) -> Iterator[Finding]:
             seen.update(case.expected_ids)
         if sharing:
             of = f" of language {language!r}" if language and len(file.cases.languages) > 1 else ""
-            share = f"{len(sharing):,} of {counted(len(part), 'case')}{of}"
             yield file.warning(
                 "shared_ids",
-                f"{share} expect an id that an earlier case expects too ({listed_lines(sharing)})",
+                f"{len(sharing):,} of {counted(len(part), 'case')}{of} expect an id that an earlier case expects too"
+                f" ({listed_lines(sharing)})",
                 "They are not independent: use cluster intervals, one cluster for each expected id.",
             )
 
@@ -345,10 +347,10 @@ def listed_lines(found: Sequence[Case | int | None], limit: int = 5) -> str:
     >>> listed_lines([3]), listed_lines([3, 9]), listed_lines(range(1, 9))
     ('line 3', 'lines 3, 9', 'lines 1, 2, 3, 4, 5 and 3 more')
     """
-    lines = [one.line if isinstance(one, Case) else one for one in found]
-    known_lines = [str(line) for line in lines if line is not None]
-    more = f" and {len(known_lines) - limit} more" if len(known_lines) > limit else ""
-    return f"line{'s' if len(known_lines) > 1 else ''} {', '.join(known_lines[:limit])}{more}"
+    places = (one.line if isinstance(one, Case) else one for one in found)
+    lines = [str(line) for line in places if line is not None]
+    more = f" and {len(lines) - limit} more" if len(lines) > limit else ""
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines[:limit])}{more}"
 
 
 def _in_cases(lines: Sequence[int | None]) -> str:
@@ -358,8 +360,17 @@ def _in_cases(lines: Sequence[int | None]) -> str:
 def _unknown_terms(file: CaseFile, ontology: Ontology) -> Iterator[Finding]:
     """Find each expected id that is not a term of an ontology, once, with the cases that expect it."""
     expecting = collected((term, case) for case in file.cases for term in case.expected_ids if term not in ontology)
-    labels = {term: name for term, name in zip(ontology.ids, ontology.labels, strict=True) if name} if expecting else {}
-    names = _names(ontology, labels) if expecting else {}
+    if not expecting:
+        return
+    labels = {term: name for term, name in zip(ontology.ids, ontology.labels, strict=True) if name}
+    # the term of each label and exact synonym
+    names = {
+        synonym.text.casefold(): term
+        for term, own in zip(ontology.ids, ontology.synonyms, strict=True)
+        for synonym in own
+        if synonym.scope == "EXACT"
+    }
+    names |= {name.casefold(): term for term, name in labels.items()}
     where = ontology.path.name if ontology.path else "the ontology"
     for term, own in expecting.items():
         lines = "" if len(own) == 1 else f" ({listed_lines(own)})"
@@ -368,8 +379,10 @@ def _unknown_terms(file: CaseFile, ontology: Ontology) -> Iterator[Finding]:
             kind, what, advice = "merged_id", f"was merged into {_with_label(new, labels)}", f"Write {new!r}."
         elif term in ontology.obsolete:
             choices = " or ".join(_with_label(new, labels) for new in ontology.obsolete[term])
-            kind, what, advice = "obsolete_id", "is obsolete", f"Replace it by {choices}."
-            advice = advice if choices else "It names no replacement: leave it out, or choose a term."
+            kind, what = "obsolete_id", "is obsolete"
+            advice = (
+                f"Replace it by {choices}." if choices else "It names no replacement: leave it out, or choose a term."
+            )
         else:
             kind, what, advice = "unknown_id", "is not", _named(own, names, labels)
         yield file.warning(kind, f"expected id {term!r}{lines} {what} in {where}", advice, about=own[0])
@@ -381,17 +394,6 @@ def _named(cases: Sequence[Case], names: Mapping[str, str], labels: Mapping[str,
         if found := names.get(name.strip().casefold()):
             return f"{shown(name)} is a name of {_with_label(found, labels)}: is that meant?"
     return "No document has it, so nothing can find it: correct it, or use the version of the ontology that has it."
-
-
-def _names(ontology: Ontology, labels: Mapping[str, str]) -> dict[str, str]:
-    """Return the term of each label and exact synonym."""
-    synonyms = {
-        synonym.text.casefold(): term
-        for term, own in zip(ontology.ids, ontology.synonyms, strict=True)
-        for synonym in own
-        if synonym.scope == "EXACT"
-    }
-    return synonyms | {name.casefold(): term for term, name in labels.items()}
 
 
 def _with_label(term: str, labels: Mapping[str, str]) -> str:
@@ -437,10 +439,14 @@ def report_validation(validations: Sequence[Validation], *, is_data: bool = Fals
             for one in validations
         ]
         return Report((), (Fact("is_usable", all(one.is_usable for one in validations)), Fact("files", files)))
-    tables = [
-        tabulate("findings", FINDING, (TEXT,), one.findings, title=_verdict(one)) for one in validations if one.findings
-    ]
-    return Report(tuple(tables), tuple(said(_verdict(one), "no findings") for one in validations if not one.findings))
+    return Report(
+        tuple(
+            tabulate("findings", FINDING, (TEXT,), one.findings, title=_verdict(one))
+            for one in validations
+            if one.findings
+        ),
+        tuple(said(_verdict(one), "no findings") for one in validations if not one.findings),
+    )
 
 
 def _verdict(validation: Validation) -> str:
@@ -470,6 +476,7 @@ def report_cases(parts: Mapping[str, Sequence[Summary]], notes: Sequence[str] = 
         for name, own in parts.items()
         for one in own
     ]
-    labels = (Column("set", "set"), Column("by", "by"), Column("value", "value"))
-    facts = [Fact("notes", list(notes)), *(note("note", one) for one in notes)]
-    return Report((tabulate("sets", labels, COUNTS, rows),), tuple(facts), closing=NOT_INDEPENDENT)
+    table = tabulate("sets", tuple(Column(name, name) for name in ("set", "by", "value")), COUNTS, rows)
+    return Report(
+        (table,), (Fact("notes", list(notes)), *(note("note", one) for one in notes)), closing=NOT_INDEPENDENT
+    )

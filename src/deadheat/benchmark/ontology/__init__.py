@@ -7,6 +7,7 @@ from deadheat.benchmark.ontology.graph import (
     Synonym,
     Translation,
     Translations,
+    listed,
     read_translations,
 )
 from deadheat.benchmark.ontology.ontology import Ontology, read_ontology
@@ -19,6 +20,7 @@ __all__ = [
     "Synonym",
     "Translation",
     "Translations",
+    "listed",
     "read_ontology",
     "read_translations",
 ]

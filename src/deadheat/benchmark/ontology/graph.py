@@ -41,12 +41,12 @@ from deadheat.io.files import readable
 from deadheat.io.records import Wanted, read_records
 from deadheat.kernels.segments import ratio
 
-MAX_BYTES = 1 << 26  # for the bits that say which terms are below which
+MAX_BYTES = 1 << 25  # for the bits that say which terms are below which
 MOST_NAMED = 10  # terms of a cycle
 NONE = -1.0
 
+# kind(graph, information_content, term) returns an array of shape (n_terms,)
 Similarity: TypeAlias = "Callable[[Graph, FloatArray, int], FloatArray]"
-"""``kind(graph, information_content, term)`` returns an array of shape (n_terms,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,18 +102,12 @@ class Graph:
     def n_descendants(self) -> IntArray:
         """Return how many terms are below each, itself included, of shape (n_terms,).
 
-        In a graph that is not a forest, bits say which terms are below each; terms are taken in batches, so that memory
-        is bounded for any shape of graph.
+        Bits say which terms are below each; terms are taken in batches, so that memory is bounded for any shape of
+        graph.
         """
         n_terms, upward = len(self.parents), self._order[::-1].tolist()
-        if len(np.unique(self.child)) == len(self.child):  # a forest
-            below = [1] * n_terms
-            for term in upward:
-                for parent in self.parents[term]:
-                    below[parent] += below[term]
-            return np.array(below)
         counts = np.zeros(n_terms, np.int64)
-        width = 1 + 8 * MAX_BYTES // len(np.unique(self.parent))  # a leaf has a single bit
+        width = 1 + 8 * MAX_BYTES // max(1, len(np.unique(self.parent)))  # a leaf has a single bit
         for first in range(0, n_terms, width):
             bits = [0] * n_terms
             for term in upward:
@@ -178,8 +172,7 @@ def build(ids: Sequence[str], parents: Sequence[tuple[int, ...]], path: Path | N
     try:
         parents_first = list(TopologicalSorter(dict(enumerate(parents))).static_order())
     except CycleError as error:
-        cycle: list[int] = error.args[1]
-        named = [ids[term] for term in reversed(cycle)]
+        named = [ids[term] for term in reversed(error.args[1])]
         if len(named) > MOST_NAMED + 1:
             named[MOST_NAMED:-1] = [f"... ({len(named) - 1:,} terms)"]
         raise DataError(
@@ -393,10 +386,10 @@ def hybrid(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
     return similarity
 
 
+# by the name that kind= takes
 KINDS: dict[str, Similarity] = {
     kind.__name__: kind for kind in (lin, resnik, jiang_conrath, wu_palmer, path, simple_resnik_like, hybrid)
 }
-"""By the name that ``kind=`` takes."""
 
 
 T = TypeVar("T")
@@ -462,12 +455,11 @@ def listed(what: str, of: str, given: Iterable[T]) -> tuple[T, ...]:
 
 def in_order(term: str, synonyms: Iterable[Synonym]) -> tuple[Synonym, ...]:
     """Return synonyms of a term sorted by scope, text and kind; their order in files has no meaning."""
-    what, fields = f"a synonym of {term!r}", "its text, scope and kind"
     checked = [
-        Synonym(*listed(what, fields, synonym)) for synonym in listed(f"the synonyms of {term!r}", "Synonym", synonyms)
+        Synonym(*listed(f"a synonym of {term!r}", "its text, scope and kind", synonym))
+        for synonym in listed(f"the synonyms of {term!r}", "Synonym", synonyms)
     ]
-    wrong = next((synonym for synonym in checked if synonym.scope not in SCOPES), None)
-    if wrong is not None:
+    for wrong in (synonym for synonym in checked if synonym.scope not in SCOPES):
         raise DataError(f"the scope of a synonym must be one of {', '.join(map(repr, SCOPES))}", given=wrong)
     return tuple(sorted(checked, key=lambda synonym: (SCOPES.index(synonym.scope), synonym.text, synonym.kind)))
 
@@ -567,8 +559,7 @@ class Translations:
                     path=self.path,
                     line=row.line,
                 )
-        held = set(known)
-        if not any(row.term in held for row in self.rows):
+        if set(known).isdisjoint(row.term for row in self.rows):
             ids = three(sorted({repr(row.term) for row in self.rows}))
             raise FileFormatError(f"no id in it is one of the ontology: {ids}", path=self.path)
 
@@ -603,21 +594,20 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
     # of a ROBOT template the first row says language and scope, and whether cells hold several
     mark = _MARK.match(table[0]["text"]) if table and table[0]["term"] == "ID" else None
     scope, split = (mark[1].upper(), bool(mark[3])) if mark else ("EXACT", False)
-    code, first = "", 0
+    head = 1 if mark else 0
+    code = next((fields.get("language", "") for fields in table[head:]), "")
     rows: list[Translation] = []
-    for place, fields in list(enumerate(table))[1 if mark else 0 :]:
+    for place, fields in enumerate(table[head:], head):
         line, own = records.line(place) or 0, fields.get("language", "")
         if "language" in columns and not is_code(own):
             raise MalformedRowError(
                 "no language", given=own, allowed=ALLOWED, hint=near_code(own), path=file, line=line
             )
-        if not code:
-            code, first = own, line
         if own != code:
             raise MalformedRowError(
                 "a table has one language",
                 given=own,
-                allowed=f"{code!r} as on line {first}",
+                allowed=f"{code!r} as in the first row",
                 hint="make a table of each language",
                 path=file,
                 line=line,

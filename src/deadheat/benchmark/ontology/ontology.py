@@ -155,8 +155,7 @@ class Ontology:
         own: list[tuple[int, ...]] = []
         for term in ids:
             direct = dict.fromkeys(listed(f"the parents of {term!r}", "ids", parents[term]))
-            unknown = next((parent for parent in direct if parent not in place), None)
-            if unknown is not None:
+            for unknown in (parent for parent in direct if parent not in place):
                 raise DataError(
                     f"term {term!r} has the parent {unknown!r}, which is not a term",
                     hint=near_id(str(unknown), ids),
@@ -190,14 +189,13 @@ class Ontology:
 
     def index(self, term: str) -> int:
         """Return the index of a term in `ids`, or raise `ParameterError` with its status."""
-        found = self._index.get(term)
-        if found is not None:
-            return found
-        status = self.status(term)
-        raise ParameterError(
-            f"{term!r} is not a term of {self!r}",
-            hint=f"it {status}" if status else near_id(str(term), self.ids, self.labels),
-        )
+        if term not in self:
+            status = self.status(term)
+            raise ParameterError(
+                f"{term!r} is not a term of {self!r}",
+                hint=f"it {status}" if status else near_id(str(term), self.ids, self.labels),
+            )
+        return self._index[term]
 
     def status(self, term: str) -> str:
         """Return in words why an id is not a current term: obsolete or merged; empty if it is unknown.
@@ -213,6 +211,11 @@ class Ontology:
             instead = " or ".join(map(repr, self.obsolete[term]))
             return f"is obsolete: use {instead}" if instead else "is obsolete, without a replacement"
         return ""
+
+    def named(self, term: str) -> str:
+        """Return an id for a message, with its status if it has one."""
+        status = self.status(term)
+        return f"{term!r} ({status})" if status else repr(term)
 
     @property
     def information_content(self) -> FloatArray:
@@ -438,7 +441,7 @@ class Ontology:
         expected = self._expected(qrels, kind, aggregate)
         pairs, longest = pairs_of(qrels, [Run.of(run) for run in runs])
         codes = codes_of(self.ids, pairs["doc_id"])
-        others = set(pairs["doc_id"].filter(codes == UNKNOWN)) - set(expected.unknown)
+        others = set(pairs["doc_id"].filter(codes == UNKNOWN)) - expected.unknown
         self._warn_of(others, "retrieved", "are given relevance 0", NoteWarning)
         depth = (depth or max(longest, LEAST_DEPTH)) if ideal else 0
         found = Qrels(relevance_of(expected, pairs, codes.to_numpy(), depth), name=f"{qrels.name} ({kind})")
@@ -490,15 +493,9 @@ class Ontology:
     def _warn_of(self, ids: set[str], which: str, effect: str, cause: type[Warning], *, level: int = 3) -> None:
         """Warn of ids that are not terms."""
         if ids:
-            named = [
-                f"{term!r}" + (f" ({status})" if (status := self.status(term)) else "")
-                for term in sorted(ids)[:MOST_NAMED]
-            ]
-            more = f" and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
             what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
-            warnings.warn(
-                f"{len(ids):,} {what} of {self!r}; such ids {effect}: {', '.join(named)}{more}", cause, stacklevel=level
-            )
+            named = three(list(map(self.named, sorted(ids))))
+            warnings.warn(f"{len(ids):,} {what} of {self!r}; such ids {effect}: {named}", cause, stacklevel=level)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -530,9 +527,8 @@ def best_of_random(n_terms: int, cutoffs: Sequence[int]) -> FloatArray:
     """
     left = np.arange(n_terms, 0, -1.0)
     k = np.minimum(cutoffs, n_terms)[:, None]
-    outside = np.maximum(left - k, 0.0) / left
-    none_before = np.concatenate((np.ones((len(k), 1)), np.cumprod(outside, axis=1)[:, :-1]), axis=1)
-    return none_before * np.minimum(k / left, 1.0)
+    none_yet = np.cumprod(np.maximum(left - k, 0.0) / left, axis=1)
+    return np.insert(none_yet[:, :-1], 0, 1.0, axis=1) * np.minimum(k / left, 1.0)
 
 
 class Expected:
@@ -596,9 +592,7 @@ class Expected:
         rows = [self._similarities(code) for code in terms if code != UNKNOWN]
         if not rows:
             return np.zeros(len(self.ids))
-        if self.aggregate == "best":
-            return reduce(np.maximum, rows)
-        return reduce(np.add, rows) / len(terms)
+        return reduce(np.maximum, rows) if self.aggregate == "best" else reduce(np.add, rows) / len(terms)
 
 
 def codes_of(ids: Sequence[str], found: pl.Series) -> pl.Series:
@@ -614,12 +608,7 @@ def codes_of(ids: Sequence[str], found: pl.Series) -> pl.Series:
 
 def best_terms(relevance: FloatArray, depth: int) -> IntArray:
     """Return the indices of the `depth` highest values above 0; of equal ones the first, on every platform."""
-    if depth < len(relevance):
-        lowest = np.partition(relevance, -depth)[-depth]
-        higher = np.flatnonzero(relevance > lowest)
-        places = np.append(higher, np.flatnonzero(relevance == lowest)[: depth - len(higher)])
-    else:
-        places = np.arange(len(relevance))
+    places = np.argsort(-relevance, kind="stable")[:depth]
     return places[relevance[places] > 0]
 
 
@@ -635,13 +624,12 @@ def relevance_of(expected: Expected, pairs: pl.DataFrame, codes: IntArray, depth
     """Return query_id, doc_id and relevance of the pairs, and of the best terms beside them."""
     sizes = pairs.group_by("query_id", maintain_order=True).len()
     queries, bounds = sizes["query_id"].to_list(), [0, *sizes["len"].cum_sum().to_list()]
-    alike = collected((expected.of_query[query], number) for number, query in enumerate(queries))
     values = np.zeros(len(codes))
     more: list[tuple[int, IntArray, FloatArray]] = []
-    for terms, numbers in alike.items():
+    for terms, numbers in collected((expected.of_query[one], number) for number, one in enumerate(queries)).items():
         relevance = expected.relevance(terms)
         looked_up = np.append(relevance, 0.0)  # the last index is that of `UNKNOWN`
-        best = best_terms(relevance, depth) if depth else np.zeros(0, np.int64)
+        best = best_terms(relevance, depth)
         for number in numbers:
             own = slice(bounds[number], bounds[number + 1])
             values[own] = looked_up[codes[own]]
@@ -700,8 +688,8 @@ def read_ontology(path: str | os.PathLike[str]) -> Ontology:
     seen: dict[object, int | None] = {}
     for term, line in described:  # pronto merges two descriptions of a term, and of two names keeps the last
         if term in seen:
-            first = f" (lines {seen[term]} and {line})" if line else ""
-            raise DuplicateError(f"term {term!r} is described twice{first}", allowed="once", path=file, line=line)
+            both = f" (lines {seen[term]} and {line})" if line else ""
+            raise DuplicateError(f"term {term!r} is described twice{both}", allowed="once", path=file, line=line)
         seen[term] = line
     terms = list(parsed.terms())
     live = [term for term in terms if not term.obsolete]

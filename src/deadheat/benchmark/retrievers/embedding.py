@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from importlib import import_module, metadata
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -172,9 +173,8 @@ class Embedding:
         check_search(texts, k)
         strings = check_indexed(self, self._strings)
         distinct, place = _distinct(texts)
-        queries = rounded(
-            self._embed(distinct, self._prompt(self.query_prompt, QUERY_PROMPTS), f"{self.name}: searching")
-        )
+        prompt = self._prompt(self.query_prompt, QUERY_PROMPTS)
+        queries = rounded(self._embed(distinct, prompt, f"{self.name}: searching"))
         size = max(1, MAX_CELLS // max(1, len(self._place)))
         parts = []
         for start in range(0, len(queries), size):
@@ -215,7 +215,7 @@ class Embedding:
         with phase(what, len(texts)) as advance:
             for start in range(0, len(texts), PART):
                 own = [texts[place] for place in order[start : start + PART].tolist()]
-                kept = part_of(path, start) if len(texts) > PART else None
+                kept = path.with_suffix(f".{start:09}.part") if path and len(texts) > PART else None
                 part = read_kept(kept, len(own))
                 if part is None:
                     part = self._encode(own, prompt)
@@ -343,11 +343,6 @@ def path_of(folder: Path | None, key: Mapping[str, object]) -> Path | None:
     return None if folder is None else folder / f"{digest}.npy"
 
 
-def part_of(path: Path | None, start: int) -> Path | None:
-    """Return the file of a part of embeddings that are still being made."""
-    return None if path is None else path.with_suffix(f".{start:09}.part")
-
-
 def remove_parts(path: Path | None) -> None:
     """Remove the parts, which the whole file holds."""
     for part in path.parent.glob(f"{path.stem}.*.part") if path is not None and path.is_file() else ():
@@ -365,24 +360,14 @@ def read_kept(path: Path | None, n_rows: int) -> FloatArray | None:
     return found if found.ndim == 2 and len(found) == n_rows and found.dtype == np.float32 else None
 
 
-def _save(path: Path, vectors: FloatArray, attempts: int = 9) -> None:
-    """Save embeddings in a folder that another process may remove at any time, when it has all parts."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with replacing(path) as file:
-            np.save(file, vectors, allow_pickle=False)
-    except (FileNotFoundError, DataError):
-        if not attempts or path.parent.is_dir():
-            raise
-        _save(path, vectors, attempts - 1)
-
-
 def keep(path: Path | None, vectors: FloatArray) -> None:
     """Keep embeddings; warn if that fails."""
     if path is None:
         return
     try:
-        _save(path, vectors)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            np.save(file, vectors, allow_pickle=False)
     except (OSError, DataError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or error
         warnings.warn(
@@ -400,15 +385,13 @@ def name_of(model: str) -> str:
     ``_name_or_path`` there (the model that it was made from), ``base_model`` of the card, the folder.
     """
     folder = Path(model)
-    if os.path.isdir(folder):  # noqa: PTH112 - of Path it raises for a text that is too long for a name
-        for found in _named(folder):
-            name = " ".join(re.sub("[*`]", "", found).split()).strip("'\"").rstrip("/")
-            if " " not in name:
-                name = name.rpartition("/")[2]
-            if name and name.isprintable() and len(name) <= LONGEST and not re.search(r"[<>\[\]|]", name):
-                return name
-        return folder.absolute().name
-    return folder.name
+    for found in _named(folder) if os.path.isdir(folder) else ():  # noqa: PTH112 - of Path it raises for a long text
+        name = " ".join(re.sub("[*`]", "", found).split()).strip("'\"").rstrip("/")
+        if " " not in name:
+            name = name.rpartition("/")[2]
+        if name and name.isprintable() and len(name) <= LONGEST and not re.search(r"[<>\[\]|]", name):
+            return name
+    return folder.absolute().name
 
 
 def _named(folder: Path) -> Iterator[str]:
@@ -421,10 +404,9 @@ def _named(folder: Path) -> Iterator[str]:
     if title and title[1].strip() != "SentenceTransformer":  # what the library writes if it knows no name
         yield title[1]
     configurations = [_configuration(folder / name) for name in ("config_sentence_transformers.json", "config.json")]
-    for key in ("model_name", "_name_or_path"):
-        for configuration in configurations:
-            if isinstance(value := configuration.get(key), str) and not Path(value).is_absolute():
-                yield value
+    for key, configuration in product(("model_name", "_name_or_path"), configurations):
+        if isinstance(value := configuration.get(key), str) and not Path(value).is_absolute():
+            yield value
     yield from _fields(head, "base_model")
 
 
@@ -469,8 +451,8 @@ def folded_accents(word: str) -> str:
     >>> folded_accents("crâniosynostose"), folded_accents("Größe")
     ('craniosynostose', 'grosse')
     """
-    bare = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(sign for sign in bare if not unicodedata.combining(sign))
+    letters = unicodedata.normalize("NFKD", word.casefold())
+    return "".join(sign for sign in letters if not unicodedata.combining(sign))
 
 
 class BM25:
@@ -565,11 +547,11 @@ class BM25:
         if self.stem:
             _stemming()  # which may be missing
         if isinstance(self._stopped, str) and not self._has_stopwords(self._stopped):
-            languages = "english, german, french, spanish, dutch, ..."
             raise ParameterError(
                 argument="stopwords",
                 given=self.stopwords,
-                allowed=f"a language that bm25s has a list for ({languages}), a list of words or None",
+                allowed="a language that bm25s has a list for (english, german, french, spanish, dutch, ...), a list of"
+                " words or None",
             )
         self.options = options_of(self, "method", "k1", "b", "stopwords", "strings", "token_pattern")
         self._of_language = options_of(self, "language", "stem", "fold_accents")
@@ -610,10 +592,8 @@ class BM25:
         own = self.in_language(language)
         if own is not self:
             return own.words_in(language)
-        if self._stopped is None or isinstance(self._stopped, tuple):
-            parts = ["no stop words" if self._stopped is None else "stop words as given"]
-        else:
-            parts = [f"{self._stopped.capitalize()} stop words"]
+        stopped = "stop words as given" if self._stopped else "no stop words"
+        parts = [f"{self._stopped.capitalize()} stop words" if isinstance(self._stopped, str) else stopped]
         if self.stem and self._own:
             parts.append(
                 "stemmed by Snowball" if self._stemmer else f"not stemmed (Snowball does not know {self._own})"
@@ -642,9 +622,8 @@ class BM25:
         )
         tokens = self._tokens(self._strings.texts)
         if not any(tokens):
-            n_documents = f"{len(self._strings.doc_ids):,}"
             raise ParameterError(
-                f"no string of the {n_documents} documents has a word that BM25 counts, by {self.token_pattern!r}"
+                f"no string of the {len(documents):,} documents has a word that BM25 counts, by {self.token_pattern!r}"
             )
         self._index.index(tokens, show_progress=False)
 

@@ -22,6 +22,7 @@ from deadheat.errors import (
     Plain,
     SourceTypeError,
     as_count,
+    collected,
     counted,
     is_number,
     shown,
@@ -166,11 +167,10 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
             )
         hits = Hits.of_dicts(hits, name=name)
     text, docs = np.asarray(hits.text), np.asarray(hits.doc_id, dtype=object).tolist()
-    text = text if len(text) else text.astype(np.int64)  # an empty list is of no kind
-    if text.dtype.kind not in "iu" or text.ndim != 1:
-        given = Plain(f"{text.dtype} of shape {text.shape}")
+    if text.size and (text.dtype.kind not in "iu" or text.ndim != 1):  # an empty list is of no kind
         raise SourceTypeError(
-            f"{name}: text must be the index of each text, a column of whole numbers from 0 on", given=given
+            f"{name}: text must be the index of each text, a column of whole numbers from 0 on",
+            given=Plain(f"{text.dtype} of shape {text.shape}"),
         )
     try:
         scores = np.asarray(hits.score, np.float64) + 0.0  # -0.0 becomes 0.0, with which it ties
@@ -178,13 +178,14 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
         raise DataError(f"{name}: each score must be a number: {error}") from error
     is_within = not len(text) or 0 <= text.min() <= text.max() < len(query_ids)
     if not len(text) == len(docs) == len(scores) or not is_within:
-        texts = f"{len(text)} texts (each an index below {len(query_ids)})"
-        columns = f"{texts}, {counted(len(docs), 'document')}, {counted(len(scores), 'score')}"
-        raise SourceTypeError(f"{name} returned columns that do not belong together: {columns}")
-    odd = [doc for doc in docs if not isinstance(doc, str)]
-    if odd:
-        given = Plain(f"{odd[0]!r} ({type(odd[0]).__name__})")
-        raise SourceTypeError(f"{name}: ids are text", given=given, hint="write str(id)")
+        raise SourceTypeError(
+            f"{name} returned columns that do not belong together: {len(text)} texts (each an index below"
+            f" {len(query_ids)}), {counted(len(docs), 'document')}, {counted(len(scores), 'score')}"
+        )
+    for odd in (doc for doc in docs if not isinstance(doc, str)):
+        raise SourceTypeError(
+            f"{name}: ids are text", given=Plain(f"{odd!r} ({type(odd).__name__})"), hint="write str(id)"
+        )
     if "" in docs:
         raise DataError(f"{name} returned an empty document id", allowed="text")
     frame = pl.DataFrame(
@@ -299,31 +300,25 @@ class RunFile:
                 f"has none of the {whose}; it has {held}, ...",
                 hint="Are the ids written alike? A retriever needs a run of every set and language: give the run files"
                 f" of all as one, as in \"run('de.run', 'en.run', name={self.name!r})\"",
-                path=self._path,
+                path=", ".join(map(str, self.paths)),
             )
         return found
-
-    @property
-    def _path(self) -> str:
-        return ", ".join(map(str, self.paths))
 
     @cached_property
     def _rows(self) -> pl.DataFrame:
         frames: list[pl.DataFrame] = []
-        owners: dict[str, Path] = {}
-        for path in self.paths:
+        owners: dict[str, int] = {}
+        for place, path in enumerate(self.paths):
             run = Run(path, name=self.name)
             run.check_duplicates()
-            rows = run.to_polars().select("query_id", "doc_id", "score")
-            for query in rows["query_id"].unique(maintain_order=True).to_list():
-                if query in owners:
+            frames.append(run.to_polars().select(*SCHEMA))
+            for query in frames[-1]["query_id"].unique(maintain_order=True).to_list():
+                if owners.setdefault(query, place) != place:
                     raise DuplicateError(
-                        f"has query {query!r}, as {owners[query]} has",
+                        f"has query {query!r}, as {self.paths[owners[query]]} has",
                         hint="in the files of one run each query may appear once",
                         path=path,
                     )
-                owners[query] = path
-            frames.append(rows)
         return pl.concat(frames)
 
 
@@ -350,11 +345,9 @@ class Strings:
         texts, owner = documents.strings()
         starts = run_starts(owner)
         if strings == "joined":
-            ends = [*starts[1:].tolist(), len(texts)]
-            texts = [" ".join(texts[start:end]) for start, end in zip(starts.tolist(), ends, strict=True)]
-        return cls(
-            texts, np.arange(len(texts)) if strings == "joined" else starts, np.array(documents.ids, dtype=object)
-        )
+            texts = [" ".join(own) for own in collected(zip(owner.tolist(), texts, strict=True)).values()]
+            starts = np.arange(len(texts))
+        return cls(texts, starts, np.array(documents.ids, dtype=object))
 
     def best(self, scores: FloatArray) -> FloatArray:
         """Return the highest score of each document.
@@ -408,8 +401,7 @@ def written(name: str, kind: type, options: Mapping[str, object]) -> str:
 
 def check_number(name: str, given: object, *, low: float, high: float = math.inf) -> None:
     """Raise `ParameterError` if an option is not a number in its range."""
-    number = float(given) if is_number(given) else math.nan  # type: ignore[arg-type]
-    if not low <= number <= high or math.isinf(number):
+    if not is_number(given) or not low <= given <= high or given == math.inf:  # type: ignore[operator]
         allowed = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} on"
         raise ParameterError(argument=name, given=given, allowed=f"a number {allowed}")
 
@@ -418,12 +410,17 @@ def check_search(texts: Sequence[str], k: int) -> None:
     """Raise `ParameterError` if what is searched for is not a list of texts, or if k is not a count."""
     as_count("k", k)
     if isinstance(texts, str):
-        given, hint = Plain(f"the text {shown(texts)}"), f"write [{shown(texts)}]"
-        raise ParameterError(argument="texts", given=given, allowed="a list of texts", hint=hint)
+        raise ParameterError(
+            argument="texts",
+            given=Plain(f"the text {shown(texts)}"),
+            allowed="a list of texts",
+            hint=f"write [{shown(texts)}]",
+        )
     several: Sequence[object] = texts
     for odd in (one for one in several if not isinstance(one, str)):
-        given = Plain(f"{odd!r} ({type(odd).__name__}) in it")
-        raise ParameterError(argument="texts", given=given, allowed="a list of texts")
+        raise ParameterError(
+            argument="texts", given=Plain(f"{odd!r} ({type(odd).__name__}) in it"), allowed="a list of texts"
+        )
 
 
 def check_indexed(retriever: object, made: T | None) -> T:

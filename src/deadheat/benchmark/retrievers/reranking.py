@@ -7,8 +7,9 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from http.client import HTTPException
 from importlib import import_module
 from pathlib import Path
@@ -145,43 +146,44 @@ class Reranked:
         if len(answers) != len(pairs):
             raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
         grades = [read_grade(one).value for one in answers]
-        self._tell([one for one, grade in zip(answers, grades, strict=True) if grade is None], len(pairs))
+        if failed := [one for one, grade in zip(answers, grades, strict=True) if grade is None]:
+            warnings.warn(
+                f"{self.name}: no grade in {len(failed):,} of {counted(len(pairs), 'answer')}"
+                f" ({shown(str(failed[0]))}): they stand below the graded ones",
+                NoteWarning,
+                stacklevel=2,
+            )
         graded = pl.DataFrame({"place": asked["place"], "grade": grades}, schema_overrides={"grade": pl.Float64})
         found = found.join(graded, on="place", how="left", maintain_order="left")
-        # a text's own order: grades, then the others by their scores
-        lowest = pl.col("grade").min().over("query_id").fill_null(0.0)
-        below = lowest - score.rank("dense", descending=True).over("query_id", pl.col("grade").is_null())
         if self.then_by_first:
             keys = pl.struct(pl.col("grade").fill_null(float("-inf")), "score")
-            return found.with_columns(
-                score=-keys.rank("dense", descending=True).over("query_id").cast(pl.Float64)
-            ).select(*SCHEMA)
-        return found.with_columns(score=pl.coalesce("grade", below)).select(*SCHEMA)
-
-    def _tell(self, failed: Sequence[object], n: int) -> None:
-        if failed:
-            text = f"no grade in {len(failed):,} of {counted(n, 'answer')} ({shown(str(failed[0]))})"
-            warnings.warn(f"{self.name}: {text}: they stand below the graded ones", NoteWarning, stacklevel=2)
+            new = -keys.rank("dense", descending=True).over("query_id").cast(pl.Float64)
+        else:  # a text's own order: grades, then the others by their scores
+            lowest = pl.col("grade").min().over("query_id").fill_null(0.0)
+            below = lowest - score.rank("dense", descending=True).over("query_id", pl.col("grade").is_null())
+            new = pl.coalesce("grade", below)
+        return found.with_columns(score=new).select(*SCHEMA)
 
 
 def reranked(
     retrievers: Mapping[str, Retriever], rerankers: object, depth: int, *, then_by_first: bool
 ) -> dict[str, Retriever]:
     """Return the retrievers, and each of them with each reranker."""
-    several: Iterable[object] = rerankers if isinstance(rerankers, list | tuple) else [rerankers]
-    found = dict(retrievers)
-    for name, spec in (rerankers if isinstance(rerankers, Mapping) else dict(map(_named, several))).items():
-        grade = _grader(spec)
-        for first in retrievers.values():
-            made = Reranked(first, grade, name, depth=depth, then_by_first=then_by_first)
-            found[made.name] = made
-    return found
+    if not isinstance(rerankers, Mapping):
+        rerankers = {_name(one): one for one in (rerankers if isinstance(rerankers, list | tuple) else [rerankers])}
+    graders = {name: _grader(spec) for name, spec in rerankers.items()}
+    made = [
+        Reranked(first, grade, name, depth=depth, then_by_first=then_by_first)
+        for name, grade in graders.items()
+        for first in retrievers.values()
+    ]
+    return {**retrievers, **{one.name: one for one in made}}
 
 
-def _named(spec: object) -> tuple[str, object]:
+def _name(spec: object) -> str:
     if isinstance(spec, str):
-        return spec.removeprefix(CROSS_ENCODER).rpartition("/")[2], spec
-    return str(getattr(spec, "name", getattr(spec, "__name__", type(spec).__name__))), spec
+        return spec.removeprefix(CROSS_ENCODER).rpartition("/")[2]
+    return str(getattr(spec, "name", getattr(spec, "__name__", type(spec).__name__)))
 
 
 def _grader(spec: object) -> Any:  # noqa: ANN401 - a callable, with a key or without
@@ -294,16 +296,18 @@ class LLM:
         DataError
             The endpoint refuses the key, the model or the prompt; or it cannot be reached, or stays busy.
         """
-        wanted = {hashlib.sha256("\0".join(pair).encode()).hexdigest(): pair for pair in pairs}
+        names = [hashlib.sha256("\0".join(pair).encode()).hexdigest() for pair in pairs]
         answers = self._read()
-        todo = {name: pair for name, pair in wanted.items() if name not in answers}
+        todo = {name: pair for name, pair in zip(names, pairs, strict=True) if name not in answers}
         if self._kept is not None:
             self._kept.parent.mkdir(parents=True, exist_ok=True)
         pool, is_over = ThreadPoolExecutor(self.parallel), Event()
 
         def answer(name: str, pair: tuple[str, str]) -> None:
             answers[name] = self._ask(pair, is_over)
-            self._keep(name, answers[name])
+            if self._kept is not None:
+                with self._kept.open("a", encoding="utf-8") as file:
+                    file.write(f"\n{json.dumps([name, answers[name]])}\n")  # one write; a line that was cut ends here
 
         try:
             with phase(f"asking {self.name}", len(todo)) as advance:
@@ -313,7 +317,7 @@ class LLM:
         finally:
             is_over.set()  # who waits for a busy server waits no longer
             pool.shutdown(cancel_futures=True)
-        return [answers[hashlib.sha256("\0".join(pair).encode()).hexdigest()] for pair in pairs]
+        return [answers[name] for name in names]
 
     def _read(self) -> dict[str, str]:
         """Return the answers that are kept; a line that was cut short by the end of a process is none."""
@@ -321,17 +325,10 @@ class LLM:
             return {}
         found = {}
         for line in self._kept.read_text(encoding="utf-8").splitlines():
-            try:
+            with suppress(ValueError):
                 name, answer = json.loads(line)
-            except ValueError:
-                continue
-            found[name] = answer
+                found[name] = answer
         return found
-
-    def _keep(self, name: str, answer: str) -> None:
-        if self._kept is not None:
-            with self._kept.open("a", encoding="utf-8") as file:
-                file.write(f"\n{json.dumps([name, answer])}\n")  # one write; a line that was cut ends here
 
     def _ask(self, pair: tuple[str, str], is_over: Event) -> str:
         parts = {"{query}": pair[0], "{document}": pair[1]}
@@ -341,12 +338,11 @@ class LLM:
         if key := os.environ.get(self.api_key_env):
             headers["Authorization"] = f"Bearer {key}"
         request = Request(f"{self.endpoint}/chat/completions", json.dumps(body).encode(), headers)  # noqa: S310 - http
-        wait, problem = FIRST_WAIT, ""
-        for attempt in range(self.attempts):
-            if attempt:
-                if is_over.wait(min(wait, LONGEST_WAIT)):
-                    break
-                wait *= 2
+        wait, problem = 0.0, ""
+        for _ in range(self.attempts):
+            if is_over.wait(min(wait, LONGEST_WAIT)):
+                break
+            wait = 2 * wait or FIRST_WAIT
             try:
                 with urlopen(request, timeout=self.timeout) as answer:  # noqa: S310 - http or https, as was checked
                     return _content(json.load(answer))
@@ -366,10 +362,8 @@ class LLM:
         )
 
     def _advice(self, code: int) -> str:
-        if code not in {401, 403}:
-            return ""
         what = "holds another key" if os.environ.get(self.api_key_env) else "is not set"
-        return f"the environment variable {self.api_key_env} {what}"
+        return f"the environment variable {self.api_key_env} {what}" if code in {401, 403} else ""
 
 
 def _content(answer: Mapping[str, Any]) -> str:
@@ -446,14 +440,12 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
     if isinstance(specs, Mapping):
         named = [(str(name), make_retriever(spec, name=str(name))) for name, spec in specs.items()]
     else:
-        several: Iterable[object] = specs if isinstance(specs, list | tuple) else [specs]
-        named = _distinguished([make_retriever(one) for one in several])
+        named = _distinguished(list(map(make_retriever, specs if isinstance(specs, list | tuple) else [specs])))
     if not named:
         raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
-    names = [name for name, _ in named]
-    for name in names:
-        if names.count(name) > 1:
-            is_code = any(one.name == name and isinstance(one, Function) for _, one in named)
+    for name, own in collected(named).items():
+        if len(own) > 1:
+            is_code = any(isinstance(one, Function) for one in own)
             how = "{'a': f, 'b': g}" if is_code else "\"run('new.run', name='new')\""
             raise ParameterError(f"two retrievers are named {name!r}", hint=f"give one another name, as in {how}")
     return dict(named)
@@ -524,9 +516,8 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     is_named = isinstance(spec, str) and (text in KINDS or (head.strip() in KINDS and is_call))
     if is_named and os.path.lexists(text):
         there = "folder" if path.is_dir() else "file"
-        how = f"./{text}" + ("" if there == "folder" or "'" in text else f" or \"run('{text}')\"")
         warnings.warn(
-            f"{text} is the retriever, not the {there} of that name in this folder: write {how} for the {there}",
+            f"{text} is the retriever, not the {there} of that name in this folder: write ./{text} for the {there}",
             NoteWarning,
             stacklevel=4,
         )
@@ -546,8 +537,11 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     try:
         return Embedding(text, **named)
     except MissingDependencyError as error:
-        taken = f"no retriever ({', '.join(KINDS)}), file or folder is called {text!r}, so it is taken for a model"
-        raise MissingDependencyError(f"{taken}; {error.problem}", hint=error.hint) from error
+        raise MissingDependencyError(
+            f"no retriever ({', '.join(KINDS)}), file or folder is called {text!r}, so it is taken for a model;"
+            f" {error.problem}",
+            hint=error.hint,
+        ) from error
 
 
 def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
@@ -555,28 +549,26 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
     if head not in KINDS:
         hint = joined(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}")
         raise ParameterError(f"no retriever {head!r} takes options", hint=hint)
-    hint = f"write them as in \"{head}(name='mine')\""
     try:
-        call = ast.parse(text, mode="eval").body
-        words = call.keywords if isinstance(call, ast.Call) else []
-        values = [literal(one, text) for one in call.args] if isinstance(call, ast.Call) else []
-        options = {one.arg: literal(one.value, text) for one in words if one.arg is not None}
-    except (SyntaxError, ValueError):
-        raise ParameterError(f"cannot read the options of {text!r}", hint=hint) from None
-    if not isinstance(call, ast.Call) or len(options) < len(words):  # given twice, or as **options
-        raise ParameterError(f"cannot read the options of {text!r}", hint=hint)
+        call = cast("ast.Call", ast.parse(text, mode="eval").body)
+        values = [literal(one, text) for one in call.args]
+        options = {str(one.arg): literal(one.value, text) for one in call.keywords}
+        is_read = len(options) == len(call.keywords)  # else one is given twice
+    except (SyntaxError, ValueError, AttributeError):  # the last of what is no call
+        is_read = False
+    if not is_read:
+        raise ParameterError(f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\"")
     return _made(head, values, {**options, **named})
 
 
 def _made(head: str, values: list[Any], options: dict[str, Any]) -> Retriever:
     signature = inspect.signature(KINDS[head])
     allowed = [one.name for one in signature.parameters.values() if one.kind != one.VAR_POSITIONAL]
-    for name in options:
-        if name not in allowed:
-            raise ParameterError(
-                f"{head} has no option {name!r}",
-                hint=joined(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}"),
-            )
+    for name in (one for one in options if one not in allowed):
+        raise ParameterError(
+            f"{head} has no option {name!r}",
+            hint=joined(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}"),
+        )
     try:
         signature.bind(*values, **options)  # says what is wrong without the name of a function in front
         retriever: Retriever = KINDS[head](*values, **options)
