@@ -129,7 +129,7 @@ def test_what_ties_decide_is_what_evaluate_says() -> None:
 
 
 def test_bad_arguments() -> None:
-    with pytest.raises(ParameterError, match="whole numbers from 1 on, got 0"):
+    with pytest.raises(ParameterError, match="a whole number from 1 on, got 0"):
         tie_profile({"q": {"a": 1}}, at=[0])
     with pytest.raises(ParameterError, match="measures need qrels"):
         tie_profile({"q": {"a": 1}}, measures="RR")
@@ -177,5 +177,5 @@ def test_repeated_judgments_are_refused() -> None:
 @pytest.mark.parametrize("at", ["RR", [1.5], [0], [True], [None]])
 def test_a_cutoff_that_is_no_whole_number_is_an_error(at: Any) -> None:  # noqa: ANN401 - whatever is given
     """To look for it in a range of whole numbers went through all of them."""
-    with pytest.raises(ParameterError, match="at holds whole numbers from 1 on"):
+    with pytest.raises(ParameterError, match="each of at must be a whole number from 1 on"):
         tie_profile({"q": {"a": 1}}, at=at)

@@ -312,7 +312,7 @@ def read_finished(
             path=folder,
         )
     try:
-        design = Design.of(made["design"])
+        design, by = Design.of(made["design"]), tuple(made["by"])
         store = Store(folder, made["limit"])
         subjects, evaluations = [], {}
         roles: dict[str, str] = {}
@@ -329,7 +329,6 @@ def read_finished(
                 for one in made["failures"]
                 if (one["cases"], one["language"]) == part
             )
-            by = tuple(made["by"])
             rows = case["queries"]
             queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
             subjects.append(

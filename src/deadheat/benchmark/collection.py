@@ -112,8 +112,8 @@ class Collection:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        synonyms = counted(sum(map(len, self.synonyms)), "synonym")
-        return f"<Collection {self.name}: {counted(len(self), 'document')}, {synonyms}>"
+        n_synonyms = sum(map(len, self.synonyms))
+        return f"<Collection {self.name}: {counted(len(self), 'document')}, {counted(n_synonyms, 'synonym')}>"
 
     def labels(self, language: str | None) -> dict[str, str]:
         """Return what each document is called: in the language, where it has a name in it.
@@ -568,12 +568,11 @@ def split_cells(parts: Sequence[Part], documents: Collection) -> tuple[tuple[Par
     """Return the parts with cells such as ``D1;D2`` as several ids, where all are documents, and notes on them."""
     held = set(documents.ids)
     found = [(part, *part.cases.split(held)) for part in parts]
-    notes = [
+    return tuple(replace(part, cases=cases) for part, cases, _ in found), [
         f"{part}: {counted(len(cells), 'cell')} with another sign than | read as several ids: {three(cells)}"
         for part, _, cells in found
         if cells
     ]
-    return tuple(replace(part, cases=cases) for part, cases, _ in found), notes
 
 
 def labelled(parts: tuple[Part, ...], ontology: Ontology | None) -> tuple[tuple[Part, ...], tuple[str, ...]]:

@@ -110,7 +110,6 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
     shown = result.measures if full else few if by else main
     names, codes = (set(keys) for keys in zip(*result.parts, strict=True))
     several = len(names) > 1 or NONE in codes
-    most = None if full else MOST_LANGUAGES
     tables = [
         *list_answers(
             {f"{result.parts[key]}" if several else key[1]: one for key, one in result.comparisons.items()},
@@ -121,7 +120,15 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
         *(
             table
             for one in result.across.values()
-            for table in list_languages(one, shown, tested=main, system=RETRIEVER, margin=margin, unit=CASE, most=most)
+            for table in list_languages(
+                one,
+                shown,
+                tested=main,
+                system=RETRIEVER,
+                margin=margin,
+                unit=CASE,
+                most=None if full else MOST_LANGUAGES,
+            )
         ),
         *_averages(result, shown),
         *(_strata(one, of_strata, _level(result)) for one in groupings),
@@ -245,17 +252,23 @@ def list_answers(comparisons: Mapping[str, Comparison], heading: str) -> Iterato
                     "more": None if n is None else max(0, n - one.n_queries),
                 }
             )
-    columns = (
-        Column("best", "best", is_name=True),
-        Column("mean", "mean", spare=2),
-        Column("next", "next", is_name=True),
-        Column("difference", "difference", spare=1),
-        Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"])),
-        Column("sure", "sure"),
-        Column("more", "more cases"),
-    )
     if found:
-        yield tabulate("answers", (Column("cases", heading), MEASURE), columns, found, title=BEST, is_section=True)
+        yield tabulate(
+            "answers",
+            (Column("cases", heading), MEASURE),
+            (
+                Column("best", "best", is_name=True),
+                Column("mean", "mean", spare=2),
+                Column("next", "next", is_name=True),
+                Column("difference", "difference", spare=1),
+                Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"])),
+                Column("sure", "sure"),
+                Column("more", "more cases"),
+            ),
+            found,
+            title=BEST,
+            is_section=True,
+        )
 
 
 def tables_of_page(
@@ -500,8 +513,8 @@ def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
     held = {"text": joined(*told), "parts": {part: as_data(one) for part, one in first.items()}}
     if near:
         held["near_misses"] = {part: as_data(one) for own in near for part, one in own.items()}
-    facts = Fact("verdict", held | {"headline": top}, "verdict", joined(*more) if len(first) <= SPOKEN else "")
-    return top, joined(*told), facts
+    rest = joined(*more) if len(first) <= SPOKEN else ""
+    return top, joined(*told), Fact("verdict", held | {"headline": top}, "verdict", rest)
 
 
 def page_of_bench(result: BenchResult) -> str:
@@ -819,8 +832,10 @@ def _wanted(result: BenchResult) -> Iterator[str]:
     """Say how many cases more each part needs, to know a mean, and what the table of answers has."""
     for part in result.parts.values():
         if (n := len(part.cases)) < STANDARD:
-            width = f"a mean from 0 to 1 is known to ± {half_width(n):.2f} at worst"
-            yield f"{part}: of {n:,}, {width}; with {STANDARD - n:,} more to ± {half_width(STANDARD):.2f}"
+            yield (
+                f"{part}: of {n:,}, a mean from 0 to 1 is known to ± {half_width(n):.2f} at worst; with"
+                f" {STANDARD - n:,} more to ± {half_width(STANDARD):.2f}"
+            )
     if result.comparisons:
         yield (
             "to detect a difference as large as that between best and next, which is itself uncertain: see the first"
@@ -846,4 +861,4 @@ def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]
         yield f"{name}-" if len(result.across) > 1 else "", across, {}
     for one in result.groupings(result.settings.by) if result.settings.by else ():
         strata = {key.retriever: of_run for key, of_run in one.strata.items()}
-        yield before[one.part.name, one.part.language], strata, {"options": result.interval_options(one.part)}
+        yield before[one.part.key], strata, {"options": result.interval_options(one.part)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from deadheat.benchmark.collection import Collection, Family, Part, check_by, fa
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.shown import Numbers, Shown, frame_of
-from deadheat.errors import NOISE, ParameterError, Plain, counted
+from deadheat.errors import NOISE, ParameterError, Plain, collected, counted
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, NUMBERS, Interval, IntervalOptions, Stratum, strata_of
 from deadheat.measures import Measure
@@ -187,19 +188,19 @@ def failures_of(
         Of the cases: documents are named in it where they can be.
     """
     labels = documents.labels(language)
-    runs = {str(key[0]): group for key, group in found.group_by("query_id")}
+    rows = found.sort("score", "doc_id", descending=[True, False]).select("query_id", "score", "doc_id").iter_rows()
+    ranked = collected((query, (score, doc)) for query, score, doc in rows)
     failed = []
     for case in cases:
-        rows = runs[case.case_id].select("score", "doc_id").rows() if case.case_id in runs else []
-        ranked = sorted(((score, str(doc)) for score, doc in rows), key=lambda row: (-row[0], row[1]))
-        score, best = next(((score, doc) for score, doc in ranked if doc in case.expected_ids), (float("-inf"), None))
-        others = [(own, doc) for own, doc in ranked if doc not in case.expected_ids and own >= score]
+        own = ranked.get(case.case_id, [])
+        score, best = next(((score, doc) for score, doc in own if doc in case.expected_ids), (float("-inf"), None))
+        others = [(other, doc) for other, doc in own if doc not in case.expected_ids and other >= score]
         if not case.expected_ids or (best is not None and not others):
             continue  # an expected document is first in every order
         above = tuple(LabelledDocument(doc, labels.get(doc, "")) for _, doc in others[:MOST_ABOVE])
         expected = tuple(LabelledDocument(doc, labels.get(doc, "")) for doc in case.expected_ids)
-        low = None if best is None else sum(own > score for own, _ in others) + 1
-        first, high = (None, None) if best is None else (LabelledDocument(best, labels.get(best, "")), len(others) + 1)
+        first = next((one for one in expected if one.doc_id == best), None)
+        low, high = (sum(other > score for other, _ in others) + 1, len(others) + 1) if first else (None, None)
         failed.append(Failure(case.case_id, case.text, case.line, expected, first, low, high, above, len(others)))
     return tuple(sorted(failed, key=lambda one: (one.low is not None, -(one.low or 0) - (one.high or 0))))
 
@@ -405,14 +406,13 @@ class BenchResult(Shown):
             n_cases = len({(case.case_id, case.text) for part in parts for case in part.cases})
             sets = f" of {len(parts)} sets" if len(parts) > 1 else ""
             pooled.append(f"{language}: {counted(n_cases, 'case')}{sets}")
-        for name in self.retrievers if len(self.languages) > 1 else ():
-            for measure in self.measures:
-                means = {language: self._mean_of(language, name, measure) for language in self.languages}
-                values = np.array(list(means.values()))
-                differ = values.max() - values.min() > NOISE
-                ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
-                row = float(values.mean()), float(values.var()), float(values.std()), len(values)
-                rows.append((name, measure.label, *row, *ends, ", ".join(pooled)))
+        for name, measure in product(self.retrievers, self.measures) if len(self.languages) > 1 else ():
+            means = {language: self._mean_of(language, name, measure) for language in self.languages}
+            values = np.array(list(means.values()))
+            differ = values.max() - values.min() > NOISE
+            ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
+            row = float(values.mean()), float(values.var()), float(values.std()), len(values)
+            rows.append((name, measure.label, *row, *ends, ", ".join(pooled)))
         return frame_of(rows, schema)
 
     def by(self, columns: str | Sequence[str]) -> dict[Key, Strata]:
@@ -502,11 +502,10 @@ class BenchResult(Shown):
             return plot_of(next(iter(found.values())), kind, **options)
         keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
         if len(keys) != 1:
-            named = " or ".join(f"cases={name!r}, language={of!r}" for name, of in self.parts)
             raise ParameterError(
                 "a figure is of one set of cases in one language",
                 given=Plain(f"{len(keys)} of them"),
-                hint=f"give {named}",
+                hint=f"give {' or '.join(f'cases={name!r}, language={of!r}' for name, of in self.parts)}",
             )
         return plot_of(self.comparisons.get(keys[0], self.of_part(self.parts[keys[0]])), kind, **options)
 

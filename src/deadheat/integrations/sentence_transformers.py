@@ -22,6 +22,7 @@ from deadheat.compat.evaluating import Evaluator, tie_policy
 from deadheat.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.placements import policies
+from deadheat.placements.dense import count_dense
 from deadheat.placements.placements import Placements, sort_rows
 from deadheat.settings import TIES
 
@@ -102,7 +103,7 @@ class InformationRetrievalEvaluator(WithTies, of_embeddings.InformationRetrieval
         """
         functions = self.score_functions
         found = {name: self._best() for name in functions}
-        self.score_functions = {name: found[name].watch(function) for name, function in functions.items()}
+        self.score_functions = {name: _watched(function, found[name].add) for name, function in functions.items()}
         self._counted = iter(found.values())  # the parent asks for the metrics of each function in this order
         try:
             return _of_parent(super(), "compute_all_metrics", "compute_metrices")(*args, **kwargs)
@@ -137,23 +138,20 @@ class InformationRetrievalEvaluator(WithTies, of_embeddings.InformationRetrieval
     def _best(self) -> "Best":
         """Return an empty record of the documents that can count, for the largest of all cutoffs."""
         size = max(k for cutoffs, _ in OF_RETRIEVAL.values() for k in getattr(self, cutoffs))
-        relevant = [set(self.relevant_docs[query]) for query in self.queries_ids]
-        return Best(size, self.corpus_ids, relevant, self.ties)
+        return Best(size, self.corpus_ids, [set(self.relevant_docs[query]) for query in self.queries_ids], self.ties)
 
     def _of_lists(self, results: list[list[dict[str, Any]]]) -> dict[str, dict[int, float]]:
-        queries = [str(query) for query in self.queries_ids]
-        relevant = [self.relevant_docs[query] for query in self.queries_ids]
-        qrels = {query: dict.fromkeys(map(str, own), 1) for query, own in zip(queries, relevant, strict=True)}
+        qrels = {str(query): dict.fromkeys(map(str, self.relevant_docs[query]), 1) for query in self.queries_ids}
         run = {
             query: {str(hit["corpus_id"]): hit["score"] for hit in hits}
-            for query, hits in zip(queries, results, strict=True)
+            for query, hits in zip(qrels, results, strict=True)
         }
         measures: dict[tuple[str, int], Measure | None] = {
             (name, k): measure(k) for name, (cutoffs, measure) in OF_RETRIEVAL.items() for k in getattr(self, cutoffs)
         }
         values = Evaluator(qrels, measures, ties=self.ties, judged_only=False).by_query(run)
         return {
-            name: {k: float(np.mean([values[query][name, k] for query in queries])) for k in getattr(self, cutoffs)}
+            name: {k: float(np.mean([values[query][name, k] for query in qrels])) for k in getattr(self, cutoffs)}
             for name, (cutoffs, _) in OF_RETRIEVAL.items()
         }
 
@@ -183,19 +181,17 @@ class RerankingEvaluator(WithTies, of_embeddings.RerankingEvaluator):
         """
         lists: list[FloatArray] = []
         similarity = self.similarity_fct
-
-        def watched(query: Any, documents: Any) -> Tensor:  # noqa: ANN401 - embeddings of any kind
-            scores = similarity(query, documents)
-            lists.append(_numbers(scores[0] if scores.ndim > 1 else scores).astype(np.float64))
-            return scores
-
-        self.similarity_fct = watched
+        self.similarity_fct = _watched(
+            similarity, lambda scores: lists.append(_numbers(scores.reshape(-1)).astype(np.float64))
+        )
         try:
             _of_parent(super(), "compute_metrics", "compute_metrices")(model)
         finally:
             self.similarity_fct = similarity
-        labels = [np.arange(len(own)) < len(one["positive"]) for one, own in zip(self.samples, lists, strict=True)]
-        values = [_of_list(true, own, self.at_k, self.ties) for true, own in zip(labels, lists, strict=True)]
+        values = [
+            _of_list(np.arange(len(own)) < len(one["positive"]), own, self.at_k, self.ties)
+            for one, own in zip(self.samples, lists, strict=True)
+        ]
         mrr, ndcg, ap = np.mean(values, axis=0).tolist()
         return {"map": ap, "mrr": mrr, "ndcg": ndcg}
 
@@ -256,16 +252,6 @@ class Best:
         self._scores: list[Keys] = []
         self._values: Keys = np.empty((len(relevant), 0))
         self._n_last = np.zeros(len(relevant), np.int64)
-
-    def watch(self, function: ScoreFunction) -> ScoreFunction:
-        """Return the function, which from now on gives its scores to this record too."""
-
-        def watched(queries: Any, documents: Any) -> Tensor:  # noqa: ANN401 - embeddings of any kind
-            scores = function(queries, documents)
-            self.add(scores)
-            return scores
-
-        return watched
 
     def add(self, scores: Tensor) -> None:
         """Take the scores of the next documents of the corpus.
@@ -344,23 +330,24 @@ def _numbers(scores: Tensor) -> Keys:
 
 def _of_list(relevant: NDArray[np.bool_], scores: FloatArray, cutoff: int, ties: str) -> tuple[float, float, float]:
     """Return the reciprocal rank, nDCG and average precision of one list."""
-    size = len(scores)
     if np.isnan(scores).any():
         raise DataError(f"score {int(np.flatnonzero(np.isnan(scores))[0])} of a list is NaN")
-    if ties == "input":
-        above, tied = np.empty(size, np.int64), np.ones(size, np.int64)
-        above[np.argsort(-scores, kind="stable")] = np.arange(size)
-    else:
-        ordered = np.sort(scores)
-        first, last = (np.searchsorted(ordered, scores, side) for side in ("left", "right"))
-        above, tied = size - last, last - first
-    query, relevance = np.zeros(size, np.int64), relevant.astype(np.float64)
-    rows = query, np.empty(size, dtype=object), relevance, above, tied
-    one = np.array(["list"], dtype=object)
-    placements = sort_rows(one, np.array([size]), judged_query=query, judged_relevance=relevance, rows=rows)
-    placements = policies.apply(placements, ties)
+    if ties == "input":  # scores by the place in the list, which do not tie
+        scores = -np.argsort(np.argsort(-scores, kind="stable")).astype(np.float64)
+    placements = policies.apply(count_dense(scores[None], [np.flatnonzero(relevant)]).placements(), ties)
     mrr, ndcg, ap = (float(measure.mean(placements)[0]) for measure in (RR(cutoff=cutoff), nDCG(cutoff=cutoff), AP()))
     return mrr, ndcg, ap
+
+
+def _watched(function: ScoreFunction, take: Callable[[Tensor], None]) -> ScoreFunction:
+    """Return the function, which from now on gives its scores to another one too."""
+
+    def watched(queries: Any, documents: Any) -> Tensor:  # noqa: ANN401 - embeddings of any kind
+        scores = function(queries, documents)
+        take(scores)
+        return scores
+
+    return watched
 
 
 def _of_parent(parent: object, *names: str) -> Callable[..., Any]:

@@ -369,7 +369,8 @@ def _of_matrix(source: object, n_users: float | None, doc_ids: TextArray) -> tup
             allowed=f"a number or a column for each of the {counted(len(doc_ids), 'item')} of the scores",
         )
     if len(shape) == 1:
-        numbers, users = to_memory(some).astype(np.float64), _users_of(n_users, "a vector")
+        numbers: FloatArray = to_memory(some).astype(np.float64)
+        users = _users_of(n_users, "a vector")
     else:
         held = entries_of(some, cast("tuple[int, int]", shape), "popularity")
         numbers = popularity(some, len(doc_ids))

@@ -24,7 +24,6 @@ from deadheat.errors import (
     counted,
     did_you_mean,
     short_repr,
-    whole,
 )
 from deadheat.evaluation.evaluate import (
     RuleDifference,
@@ -433,16 +432,14 @@ def tie_profile(
     ((3.0, 1), (2.0, 1), (1.0, 3))
     """
     check_rule(beside)
-    for cutoff in at:
-        if not 1 <= (whole(cutoff) or 0) < 2**63:
-            raise ParameterError("holds whole numbers from 1 on", argument="at", given=cutoff)
+    cutoffs = [as_count("each of at", cutoff) for cutoff in at]
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", given=Plain("None"))
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
     check_each(run, is_asked=check_duplicates)
     if keys:
         run = run.then_by(*keys)
-    profile = replace(_describe(run.name, grouped(run), at), notes=run.notes)
+    profile = replace(_describe(run.name, grouped(run), cutoffs), notes=run.notes)
     if qrels is None:
         return profile
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
@@ -453,7 +450,7 @@ def tie_profile(
     warn({run.where: exact}, qrels, {run.where: run})
     ties = ties_of(profile.queries, exact.query_ids.tolist())
     is_judged = len(exact.placements.query) > 0
-    decided, with_ties = tuple(map(_of_measure, exact)), (profile.n_queries_with_ties, profile.n_queries)
+    decided = tuple(map(_of_measure, exact))
     return replace(
         profile,
         decided=decided,
@@ -463,7 +460,7 @@ def tie_profile(
         is_judged=is_judged,
         rule=beside,
         stability=tuple(stability_of(*both, ties, beside) for both in zip(exact, traditional, strict=True)),
-        recommendation=recommend(decided, *with_ties) if is_judged else None,
+        recommendation=recommend(decided, profile.n_queries_with_ties, profile.n_queries) if is_judged else None,
         placements=exact.placements,
     )
 
@@ -481,7 +478,7 @@ def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
         largest = LargestTie(
             found.query_ids[int(found.query[place])], float(found.score[place]), int(found.size[place])
         )
-    cuts = [(int(cutoff), int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
+    cuts = [(cutoff, int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
     n_levels, levels = find_levels(found.scores, found.sizes)
     decimals = find_decimals(found.scores)
     return TieProfile(
@@ -538,16 +535,15 @@ def correlate(one: FloatArray, other: FloatArray, names: tuple[str, str]) -> Cor
     names : tuple of two str
         Of the quantities, for the reason why there is none.
     """
-    both = ~(np.isnan(one) | np.isnan(other))
-    n = int(both.sum())
+    pairs = np.stack([one, other])
+    pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
+    n = pairs.shape[1]
     if n < FEWEST:
         return Correlation(None, n, f"needs {FEWEST} queries")
-    for values, name in zip((one[both], other[both]), names, strict=True):
+    for values, name in zip(pairs, names, strict=True):
         if np.ptp(values) <= NOISE * max(1.0, float(np.abs(values).max())):
             return Correlation(None, n, f"{name} is the same in all queries")
-    centred, others = (values[both] - values[both].mean() for values in (one, other))
-    value = float(centred @ others / math.sqrt(float(centred @ centred) * float(others @ others)))
-    return Correlation(min(1.0, max(-1.0, value)), n)
+    return Correlation(float(np.corrcoef(pairs)[0, 1]), n)
 
 
 def stability_of(exact: Scores, traditional: Scores, ties: pl.DataFrame, rule: str) -> Stability:
@@ -812,9 +808,8 @@ def tie_orders(
     orders = tuple(tuple(itertools.chain.from_iterable(choice)) for choice in choices)
     # Every order is a query of its own, so that one call evaluates all of them.
     width = len(str(len(orders)))
-    names = [f"{place:0{width}d}" for place in range(len(orders))]
-    run = {name: {doc: documents[doc] for doc in order} for name, order in zip(names, orders, strict=True)}
-    found = evaluate(dict.fromkeys(names, judged), run, parsed, ties="input")
+    run = {f"{place:0{width}d}": {doc: documents[doc] for doc in order} for place, order in enumerate(orders)}
+    found = evaluate(dict.fromkeys(run, judged), run, parsed, ties="input")
     ranks = (next((n for n, doc in enumerate(order, 1) if judged.get(doc, 0) >= 1), None) for order in orders)
     return TieOrders(
         parsed[0], orders, found[parsed[0]].values, tuple(ranks), {one.label: found[one].values for one in parsed}
@@ -825,8 +820,8 @@ def orders_of_query(qrels: Qrels, run: Run, query_id: str, measures: Measures | 
     """Return every order of the ties of one query of a run, as :func:`tie_orders` does."""
     judged, own = qrels.to_dict(), run.to_polars().filter(pl.col("query_id") == query_id)
     if query_id not in judged or own.is_empty():
-        known = sorted({*judged} & {*run.to_polars()["query_id"]})
-        raise DataError(f"no query {query_id!r} in both qrels and run", hint=did_you_mean(query_id, known))
+        known = judged.keys() & set(run.to_polars()["query_id"])
+        raise DataError(f"no query {query_id!r} in both qrels and run", hint=did_you_mean(query_id, sorted(known)))
     return tie_orders(dict(zip(own["doc_id"], own["score"], strict=True)), judged[query_id], measures=measures)
 
 
@@ -836,17 +831,12 @@ def _shown(number: int) -> str:
 
 
 def _documents(scores: Ranking, doc_ids: Sequence[str] | None) -> dict[str, float]:
-    if isinstance(scores, Mapping):
-        documents = dict(scores)
-    elif isinstance(scores, str | bytes) or not len(scores):
+    if isinstance(scores, str | bytes) or not len(scores):
         raise ParameterError(argument="scores", given=scores, allowed="numbers, at least one")
-    else:
-        ids = [f"doc{place + 1}" for place in range(len(scores))] if doc_ids is None else list(doc_ids)
-        if len(ids) != len(scores) or len(set(ids)) != len(ids):
-            raise ParameterError(
-                argument="doc_ids", given=ids, allowed=f"{len(scores)} different ids, one for each score"
-            )
-        documents = dict(zip(ids, scores, strict=True))
+    ids = [f"doc{place + 1}" for place in range(len(scores))] if doc_ids is None else list(doc_ids)
+    if len(ids) != len(scores) or len(set(ids)) != len(ids):
+        raise ParameterError(argument="doc_ids", given=ids, allowed=f"{len(scores)} different ids, one for each score")
+    documents = scores if isinstance(scores, Mapping) else dict(zip(ids, scores, strict=True))
     for doc, score in documents.items():
         check_number("run", "of the ranking", doc, score, "tie_orders")
     return {doc: float(score) for doc, score in documents.items()}

@@ -494,8 +494,11 @@ class Ontology:
         """Warn of ids that are not terms."""
         if ids:
             what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
-            named = three(list(map(self.named, sorted(ids))))
-            warnings.warn(f"{len(ids):,} {what} of {self!r}; such ids {effect}: {named}", cause, stacklevel=level)
+            warnings.warn(
+                f"{len(ids):,} {what} of {self!r}; such ids {effect}: {three([*map(self.named, sorted(ids))])}",
+                cause,
+                stacklevel=level,
+            )
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -616,8 +619,8 @@ def pairs_of(qrels: Qrels, runs: Sequence[Run]) -> tuple[pl.DataFrame, int]:
     """Return what is judged or retrieved for the queries of the qrels, each pair once; and the longest list."""
     judged, queries = qrels.to_polars().select(KEYS), qrels.in_order[0]
     lists = [run.to_polars().select(KEYS).join(queries, on="query_id", how="semi") for run in runs]
-    lengths = [length for one in lists for length in one.group_by("query_id").len()["len"].to_list()]
-    return pl.concat([judged, *lists]).unique().sort(KEYS), max(lengths, default=0)
+    longest = max((length for one in lists for length in one["query_id"].value_counts()["count"]), default=0)
+    return pl.concat([judged, *lists]).unique().sort(KEYS), longest
 
 
 def relevance_of(expected: Expected, pairs: pl.DataFrame, codes: IntArray, depth: int) -> pl.DataFrame:

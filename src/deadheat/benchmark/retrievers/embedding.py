@@ -36,7 +36,6 @@ from deadheat.benchmark.retrievers.protocol import (
     STRINGS,
     Hits,
     Strings,
-    check_indexed,
     check_number,
     check_search,
     options_of,
@@ -170,8 +169,7 @@ class Embedding:
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Return the k best documents of each text, and all that tie with the last of them."""
-        check_search(texts, k)
-        strings = check_indexed(self, self._strings)
+        strings = check_search(self, self._strings, texts, k)
         distinct, place = _distinct(texts)
         prompt = self._prompt(self.query_prompt, QUERY_PROMPTS)
         queries = rounded(self._embed(distinct, prompt, f"{self.name}: searching"))
@@ -179,7 +177,7 @@ class Embedding:
         parts = []
         for start in range(0, len(queries), size):
             scores = products(queries[start : start + size], self._vectors)
-            for row in strings.best(np.take(scores, self._place, axis=1)):
+            for row in strings.best(scores[:, self._place]):
                 found = top(row, k)
                 parts.append((found, row[found]))
         return Hits.of_parts(strings.doc_ids, [parts[row] for row in place.tolist()])
@@ -289,9 +287,9 @@ def products(left: FloatArray, right: FloatArray) -> FloatArray:
     found = np.empty((len(left), len(right)), np.float32)
     wide = left.astype(np.float64)
     for start in range(0, len(right), ROWS):
-        beside = right[start : start + ROWS].astype(np.float64)
+        part = slice(start, start + ROWS)
         with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is an error where the document is known
-            found[:, start : start + ROWS] = wide @ beside.T + 0.0  # never -0.0
+            found[:, part] = wide @ right[part].astype(np.float64).T + 0.0  # never -0.0
     return found
 
 
@@ -629,8 +627,7 @@ class BM25:
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Return the k best documents of each text, and all that tie with the last of them."""
-        check_search(texts, k)
-        strings = check_indexed(self, self._strings)
+        strings = check_search(self, self._strings, texts, k)
         return Hits.of_parts(strings.doc_ids, [self._search(words, strings, k) for words in self._tokens(texts)])
 
     def _search(self, words: list[str], strings: Strings, k: int) -> tuple[IntArray, FloatArray]:
@@ -763,8 +760,7 @@ class StringSimilarity:
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
         """Return the k best documents of each text, and all that tie with the last of them."""
-        check_search(texts, k)
-        strings = check_indexed(self, self._strings)
+        strings = check_search(self, self._strings, texts, k)
         step = max(1, MAX_SIMILARITIES // len(self._texts))
         parts = []
         for start in range(0, len(texts), step):

@@ -406,8 +406,8 @@ def check_number(name: str, given: object, *, low: float, high: float = math.inf
         raise ParameterError(argument=name, given=given, allowed=f"a number {allowed}")
 
 
-def check_search(texts: Sequence[str], k: int) -> None:
-    """Raise `ParameterError` if what is searched for is not a list of texts, or if k is not a count."""
+def check_search(retriever: object, made: T | None, texts: Sequence[str], k: int) -> T:
+    """Return what `index` made; raise if it was not called, `texts` is not a list of texts, or k is not a count."""
     as_count("k", k)
     if isinstance(texts, str):
         raise ParameterError(
@@ -422,9 +422,6 @@ def check_search(texts: Sequence[str], k: int) -> None:
             argument="texts", given=Plain(f"{odd!r} ({type(odd).__name__}) in it"), allowed="a list of texts"
         )
 
-
-def check_indexed(retriever: object, made: T | None) -> T:
-    """Return what `index` made, or raise if it was not called."""
     if made is None:
         raise ParameterError(f"{retriever!r} has no documents yet", hint="call index(collection) before search")
     return made

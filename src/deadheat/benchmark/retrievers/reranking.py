@@ -547,8 +547,10 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
 def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
     """Read a retriever with options."""
     if head not in KINDS:
-        hint = joined(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}")
-        raise ParameterError(f"no retriever {head!r} takes options", hint=hint)
+        raise ParameterError(
+            f"no retriever {head!r} takes options",
+            hint=joined(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}"),
+        )
     try:
         call = cast("ast.Call", ast.parse(text, mode="eval").body)
         values = [literal(one, text) for one in call.args]
