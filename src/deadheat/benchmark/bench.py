@@ -81,7 +81,7 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluate import evaluate_under, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import NONE, cluster_name
-from deadheat.evaluation.saved import SAVED
+from deadheat.evaluation.saved import SAVED, DocumentKind
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.io.files import MARK, hashed, is_kept, locked, path_named, replacing
 from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
@@ -108,16 +108,10 @@ ACROSS: dict[str, Callable[[Languages, float | None], pl.DataFrame]] = {
     "language_interactions": lambda found, _: found.interactions_to_polars(),
 }
 LONGEST = 60  # bytes of each of the three names in the name of a file, without a hash
-KIND, RUN_KIND = "deadheat bench", "deadheat bench run"
 FORMAT = 1
+BENCH = DocumentKind("deadheat bench", FORMAT, "the summary of a benchmark", "deadheat bench writes one")
+RUN = DocumentKind("deadheat bench run", FORMAT, "the description of a run", "deadheat bench writes one")
 PACKAGES = ("deadheat", "numpy", "polars", "scipy", "bm25s", "sentence-transformers", "torch")
-HEAD = 1 << 16  # bytes that are enough to see whose file it is
-RUN, BENCH = (re.compile(rf'\s*\{{\s*"kind"\s*:\s*"{kind}"'.encode()) for kind in (RUN_KIND, KIND))
-# the heading, headline and verdict if several retrievers are compared, and the title of the first table
-REPORT = re.compile(
-    rb"\*\*[^\n]+ on [^\n]+\*\*\n\n(\*\*[^\n]+\*\*\n\n([^\n]+\n\n)?)?"
-    rb"### ([^\n]+: [0-9,]+ cases?|Which retriever is best)\n"
-)
 
 
 class Store:
@@ -171,20 +165,19 @@ class Store:
             yield
 
     def _refuse_foreign(self, keys: Iterable[Key], k: int) -> None:
-        """Raise an error if a file that would be replaced was not written by us."""
-        heads = {self._summary: BENCH, self._report: REPORT}
+        """Raise an error if a file that would be replaced was not written by us: ours have a JSON file beside them."""
+        files = [(BENCH, self._summary, self._report)]
         for key in keys:
             run = self.run_of(key, k)
-            heads[run.with_suffix(".json")] = RUN
-            if run.exists() and not run.with_suffix(".json").exists():
-                heads[run] = RUN
+            files.append((RUN, run.with_suffix(".json"), run))
             SAVED.refuse_foreign(self.evaluation_of(key))
-        for path, head in heads.items():
-            if not _is_ours(path, head):
+        for kind, path, beside in files:
+            kind.refuse_foreign(path)
+            if beside.exists() and beside.stat().st_size and not path.exists():
                 raise DataError(
-                    "is there already and was not written by deadheat bench: it would be replaced; choose another"
-                    " output folder, or move it away",
-                    path=path,
+                    f"is there already without {path.name}, so deadheat bench did not write it: it would be replaced",
+                    hint="choose another output folder, or move it away",
+                    path=beside,
                 )
 
     def read(self, named: Key, key: Mapping[str, object]) -> pl.DataFrame | None:
@@ -205,7 +198,7 @@ class Store:
         held = io.BytesIO()
         run.write_parquet(held)
         made = {
-            "kind": RUN_KIND,
+            "kind": RUN.kind,
             **named._asdict(),
             "n_cases": n_cases,
             "n_answered": run["query_id"].n_unique(),
@@ -268,7 +261,7 @@ def read_summary(path: Path) -> dict[str, Any] | None:
         return None
     except RecursionError:
         raise FileFormatError("lists and objects nested too deep", allowed="bench.json as written", path=path) from None
-    return made if isinstance(made, dict) and made.get("kind") == KIND else None
+    return made if isinstance(made, dict) and made.get("kind") == BENCH.kind else None
 
 
 def summary_of(folder: str | Path) -> tuple[Path, dict[str, Any]] | None:
@@ -368,15 +361,6 @@ def read_finished(
     return subjects, roles, languages, made["margin"], facts
 
 
-def _is_ours(path: Path, head: re.Pattern[bytes]) -> bool:
-    """Return whether a file begins as ours do; an empty or missing one may be replaced."""
-    if not path.is_file():
-        return not path.exists()
-    with path.open("rb") as file:
-        found = file.read(HEAD)
-    return not found or head.match(found) is not None
-
-
 def _slug(name: str) -> str:
     """Return a name that files may have; two names never become the same.
 
@@ -405,7 +389,7 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
     """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
     settings, margin, across = result.settings, result.settings.margin, result.across.items()
     return {
-        "kind": KIND,
+        "kind": BENCH.kind,
         "format": FORMAT,
         "versions": {"python": platform.python_version(), **dict(_versions())},
         "collection": {

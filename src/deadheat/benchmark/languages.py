@@ -56,6 +56,11 @@ OTHERS = {  # further names, in the languages of clinicians
     "tr": "türkçe türkisch turc turco",
     "uk": "ukrainian ukrainisch",
 }
+CODES_OF_NAMES = {
+    **{own: code for code, own in NAMES.items()},
+    **{code: code for code in NAMES},
+    **{own: code for code, words in OTHERS.items() for own in words.split()},
+}
 SAMPLE = 300  # texts, from which the language of many is guessed
 CLEAR = 0.95  # probability from which on a text looks like a language
 ALLOWED = "a code of ISO 639 such as 'de', 'fr' or 'pt-br'"
@@ -105,9 +110,7 @@ def code_of(name: str) -> str | None:
     >>> code_of("German"), code_of("deutsch"), code_of("allemand"), code_of("DE"), code_of("Latin")
     ('de', 'de', 'de', 'de', None)
     """
-    names = {own: code for code, own in NAMES.items()} | {code: code for code in NAMES}
-    names |= {own: code for code, words in OTHERS.items() for own in words.split()}
-    return names.get(name.strip().casefold())
+    return CODES_OF_NAMES.get(name.strip().casefold())
 
 
 def near_code(given: object) -> str:

@@ -285,30 +285,27 @@ def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Tabl
     """Each measure of each retriever with its interval."""
     found = [(one, result.intervals[Key(*part.key, name)]) for name, one in result.of_part(part).items()]
     counts = {intervals[one.label].n_queries for _, intervals in found for one in measures}
-    columns = (
-        Column("n_queries", "cases", is_data=len(counts) == 1),
-        Column("mean", mean_heading(measures)),
-        Column("ci", _level(result, counts)),
-        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
-    )
-
-    rows = tuple(
-        Row(
-            (one.label,),
-            tuple(
-                (*_mean(evaluation[one.label], intervals[one.label]), span_of_ties(evaluation[one.label]))
-                for evaluation, intervals in found
-            ),
-        )
-        for one in measures
-    )
     return Table(
         "means",
         (MEASURE,),
-        columns,
-        rows,
-        result.retrievers,
-        RETRIEVER,
+        columns=(
+            Column("n_queries", "cases", is_data=len(counts) == 1),
+            Column("mean", mean_heading(measures)),
+            Column("ci", _level(result, counts)),
+            Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
+        ),
+        rows=tuple(
+            Row(
+                (one.label,),
+                tuple(
+                    (*_mean(evaluation[one.label], intervals[one.label]), span_of_ties(evaluation[one.label]))
+                    for evaluation, intervals in found
+                ),
+            )
+            for one in measures
+        ),
+        groups=result.retrievers,
+        group=RETRIEVER,
         title=f"{part}: {counted(len(part.cases), 'case')}",
         main=1,
         is_section=True,
@@ -339,43 +336,41 @@ def _differences(
     if not pairs:
         return None
     counts = {pair.n_queries for _, pair in pairs}
-    columns = (
-        Column("n_queries", "cases", spare=0 if by else 1, is_data=len(counts) == 1 and not by),
-        Column("difference", "difference"),
-        Column("ci", _level(result, () if by else counts), spare=1),
-        *(() if by else (Column("bar", "", spare=4),)),
-        Column("p_adjusted", "p" if result.settings.design.test == "tukey" else "p adj"),
-        Column("flip_probability", "ties reverse", spare=3),
-        Column("wins", "wins", spare=2),
-        Column("losses", "losses", spare=2),
-    )
     totals = {one.label for one in measures if one.total}  # of another scale: they are not drawn
     drawn = [pair for _, pair in pairs if pair.measure not in totals]
     bar_of = dict(zip(drawn, bars(list(map(span_of, drawn)), [pair.difference for pair in drawn]), strict=True))
-    rows = tuple(
-        Row(
-            (*(keys_of(stratum) if by else ()), pair.measure, pair.system, *(() if baseline else (pair.baseline,))),
-            (
-                (
-                    pair.n_queries,
-                    pair.difference,
-                    span_of(pair),
-                    *(() if by else (bar_of.get(pair),)),
-                    adjusted(pair),
-                    reversal(pair),
-                    pair.wins,
-                    pair.losses,
-                ),
-            ),
-        )
-        for stratum, pair in pairs
-    )
     among = f"{part} by {' and '.join(by)}" if by else f"{part}"
     return Table(
         "strata_pairs" if by else "pairs",
         (*_columns(by), MEASURE, SYSTEM, *(() if baseline else (BASELINE,))),
-        columns,
-        rows,
+        columns=(
+            Column("n_queries", "cases", spare=0 if by else 1, is_data=len(counts) == 1 and not by),
+            Column("difference", "difference"),
+            Column("ci", _level(result, () if by else counts), spare=1),
+            *(() if by else (Column("bar", "", spare=4),)),
+            Column("p_adjusted", "p" if result.settings.design.test == "tukey" else "p adj"),
+            Column("flip_probability", "ties reverse", spare=3),
+            Column("wins", "wins", spare=2),
+            Column("losses", "losses", spare=2),
+        ),
+        rows=tuple(
+            Row(
+                (*(keys_of(stratum) if by else ()), pair.measure, pair.system, *(() if baseline else (pair.baseline,))),
+                (
+                    (
+                        pair.n_queries,
+                        pair.difference,
+                        span_of(pair),
+                        *(() if by else (bar_of.get(pair),)),
+                        adjusted(pair),
+                        reversal(pair),
+                        pair.wins,
+                        pair.losses,
+                    ),
+                ),
+            )
+            for stratum, pair in pairs
+        ),
         title=f"{among}: differences" + (f" from {baseline}" if baseline else ""),
         main=1,
         has_blocks=bool(by),
@@ -413,25 +408,23 @@ def _averages(result: BenchResult, measures: Sequence[Measure]) -> Iterator[Tabl
 
 def _strata(grouping: PartStrata, measures: Sequence[Measure], level: str) -> Table:
     """Each measure by the values of columns."""
-    keys = tuple(grouping.strata)
-    rows = tuple(
-        Row(
-            (*keys_of(stratum), one.label),
-            tuple(
-                _mean(strata[stratum][one.label], grouping.intervals[key][stratum][one.label], strata.smallest)
-                for key, strata in grouping.strata.items()
-            ),
-        )
-        for stratum in grouping.strata[keys[0]]
-        for one in measures
-    )
     return Table(
         "strata",
         (*_columns(grouping.columns), MEASURE),
-        (Column("n_queries", "cases"), Column("mean", "mean"), Column("ci", level)),
-        rows,
-        tuple(key.retriever for key in keys),
-        RETRIEVER,
+        columns=(Column("n_queries", "cases"), Column("mean", "mean"), Column("ci", level)),
+        rows=tuple(
+            Row(
+                (*keys_of(stratum), one.label),
+                tuple(
+                    _mean(strata[stratum][one.label], grouping.intervals[key][stratum][one.label], strata.smallest)
+                    for key, strata in grouping.strata.items()
+                ),
+            )
+            for stratum in next(iter(grouping.strata.values()))
+            for one in measures
+        ),
+        groups=tuple(key.retriever for key in grouping.strata),
+        group=RETRIEVER,
         title=str(grouping),
         main=1,
         has_blocks=True,
@@ -449,23 +442,25 @@ def list_failures(part: str, n_cases: int, found: Mapping[str, Sequence[Failure]
     most = MANY if full else min(FEW, max(1, SHOWN // len(found)))
     rows = [{"retriever": name, **vars(one), "one": one} for name, failed in found.items() for one in failed[:most]]
     has_lines = any(row["line"] for row in rows)
-    labels = [RETRIEVER]
-    if full or not has_lines:
-        labels.append(Column("case_id", "case"))
-    if has_lines:
-        labels.append(Column("line", "line", lambda row: f"{row['line'] or ''}"))
-    columns = [
-        Column("rank", "rank", lambda row: row["one"].rank),
-        Column("text", "text"),
-        Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
-        Column("above", "above it", lambda row: _above(row["one"])),
-    ]
-    if not full:
-        columns[1:] = [Column("words", "what stood above it", lambda row: _words(row["one"]))]
+    names = [Column("case_id", "case")] if full or not has_lines else []
+    lines = [Column("line", "line", lambda row: f"{row['line'] or ''}")] if has_lines else []
+    words = [Column("words", "what stood above it", lambda row: _words(row["one"]))]
+    if full:
+        words = [
+            Column("text", "text"),
+            Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
+            Column("above", "above it", lambda row: _above(row["one"])),
+        ]
     counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
-    title = f"{part}: cases without an expected document first ({counts} of {n_cases:,}), the worst"
     if rows:
-        yield tabulate("failures", labels, columns, rows, title=title, is_section=True)
+        yield tabulate(
+            "failures",
+            (RETRIEVER, *names, *lines),
+            (Column("rank", "rank", lambda row: row["one"].rank), *words),
+            rows,
+            title=f"{part}: cases without an expected document first ({counts} of {n_cases:,}), the worst",
+            is_section=True,
+        )
 
 
 def _above(one: Failure) -> str:
@@ -513,8 +508,8 @@ def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
     held = {"text": joined(*told), "parts": {part: as_data(one) for part, one in first.items()}}
     if near:
         held["near_misses"] = {part: as_data(one) for own in near for part, one in own.items()}
-    rest = joined(*more) if len(first) <= SPOKEN else ""
-    return top, joined(*told), Fact("verdict", held | {"headline": top}, "verdict", rest)
+    text = joined(*more) if len(first) <= SPOKEN else ""
+    return top, joined(*told), Fact("verdict", held | {"headline": top}, "verdict", text)
 
 
 def page_of_bench(result: BenchResult) -> str:

@@ -110,11 +110,9 @@ def reported(measure: MeasureLike, given: float | str) -> Reported:
     """
     parsed, text = parse_measure(measure), str(given).strip()
     match = NUMBER.fullmatch(text)
-    if match is None or isinstance(given, bool):
-        raise ParameterError(argument="reported", given=given, allowed=f"a number, such as in {EXAMPLE}")
-    value = float(match[1])
-    if not math.isfinite(value):
-        raise ParameterError(argument="reported", given=given, allowed="a finite number")
+    value = float(match[1]) if match else math.nan
+    if match is None or isinstance(given, bool) or not math.isfinite(value):
+        raise ParameterError(argument="reported", given=given, allowed=f"a finite number, such as in {EXAMPLE}")
     half_unit = 0.5 * 10.0 ** (int(match[3] or 0) - len(match[2] or ""))
     low, high = parsed.range
     is_percent = bool(match[4]) or (high == 1 and low == 0 and high < value - half_unit <= 100)

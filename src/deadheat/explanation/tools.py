@@ -33,6 +33,7 @@ from deadheat.measures import (
 from deadheat.measures.base import trec_names
 from deadheat.placements.placements import Placements
 
+# what each setting can be, in words; a number that is not here says it itself
 WORDS: dict[str, dict[Any, str]] = {
     "ties": {
         "doc_id": "equal scores by document id, descending",
@@ -79,7 +80,6 @@ WORDS: dict[str, dict[Any, str]] = {
         "answerable": "queries that the qrels call unanswerable left out",
     },
 }
-"""What each setting can be, in words; a number that is not here says it itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +270,7 @@ BINARY = (P, R, Hit, RR, AP)
 IN_TREC = tuple(one for one in measures().values() if trec_names(one) and one is not Hole)
 TO_4 = ToolSettings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval refuses judgments above 4
 
-TOOLS: tuple[Tool, ...] = (
+TOOLS: tuple[Tool, ...] = (  # likeliest first
     Tool("trec_eval", OF_TREC, BY_TREC, IN_TREC),
     Tool("ir_measures", replace(OF_TREC, missing="empty"), ("rel", "judged_only"), (P, R, Hit, AP, Rprec, nDCG)),
     Tool("ir_measures", replace(OF_TREC, missing="empty"), ("rel",), (RR, bpref, DCG), has_cutoff=False),
@@ -307,7 +307,6 @@ TOOLS: tuple[Tool, ...] = (
         ("missing", "rel", "no_relevant", "gain", "ap_norm", "p_norm", "judged_only"),
     ),
 )
-"""Likeliest first."""
 
 
 def entries_of(measures: Sequence[Measure]) -> list[tuple[Tool, ...]]:

@@ -690,8 +690,7 @@ def exposure(
     )
 
 
-Judged: TypeAlias = tuple[TextArray, TextArray, FloatArray]
-"""Query, item and relevance of each judgment."""
+Judged: TypeAlias = tuple[TextArray, TextArray, FloatArray]  # query, item and relevance of each judgment
 
 
 def _runs_of(given: Any) -> Sequence[Source]:  # noqa: ANN401 - whatever a run may be

@@ -320,7 +320,7 @@ def shared_ids(file: CaseFile) -> Iterator[Finding]:
             )
 
 
-RULES = (
+RULES = (  # what warns of cases that can be read, in the order of its findings
     _violations,
     unread_fields,
     missing_labels,
@@ -332,7 +332,6 @@ RULES = (
     few_cases,
     shared_ids,
 )
-"""What warns of cases that can be read, in the order of its findings."""
 
 
 def _share(some: Sequence[object], file: CaseFile) -> str:

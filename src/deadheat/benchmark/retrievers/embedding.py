@@ -18,12 +18,12 @@ import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -158,13 +158,14 @@ class Embedding:
         distinct, place = _distinct(strings.texts)
         key = {name: value for name, value in self.key.items() if name != "query_prompt"}
         path = path_of(self._folder, {**key, "collection": documents.fingerprint})
-        vectors = read_kept(path, len(distinct))
-        if vectors is None:
-            vectors = self._embed(
+        vectors = kept(
+            path,
+            len(distinct),
+            lambda: self._embed(
                 distinct, self._prompt(self.document_prompt, DOCUMENT_PROMPTS), f"{self.name}: {documents.name}", path
-            )
-            keep(path, vectors)
-            remove_parts(path)
+            ),
+        )
+        remove_parts(path)
         self._vectors, self._place, self._strings = rounded(vectors), place, strings
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
@@ -213,17 +214,10 @@ class Embedding:
         with phase(what, len(texts)) as advance:
             for start in range(0, len(texts), PART):
                 own = [texts[place] for place in order[start : start + PART].tolist()]
-                kept = path.with_suffix(f".{start:09}.part") if path and len(texts) > PART else None
-                part = read_kept(kept, len(own))
-                if part is None:
-                    part = self._encode(own, prompt)
-                    keep(kept, part)
-                parts.append(part)
+                part = path.with_suffix(f".{start:09}.part") if path and len(texts) > PART else None
+                parts.append(kept(part, len(own), partial(self._encode, own, prompt)))
                 advance(len(own))
-        vectors = np.empty((len(texts), parts[0].shape[1] if parts else 0), np.float32)
-        if parts:
-            vectors[order] = np.concatenate(parts)
-        return vectors
+        return np.concatenate(parts)[np.argsort(order)] if parts else np.zeros((0, 0), np.float32)
 
     def _encode(self, texts: list[str], prompt: str | None) -> FloatArray:
         vectors = self._model.encode(
@@ -347,21 +341,15 @@ def remove_parts(path: Path | None) -> None:
         part.unlink(missing_ok=True)
 
 
-def read_kept(path: Path | None, n_rows: int) -> FloatArray | None:
-    """Return kept embeddings; None if there are none, or if the file is damaged."""
+def kept(path: Path | None, n_rows: int, make: Callable[[], FloatArray]) -> FloatArray:
+    """Return the embeddings in a file, unless it is damaged; else make and keep them, and warn if that fails."""
     if path is None:
-        return None
-    try:
-        found = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
-        return None
-    return found if found.ndim == 2 and len(found) == n_rows and found.dtype == np.float32 else None
-
-
-def keep(path: Path | None, vectors: FloatArray) -> None:
-    """Keep embeddings; warn if that fails."""
-    if path is None:
-        return
+        return make()
+    with suppress(OSError, ValueError, EOFError):
+        found: FloatArray = np.load(path, allow_pickle=False)
+        if found.ndim == 2 and len(found) == n_rows and found.dtype == np.float32:
+            return found
+    vectors = make()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
@@ -371,8 +359,9 @@ def keep(path: Path | None, vectors: FloatArray) -> None:
         warnings.warn(
             f"embeddings cannot be kept in {path.parent} ({reason}): set ${ENVIRONMENT} or cache=",
             DeadheatWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
+    return vectors
 
 
 def name_of(model: str) -> str:
@@ -541,7 +530,7 @@ class BM25:
         if self.language is not None and stopwords == DEFAULT_STOPWORDS:  # those of the language, if it has a list
             code = base(self._own or "")
             self._stopped = NAMES[code] if code in STOPPED and self._has_stopwords(NAMES[code]) else None
-        self._known: dict[str, str] = {}
+
         if self.stem:
             _stemming()  # which may be missing
         if isinstance(self._stopped, str) and not self._has_stopwords(self._stopped):
@@ -604,13 +593,6 @@ class BM25:
         name, library = NAMES.get(base(self._own or ""), ""), _stemming() if self.stem else None
         return library.Stemmer(name) if library and name in library.algorithms() else None
 
-    def _form(self, word: str) -> str:
-        """Return a word as it is matched."""
-        if word not in self._known:
-            found = self._stemmer.stemWord(word) if self._stemmer else word
-            self._known[word] = folded_accents(found) if self.fold_accents else found
-        return self._known[word]
-
     def index(self, documents: Collection) -> None:
         """Take the documents that are to be searched."""
         self._strings = Strings.of(documents, self.strings)
@@ -657,8 +639,12 @@ class BM25:
             return_ids=False,
             show_progress=False,
         )
-        is_changed = self.fold_accents or self._stemmer is not None
-        return [[self._form(word) for word in words] for words in split] if is_changed else split
+        if self._stemmer is None and not self.fold_accents:
+            return split
+        stem = str if self._stemmer is None else self._stemmer.stemWord
+        fold = folded_accents if self.fold_accents else str
+        forms = {word: fold(stem(word)) for word in set(chain.from_iterable(split))}
+        return [[forms[word] for word in words] for words in split]
 
     def _has_stopwords(self, words: str) -> bool:
         try:

@@ -61,29 +61,28 @@ class Hits:
     @classmethod
     def of_parts(cls, documents: TextArray, parts: Sequence[tuple[IntArray, FloatArray]]) -> Self:
         """Put together what each text found: (index into `documents`, score), an array each."""
-        text = np.repeat(np.arange(len(parts)), [len(found) for found, _ in parts])
-        found = np.concatenate([np.zeros(0, np.int64), *(found for found, _ in parts)])
-        score = np.concatenate([np.zeros(0), *(scores.astype(np.float64) for _, scores in parts)])
-        return cls(text, documents[found], score)
+        return cls(
+            text=np.repeat(np.arange(len(parts)), [len(found) for found, _ in parts]),
+            doc_id=documents[np.concatenate([np.zeros(0, np.int64), *(found for found, _ in parts)])],
+            score=np.concatenate([np.zeros(0), *(scores.astype(np.float64) for _, scores in parts)]),
+        )
 
     @classmethod
     def of_dicts(cls, found: Sequence[object], *, name: str = "a search") -> Self:
         """Put together a dict ``{doc_id: score}`` for each text; errors call the search by its name."""
-        ids: list[str] = []
-        scores: list[float] = []
+        rows: list[tuple[int, str, float]] = []
         for number, documents in enumerate(found):
             if not isinstance(documents, Mapping):
                 raise SourceTypeError(
                     f"{name} must return a dict {{doc_id: score}} for each text",
                     given=Plain(f"{documents!r} for text {number}"),
                 )
-            ids += documents
             for doc, score in documents.items():
                 if isinstance(score, str) or not hasattr(score, "__float__"):
                     raise DataError(f"{name}: score of document {doc!r} must be a number", given=score)
-                scores.append(float(score))
-        text = np.repeat(np.arange(len(found)), [len(documents) for documents in found])  # type: ignore[arg-type]
-        return cls(text, np.array(ids, dtype=object), np.array(scores, np.float64))
+                rows.append((number, doc, float(score)))
+        text, ids, scores = zip(*rows, strict=True) if rows else ((), (), ())
+        return cls(np.array(text, np.int64), np.array(ids, dtype=object), np.array(scores, np.float64))
 
 
 @runtime_checkable
