@@ -64,7 +64,6 @@ CODES_OF_NAMES = {
 SAMPLE = 300  # texts, from which the language of many is guessed
 CLEAR = 0.95  # probability from which on a text looks like a language
 ALLOWED = "a code of ISO 639 such as 'de', 'fr' or 'pt-br'"
-_FORM = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*")
 
 
 def is_code(given: object) -> TypeGuard[str]:
@@ -75,7 +74,7 @@ def is_code(given: object) -> TypeGuard[str]:
     >>> [is_code(one) for one in ("de", "pt-br", "dtp", "xx", "german", "DE")]
     [True, True, True, False, False, False]
     """
-    if not isinstance(given, str) or _FORM.fullmatch(given) is None:
+    if not isinstance(given, str) or re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", given) is None:
         return False
     return len(base(given)) == 3 or base(given) in CODES
 

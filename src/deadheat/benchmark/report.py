@@ -79,7 +79,7 @@ FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
 SHOWN = 6  # and of all retrievers together on a screen, but one of each
 SPOKEN = 2  # parts whose verdicts are said one by one
 CASE = ("case", "cases")
-BEST = "Which retriever is best"
+
 SURE = {  # whether a lead is more than chance, by the outcome of the verdict
     "better": "yes",
     "not shown": "not shown",
@@ -266,7 +266,7 @@ def list_answers(comparisons: Mapping[str, Comparison], heading: str) -> Iterato
                 Column("more", "more cases"),
             ),
             found,
-            title=BEST,
+            title="Which retriever is best",
             is_section=True,
         )
 

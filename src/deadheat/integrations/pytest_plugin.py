@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Checks = str | Iterable[str]
 
-WIDTH = 100
-
 
 class AssertRanking:
     """What the fixture `assert_ranking` gives: a function of qrels, run and gates, or of an evaluation and gates."""
@@ -71,7 +69,7 @@ class AssertRanking:
             from deadheat.report.of_changes import report_gate
             from deadheat.report.text import as_text
 
-            raise AssertionError(as_text(report_gate(result), width=WIDTH).plain)
+            raise AssertionError(as_text(report_gate(result), width=100).plain)
         if result.proving_little:
             warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
         return result

@@ -43,7 +43,7 @@ Tensor: TypeAlias = torch.Tensor
 ScoreFunction: TypeAlias = Callable[[Any, Any], Tensor]
 Keys: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
-DEFAULT = "expected"
+
 WITHOUT_IDS = tuple(policy for policy in TIES if policy != "doc_id")
 AT_ONCE = 1 << 16  # relevant documents, each compared with as many scores as the largest cutoff
 
@@ -65,7 +65,7 @@ class WithTies:
 
     def __init__(self, *args: Any, ties: str | None = None, **kwargs: Any) -> None:  # noqa: ANN401 - of the parent
         super().__init__(*args, **kwargs)
-        self.ties = tie_policy(ties, DEFAULT)
+        self.ties = tie_policy(ties, "expected")
         if self.ties not in self.allowed_ties:
             raise ParameterError(
                 argument="ties", given=self.ties, allowed=self.allowed_ties, hint="documents of samples have no ids"

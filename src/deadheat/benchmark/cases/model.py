@@ -388,7 +388,7 @@ _WORDS = {  # of difficulty
     }.items()
     for word in words.split()
 }
-_BEGINNINGS = ("expected_", "gold_")  # of the one column that may hold the ids, if no name is known
+
 WANTED = Wanted(
     what="cases",
     record='a case such as {"text": ..., "expected_ids": [...]}',
@@ -400,7 +400,7 @@ WANTED = Wanted(
 HPO_PATTERN = re.compile(r"^HP:\d{7}$", re.ASCII)
 _LIKE_HPO = re.compile(r"\s*HPO?\s*[:_]", re.IGNORECASE)  # an id of HPO, in whatever field
 _BETWEEN_IDS = re.compile(r"(?:[\s,;/+&|]|\b(?:and|und|et|y)\b)+")  # ids in a cell that are recognised by their pattern
-_DIGITS = re.compile(r"[0-9]{1,7}", re.ASCII)
+
 _ONE_PER_ID = "Give one positive number for each expected id: a list in their order, or {id: grade}."
 
 Level = Literal["error", "warning"]
@@ -680,8 +680,8 @@ def fields_in(
         if not {own, *(IDS if own in IDS else ())}.isdisjoint((*names, *found)):
             continue
         known = [written[name] for name in map(_folded, (own, *accepted)) if name in written][:1]
-        if not known and own == IDS[0]:
-            known = [name for name in names if name.startswith(_BEGINNINGS) and name not in found.values()]
+        if not known and own == IDS[0]:  # the one column that may hold the ids
+            known = [name for name in names if name.startswith(("expected_", "gold_")) and name not in found.values()]
         if len(known) == 1 and known[0] not in found.values():
             found[own] = known[0]
     return found
@@ -910,7 +910,7 @@ def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str]:
     if pattern.fullmatch(given):
         return "", ""
     # a similar one that matches: without spaces, in upper case, or with the missing zeros
-    digits, upper = _DIGITS.findall(given), plain.upper()
+    digits, upper = re.findall("[0-9]{1,7}", given), plain.upper()
     tries = [plain, upper, upper.replace("_", ":").replace("-", ":")]
     if len(digits) == 1 and upper.removesuffix(digits[0]).rstrip(":_- ") in {"", "HP", "HPO"}:
         tries.append(f"HP:{digits[0]:0>7}")

@@ -31,6 +31,7 @@ from deadheat.report.model import Column, Fact, Report, note, said, tabulate
 
 NEEDED = {"case_id", "text", *IDS, "relevance"}
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
+
 _STRATA = "Other words make strata too, but none that other sets of cases share."
 STANDARD = 200  # cases: fewer are good for development, and fewer than `SMALL` for a quick check
 _HOW_TO_LABEL = {
@@ -409,10 +410,6 @@ COUNTS = (
     Column("n_distinct_ids", "distinct ids"),
     Column("n_repeated_texts", "repeated texts", spare=1),
 )
-NOT_INDEPENDENT = (
-    "distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster intervals"
-    " allow for it. repeated texts: cases whose text an earlier case has."
-)
 
 
 def report_validation(validations: Sequence[Validation], *, is_data: bool = False) -> Report:
@@ -477,5 +474,8 @@ def report_cases(parts: Mapping[str, Sequence[Summary]], notes: Sequence[str] = 
     ]
     table = tabulate("sets", tuple(Column(name, name) for name in ("set", "by", "value")), COUNTS, rows)
     return Report(
-        (table,), (Fact("notes", list(notes)), *(note("note", one) for one in notes)), closing=NOT_INDEPENDENT
+        (table,),
+        (Fact("notes", list(notes)), *(note("note", one) for one in notes)),
+        closing="distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster intervals"
+        " allow for it. repeated texts: cases whose text an earlier case has.",
     )

@@ -405,7 +405,7 @@ COLUMNS = {
     "source": ("source_value", "english"),
     "source_language": ("source_language",),
 }
-NEEDED = ("term", "text")
+
 # what a text is to its term: whether its label, and else scope and type of the synonym; None is no name
 TEXT_KINDS: dict[str, tuple[str, str] | None] = {
     "label": ("LABEL", ""),
@@ -421,10 +421,9 @@ TEXT_KINDS: dict[str, tuple[str, str] | None] = {
 }
 LABEL = "label"  # the type of a name that is a label too: that of another language, or a second one
 ORIGINAL = ("fallback", "also", "none")
-CANDIDATE, UNTRANSLATED = "CANDIDATE", "NOT_TRANSLATED"
-BETWEEN = "|"
+
+
 _MARK = re.compile(r"AL oboInOwl:has(\w+)Synonym@([A-Za-z-]+)( SPLIT=\|)?")  # the second line of a ROBOT template
-_OF_NAME = re.compile(r"-([a-z]{2,3})(?=\.)")
 
 
 class Synonym(NamedTuple):
@@ -507,7 +506,7 @@ class Translation(NamedTuple):
     @property
     def is_candidate(self) -> bool:
         """Whether it is a proposal that nobody has accepted yet, as of a machine."""
-        return self.status.upper() == CANDIDATE
+        return self.status.upper() == "CANDIDATE"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -624,7 +623,7 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
 def _columns(held: Sequence[str], path: Path) -> dict[str, str]:
     """Return the column of each field that the table has."""
     found = {field: name for field, names in COLUMNS.items() if (name := next((n for n in names if n in held), None))}
-    for field in NEEDED:
+    for field in ("term", "text"):
         if field not in found:
             names = COLUMNS[field]
             near = next((near for name in held if (near := did_you_mean(name, names))), "")
@@ -646,16 +645,16 @@ def _rows(fields: Mapping[str, str], path: Path, line: int, *, scope: str, split
     if kind and kind not in TEXT_KINDS:
         raise MalformedRowError("unknown kind of text", given=kind, allowed=tuple(TEXT_KINDS), path=path, line=line)
     meaning = TEXT_KINDS[kind] if kind else (scope, "")
-    if meaning is None or status.upper() == UNTRANSLATED:
+    if meaning is None or status.upper() == "NOT_TRANSLATED":
         return
-    for text in fields["text"].split(BETWEEN) if split else [fields["text"]]:
+    for text in fields["text"].split("|") if split else [fields["text"]]:
         if text.strip():
             yield Translation(term, text, *meaning, status, fields.get("source", ""), line)
 
 
 def _of_name(path: Path) -> str:
     """Return the language that the name of a file says."""
-    found = [code for code in _OF_NAME.findall(path.name) if is_code(code)]
+    found = [code for code in re.findall(r"-([a-z]{2,3})(?=\.)", path.name) if is_code(code)]
     if not found:
         raise FileFormatError(
             "no language: no column translation_language, and the name does not say it",

@@ -63,7 +63,6 @@ LONGEST = 100  # characters of a name: a longer title is a sentence
 FRONT = re.compile(r"\A---\s*\n(.*?)\n---\s*(?:\n|\Z)", re.DOTALL)
 TITLE = re.compile(r"^#[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 FIELD = r"^{}:[ \t]*(?:\n[ \t]*-[ \t]*(?:name:)?)?[ \t]*(\S.*)$"  # of the head of a card, also the first of a list
-QUERY_PROMPTS, DOCUMENT_PROMPTS = ("query",), ("document", "passage", "corpus")
 
 
 class Embedding:
@@ -162,7 +161,10 @@ class Embedding:
             path,
             len(distinct),
             lambda: self._embed(
-                distinct, self._prompt(self.document_prompt, DOCUMENT_PROMPTS), f"{self.name}: {documents.name}", path
+                distinct,
+                self._prompt(self.document_prompt, ["document", "passage", "corpus"]),
+                f"{self.name}: {documents.name}",
+                path,
             ),
         )
         remove_parts(path)
@@ -172,7 +174,7 @@ class Embedding:
         """Return the k best documents of each text, and all that tie with the last of them."""
         strings = check_search(self, self._strings, texts, k)
         distinct, place = _distinct(texts)
-        prompt = self._prompt(self.query_prompt, QUERY_PROMPTS)
+        prompt = self._prompt(self.query_prompt, ["query"])
         queries = rounded(self._embed(distinct, prompt, f"{self.name}: searching"))
         size = max(1, MAX_CELLS // max(1, len(self._place)))
         parts = []
@@ -424,7 +426,7 @@ STOPPED = ("da", "de", "en", "es", "fr", "it", "nl", "no", "pt", "ru", "sv", "tr
 TOKENS = r"(?u)\b\w\w+\b"  # bm25s's and scikit-learn's
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 CASES = "cases"  # the language of the cases
-DEFAULT_STOPWORDS = "english"
+
 DISTANCES = {"levenshtein": "Levenshtein", "indel": "Indel"}  # the modules of rapidfuzz.distance
 MAX_SIMILARITIES = 1 << 23  # of a matrix of similarities: 64 MB
 ALMOST_0 = 1e-30  # a k1 that adds nothing to a number of words, also in float32
@@ -527,7 +529,7 @@ class BM25:
         # the language of its words; None where it is that of the cases
         self._own = None if self.language == CASES else self.language
         self._stopped: Any = self.stopwords
-        if self.language is not None and stopwords == DEFAULT_STOPWORDS:  # those of the language, if it has a list
+        if self.language is not None and stopwords == "english":  # those of the language, if it has a list
             code = base(self._own or "")
             self._stopped = NAMES[code] if code in STOPPED and self._has_stopwords(NAMES[code]) else None
 

@@ -378,7 +378,7 @@ WORD = re.compile("[a-z_]+")  # no model: their names have dashes, digits, capit
 MEANT: dict[str, str] = dict.fromkeys(
     ("levenshtein", "edit_distance", "fuzzy", "fuzz", "rapidfuzz", "similarity", "lexical"), "string"
 )
-PACKED = (".gz", ".zst")
+
 ALLOWED = (
     "'bm25', with options as in 'bm25(k1=1.2, b=0.75)', 'string' (similar strings), the path of a run file (of several:"
     " \"run('de.run', 'en.run')\"), or the name (such as all-MiniLM-L6-v2) or folder of a sentence-transformers model,"
@@ -529,7 +529,7 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
         return Embedding(path, **named)
     if is_call:
         return _of_call(text, head.strip(), named)
-    if text.endswith((*SUFFIXES, *PACKED)) or text.startswith((".", "/", "~")):
+    if text.endswith((*SUFFIXES, ".gz", ".zst")) or text.startswith((".", "/", "~")):
         return RunFile(path, **named)  # says that there is no such file, and which one is near
     hint = f"Did you mean {MEANT[text.lower()]!r}?" if text.lower() in MEANT else did_you_mean(text, KINDS)
     if hint or not text or any(char.isspace() for char in text) or WORD.fullmatch(text):
