@@ -476,6 +476,6 @@ def report_cases(parts: Mapping[str, Sequence[Summary]], notes: Sequence[str] = 
     return Report(
         (table,),
         (Fact("notes", list(notes)), *(note("note", one) for one in notes)),
-        closing="distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster intervals"
-        " allow for it. repeated texts: cases whose text an earlier case has.",
+        closing="distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster"
+        " intervals allow for it. repeated texts: cases whose text an earlier case has.",
     )
