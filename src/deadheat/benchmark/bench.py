@@ -30,6 +30,7 @@ from deadheat.benchmark.collection import (
     check_cluster,
     check_expected,
     count_verbatim,
+
     labelled,
     parts_of,
     read_collection,

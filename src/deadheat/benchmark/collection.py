@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 
 import numpy as np
@@ -136,13 +136,11 @@ class Collection:
         ndarray of int, shape (n_strings,)
             The position of the document of each.
         """
-        strings: list[str] = []
-        counts = np.zeros(len(self), np.int64)
-        for place, (text, synonyms) in enumerate(zip(self.texts, self.synonyms, strict=True)):
-            own = [text, *(synonym for synonym in synonyms if synonym.casefold() != text.casefold())]
-            strings += own
-            counts[place] = len(own)
-        return strings, np.repeat(np.arange(len(self)), counts)
+        found = [
+            [text, *(synonym for synonym in synonyms if synonym.casefold() != text.casefold())]
+            for text, synonyms in zip(self.texts, self.synonyms, strict=True)
+        ]
+        return list(chain.from_iterable(found)), np.repeat(np.arange(len(self)), list(map(len, found)))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -303,9 +301,7 @@ def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) 
 def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) -> Collection:
     if not isinstance(records.table, list):  # JSON has names in each record
         _check_columns(records.columns, path)
-    seen: dict[str, int] = {}
-    texts: list[str] = []
-    synonyms: list[tuple[str, ...]] = []
+    found: dict[str, tuple[int, str, tuple[str, ...]]] = {}  # the place, text and synonyms of each document
     for place, fields in enumerate(records.rows({*ID_NAMES, *TEXT_NAMES, "synonyms"})):
         line = records.line(place)
         _check_columns(list(fields), path, line)
@@ -317,9 +313,9 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
             raise MalformedRowError(
                 f"{key!r}{row} must be text or a whole number", given=_brief(given), path=path, line=line
             )
-        if doc_id in seen:
+        if doc_id in found:
             raise DuplicateError(
-                f"document {doc_id!r} appears {records.where(seen[doc_id], place)}",
+                f"document {doc_id!r} appears {records.where(found[doc_id][0], place)}",
                 hint="each id may appear once",
                 path=path,
                 line=line,
@@ -337,12 +333,11 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
                 path=path,
                 line=line,
             )
-        seen[doc_id] = place
-        texts.append(text)
-        synonyms.append(tuple(part for part in parts if part.strip()) if has_synonyms else ())
-    if not seen:
+        found[doc_id] = place, text, tuple(part for part in parts if part.strip()) if has_synonyms else ()
+    if not found:
         raise DataError("no document in it", allowed="at least one with an id and a text", path=path)
-    return Collection(name, tuple(seen), tuple(texts), tuple(synonyms), path)
+    _, texts, synonyms = zip(*found.values(), strict=True)
+    return Collection(name, tuple(found), texts, synonyms, path)
 
 
 def _brief(given: object) -> Plain:
@@ -600,7 +595,7 @@ def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontol
                 f"{three(expected)}; the documents are {', '.join(documents.ids[:3])}, ...",
                 hint="Are they of the same collection, and are the ids written alike?",
             )
-        terms: Container[str] = expected if ontology is None else ontology
+        terms: Container[str] = set(expected) if ontology is None else ontology
         alike = collected(((one not in held, one not in terms), one) for one in expected)  # both lack it: named once
         alike.pop((False, False), None)
         texts = f"not in {documents.name}", "no terms of the ontology"

@@ -48,7 +48,6 @@ from deadheat.errors import (
     collected,
     package,
     three,
-    whole,
 )
 from deadheat.io.files import decoded, read_all, readable
 from deadheat.io.objects import parsed as parsed_json
@@ -85,6 +84,8 @@ class Ontology:
     version : str or None
     path : pathlib.Path or None
     graph : Graph
+    information_content : ndarray of shape (n_terms,)
+        Of each term: the intrinsic one unless another was given.
     languages : tuple of str
         Of the labels and synonyms, if they were translated; empty if nobody said.
     notes : tuple of str
@@ -108,7 +109,7 @@ class Ontology:
     version: str | None
     path: Path | None
     graph: Graph
-    given_information: FloatArray | None = None
+    information_content: FloatArray
     languages: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -162,6 +163,7 @@ class Ontology:
                     path=path,
                 )
             own.append(tuple(sorted(place[parent] for parent in direct)))
+        graph = build(ids, own, path)
         labels, synonyms = labels or {}, synonyms or {}
         return cls(
             ids=ids,
@@ -174,7 +176,8 @@ class Ontology:
             alternatives={other: term for other, term in (alternatives or {}).items() if other not in parents},
             version=version,
             path=path,
-            graph=build(ids, own, path),
+            graph=graph,
+            information_content=intrinsic(graph),
         )
 
     def __len__(self) -> int:
@@ -217,11 +220,6 @@ class Ontology:
         status = self.status(term)
         return f"{term!r} ({status})" if status else repr(term)
 
-    @property
-    def information_content(self) -> FloatArray:
-        """The information content of each term, of shape (n_terms,): the intrinsic one unless another was given."""
-        return self._intrinsic if self.given_information is None else self.given_information
-
     def with_information_content(self, information_content: Mapping[str, float] | None) -> Self:
         r"""Return the ontology with another information content, for instance from annotations: -log(frequency).
 
@@ -243,8 +241,9 @@ class Ontology:
         >>> pair.similarity("B", "B", kind="resnik")
         2.5
         """
-        given = None if information_content is None else checked(information_content, self.ids, self.graph)
-        return replace(self, given_information=given)
+        if information_content is None:
+            return replace(self, information_content=intrinsic(self.graph))
+        return replace(self, information_content=checked(information_content, self.ids, self.graph))
 
     def translated(
         self,
@@ -429,13 +428,7 @@ class Ontology:
         check_choice("kind", kind, KINDS)
         if not runs:
             raise ParameterError("judge needs at least one run besides the qrels", given=Plain("none"))
-        if depth is not None and (whole(depth) or 0) < 1:
-            raise ParameterError(
-                argument="depth",
-                given=depth,
-                allowed="a whole number from 1 on",
-                hint="None takes the longest list, ideal=False judges no further terms",
-            )
+        depth = None if depth is None else as_count("depth", depth)
         qrels = Qrels.of(qrels)
         qrels.check_duplicates()
         expected = self._expected(qrels, kind, aggregate)
@@ -511,10 +504,6 @@ class Ontology:
         trunk = min(np.flatnonzero(2 * below > len(self)), key=below.__getitem__, default=None)
         children, roots = self.graph.child[self.graph.parent == trunk], np.flatnonzero(self.graph.depth == 0)
         return {int(one): int(below[one]) for one in (roots if trunk is None else children)}
-
-    @cached_property
-    def _intrinsic(self) -> FloatArray:
-        return intrinsic(self.graph)
 
 
 def best_of_random(n_terms: int, cutoffs: Sequence[int]) -> FloatArray:

@@ -521,14 +521,12 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
             NoteWarning,
             stacklevel=4,
         )
-    if is_named and not is_call:
-        return _made(text, [], named)
     if not is_named and text and os.path.isfile(path):  # noqa: PTH113 - of Path it raises for a text that is too long
         return RunFile(path, **named)
     if not is_named and text and os.path.isdir(path):  # noqa: PTH112 - as above
         return Embedding(path, **named)
-    if is_call:
-        return _of_call(text, head.strip(), named)
+    if is_named or is_call:
+        return _of_call(text if is_call else f"{text}()", head.strip(), named)
     if text.endswith((*SUFFIXES, ".gz", ".zst")) or text.startswith((".", "/", "~")):
         return RunFile(path, **named)  # says that there is no such file, and which one is near
     hint = f"Did you mean {MEANT[text.lower()]!r}?" if text.lower() in MEANT else did_you_mean(text, KINDS)
@@ -560,10 +558,7 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
         is_read = False
     if not is_read:
         raise ParameterError(f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\"")
-    return _made(head, values, {**options, **named})
-
-
-def _made(head: str, values: list[Any], options: dict[str, Any]) -> Retriever:
+    options |= named
     signature = inspect.signature(KINDS[head])
     allowed = [one.name for one in signature.parameters.values() if one.kind != one.VAR_POSITIONAL]
     for name in (one for one in options if one not in allowed):
