@@ -30,7 +30,6 @@ from deadheat.benchmark.collection import (
     check_cluster,
     check_expected,
     count_verbatim,
-
     labelled,
     parts_of,
     read_collection,

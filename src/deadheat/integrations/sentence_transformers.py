@@ -11,7 +11,7 @@ when, is the parent's; only the numbers are computed here.
 # pyright is run where PyTorch is not installed
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -306,14 +306,9 @@ class Best:
 
 def _priority(corpus_ids: list[Any], ties: str) -> IntArray | None:
     """Return numbers that are higher for the documents that a rule puts first in a tie; None without a rule."""
-    if ties not in policies.LOOK_AT_RUN:
-        return None
-    last_first: Iterable[int] = range(len(corpus_ids) - 1, -1, -1)
     if ties == "doc_id":  # descending ids come first
-        last_first = sorted(range(len(corpus_ids)), key=[str(one) for one in corpus_ids].__getitem__)
-    found = np.empty(len(corpus_ids), np.int64)
-    found[list(last_first)] = np.arange(len(corpus_ids))
-    return found
+        return np.argsort(np.argsort(np.array(list(map(str, corpus_ids)), object), kind="stable"))
+    return np.arange(len(corpus_ids))[::-1].copy() if ties in policies.LOOK_AT_RUN else None
 
 
 def _keys(scores: Tensor, priority: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from numbers import Real
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -252,9 +252,9 @@ def profile_of(
             given=n_items,
             allowed=f"{len(catalogue)} or more, the items that the run or the popularity has",
         )
-    top = _Top.of(lists, cutoff)
-    exposure, missed = sums_of(top.document, top.share, len(catalogue)), np.ones(len(catalogue))
-    np.multiply.at(missed, top.document, 1 - top.share)
+    top, inside = _top(lists, cutoff)
+    exposure, missed = sums_of(top.document, inside / top.tied, len(catalogue)), np.ones(len(catalogue))
+    np.multiply.at(missed, top.document, 1 - inside / top.tied)
     items: dict[str, object] = {"doc_id": catalogue, "exposure": exposure}
     values = {}
     if known is not None:
@@ -264,7 +264,7 @@ def profile_of(
         of_item = np.array([known.get(one, 0.0) for one in catalogue])
         values = _values(of_item, size, head, users)
         items["popularity"] = of_item
-    found = {name: top.of_lists(of_item) for name, of_item in values.items()}
+    found = {name: _of_lists(top, inside, of_item) for name, of_item in values.items()}
     check_threads()
     return ItemProfile(
         name=name,
@@ -402,49 +402,28 @@ def _of_dict(given: Mapping[object, float]) -> dict[str, float]:
     return dict(zip(ids, map(float, given.values()), strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class _Top:
-    """The items that may be in the top k of some lists, sorted by list.
+def _top(lists: Lists, cutoff: int) -> tuple[Lists, IntArray]:
+    """Return what may be in the top k of the lists that have an item, and how many ranks of its tie are in it."""
+    is_in = lists.above < cutoff
+    query, document, above, tied = (one[is_in] for one in (lists.query, lists.document, lists.above, lists.tied))
+    starts = run_starts(query)
+    code = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(query)))
+    top = Lists(lists.query_ids[query[starts]], lists.doc_ids, code, document, above, tied)
+    return top, np.minimum(cutoff - above, tied)
 
-    Attributes
-    ----------
-    query_ids : ndarray of str, shape (n_queries,)
-        Of the lists that have an item.
-    query, document, above, tied, inside : ndarray of int, shape (n_rows,)
-        As in `Lists`; `inside` counts the ranks of the tie within the top k.
-    share : ndarray of float, shape (n_rows,)
-        The probability of being in the top k.
-    """
 
-    query_ids: TextArray
-    query: IntArray
-    document: IntArray
-    above: IntArray
-    tied: IntArray
-    inside: IntArray
-    share: FloatArray
-
-    @classmethod
-    def of(cls, lists: Lists, cutoff: int) -> Self:
-        """Return the top k of each list."""
-        is_in = lists.above < cutoff
-        query, document, above, tied = (one[is_in] for one in (lists.query, lists.document, lists.above, lists.tied))
-        starts, inside = run_starts(query), np.minimum(cutoff - above, tied)
-        code = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(query)))
-        return cls(lists.query_ids[query[starts]], code, document, above, tied, inside, inside / tied)
-
-    def of_lists(self, of_item: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the mean of what the items of each list count, and the least and greatest one over tie orders."""
-        size, value = len(self.query_ids), of_item[self.document]
-        order = np.lexsort((value, self.above, self.query))
-        query, ordered = self.query[order], value[order]
-        starts = run_starts(query, self.above[order])
-        place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-        is_low, is_high = place < self.inside[order], place >= (self.tied - self.inside)[order]
-        n = np.round(sums_of(self.query, self.share, size))  # the lesser of the cutoff and the length of the list
-        # in the order of the values, as that of the documents of a tie is any
-        mean, low, high = (sums_of(query, ordered * one, size) / n for one in (self.share[order], is_low, is_high))
-        return mean, low, high
+def _of_lists(top: Lists, inside: IntArray, of_item: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the mean of what the items of each top k count, and the least and greatest one over tie orders."""
+    size, value, share = len(top.query_ids), of_item[top.document], inside / top.tied
+    order = np.lexsort((value, top.above, top.query))
+    query, ordered = top.query[order], value[order]
+    starts = run_starts(query, top.above[order])
+    place = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    is_low, is_high = place < inside[order], place >= (top.tied - inside)[order]
+    n = np.round(sums_of(top.query, share, size))  # the lesser of the cutoff and the length of the list
+    # in the order of the values, as that of the documents of a tie is any
+    mean, low, high = (sums_of(query, ordered * one, size) / n for one in (share[order], is_low, is_high))
+    return mean, low, high
 
 
 def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> dict[str, FloatArray]:
@@ -669,9 +648,9 @@ def exposure(
         notes = tuple(dict.fromkeys(note for one in runs for note in one.notes))
     held = {} if groups is None else read_groups(_by_item(groups, lists[0]))
     found = _exposed(lists, judged, held, _weights(discount, cutoff), is_endless=target == "relevant")
-    among = _Groups.of(held, found)
-    columns, amortised = _expected_exposure(found, among)
-    pairs = None if among is None else _pairs(found, among, confidence_level)
+    sums = _by_group(found, held) if held else None
+    columns, amortised = _expected_exposure(found, sums)
+    pairs = None if sums is None else _pairs(found, held, sums, confidence_level)
     return Exposure(
         name=name,
         discount=discount if isinstance(discount, str) else getattr(discount, "__name__", "a function"),
@@ -681,7 +660,7 @@ def exposure(
         n_judged=None if judged is None else int(found.is_judged.sum()),
         items=_items(found, held),
         queries=pl.DataFrame({"query_id": found.query_ids} | columns).with_columns(pl.col(pl.Float64).fill_nan(None)),
-        groups=None if among is None else _shares(found, among),
+        groups=None if sums is None else _shares(found, held, sums),
         pairs=pairs,
         amortised=amortised,
         confidence_level=confidence_level,
@@ -828,51 +807,31 @@ def _ideal(query: IntArray, relevance: FloatArray, weights: Callable[[int], Floa
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class _Groups:
-    """Exposure by group.
-
-    Attributes
-    ----------
-    names : list of str
-    sizes : ndarray of int, shape (n_groups,)
-        Items of each.
-    exposure, target : ndarray of float, shape (n_queries, n_groups)
-        Sums over their items.
-    """
-
-    names: list[str]
-    sizes: IntArray
-    exposure: FloatArray
-    target: FloatArray
-
-    @classmethod
-    def of(cls, groups: Mapping[str, Sequence[str]], found: _Exposed) -> "_Groups | None":
-        """Return the sums over groups; None without groups."""
-        if not groups:
-            return None
-        sums = []
-        for items in groups.values():
-            is_in = np.zeros(len(found.doc_ids))
-            is_in[codes_of(np.array(items, object), found.doc_ids)] = 1
-            sums.append([found.by_query(own * is_in[found.item]) for own in (found.exposure, found.target)])
-        exposure, target = np.array(sums).transpose(1, 2, 0)
-        return cls(list(groups), np.array([len(items) for items in groups.values()]), exposure, target)
+def _by_group(found: _Exposed, groups: Mapping[str, Sequence[str]]) -> tuple[FloatArray, FloatArray]:
+    """Return exposure and target of groups, the sums over their items, each of shape (n_queries, n_groups)."""
+    sums = []
+    for items in groups.values():
+        is_in = np.zeros(len(found.doc_ids))
+        is_in[codes_of(np.array(items, object), found.doc_ids)] = 1
+        sums.append([found.by_query(own * is_in[found.item]) for own in (found.exposure, found.target)])
+    exposure, target = np.array(sums).transpose(1, 2, 0)
+    return exposure, target
 
 
-def _expected_exposure(found: _Exposed, groups: _Groups | None) -> tuple[dict[str, FloatArray], dict[str, float]]:
+def _expected_exposure(
+    found: _Exposed, sums: tuple[FloatArray, FloatArray] | None
+) -> tuple[dict[str, FloatArray], dict[str, float]]:
     """Return EE by query, NaN without a relevant item, and that of the means over queries."""
     names, which = ("EE-D", "EE-R", "EE-L") if found.has_target else ("EE-D",), found.is_judged
     own, target = found.exposure, found.target
     by_query = dict(zip(names, map(found.by_query, (own**2, own * target, (own - target) ** 2)), strict=False))
-    means = [found.by_item(one, which) for one in (own, target)]
-    amortised = dict(zip(names, _of_vectors(*means), strict=False))
-    if groups is not None:
-        by_query |= {
-            f"group {name}": one for name, one in zip(names, _of_vectors(groups.exposure, groups.target), strict=False)
-        }
-        averaged = _of_vectors(*(one[which].mean(axis=0) for one in (groups.exposure, groups.target)))
-        amortised |= {f"group {name}": one for name, one in zip(names, averaged, strict=False)}
+    amortised = dict(zip(names, _of_vectors(found.by_item(own, which), found.by_item(target, which)), strict=False))
+    if sums is not None:
+        exposure, ideal = sums
+        named = [f"group {name}" for name in names]
+        by_query |= dict(zip(named, _of_vectors(exposure, ideal), strict=False))
+        averaged = _of_vectors(exposure[which].mean(axis=0), ideal[which].mean(axis=0))
+        amortised |= dict(zip(named, averaged, strict=False))
     columns = {name: np.where(which, one, np.nan) for name, one in by_query.items()}
     return columns, {name: float(one) for name, one in amortised.items()}
 
@@ -894,40 +853,46 @@ def _items(found: _Exposed, groups: Mapping[str, Sequence[str]]) -> pl.DataFrame
     return pl.DataFrame(columns, schema_overrides={"group": pl.String} if groups else {})
 
 
-def _shares(found: _Exposed, groups: _Groups) -> pl.DataFrame:
+def _shares(found: _Exposed, groups: Mapping[str, Sequence[str]], sums: tuple[FloatArray, FloatArray]) -> pl.DataFrame:
     """Return a row for each group."""
-    exposure = groups.exposure.mean(axis=0)
+    exposure, sizes = sums[0].mean(axis=0), np.array(list(map(len, groups.values())))
     whole = found.exposure.sum() / len(found.query_ids)
     columns: dict[str, Any] = {
-        "group": groups.names,
-        "n_items": groups.sizes,
+        "group": list(groups),
+        "n_items": sizes,
         "exposure": exposure,
         "share": exposure / whole if whole else np.full(len(exposure), np.nan),
-        "per_item": exposure / groups.sizes,
+        "per_item": exposure / sizes,
     }
     if found.has_target:
-        own, target = (one[found.is_judged].mean(axis=0) for one in (groups.exposure, groups.target))
+        own, target = (one[found.is_judged].mean(axis=0) for one in sums)
         with np.errstate(divide="ignore", invalid="ignore"):
-            columns |= {"target": target / groups.sizes, "of_target": own / target}
+            columns |= {"target": target / sizes, "of_target": own / target}
     return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _pairs(found: _Exposed, groups: _Groups, confidence_level: float) -> pl.DataFrame | None:
+def _pairs(
+    found: _Exposed,
+    groups: Mapping[str, Sequence[str]],
+    sums: tuple[FloatArray, FloatArray],
+    confidence_level: float,
+) -> pl.DataFrame | None:
     """Return a row for each two groups: how far their exposure differs, with intervals over queries."""
     from deadheat.stats.intervals import interval_bounds  # SciPy; only groups need it
 
-    places = list(combinations(range(len(groups.names)), 2))
+    places = list(combinations(range(len(groups)), 2))
     if not places:
         return None
-    per_item = groups.exposure / groups.sizes
-    own, target = (one[found.is_judged] for one in (groups.exposure, groups.target))
+    names = list(groups)
+    per_item = sums[0] / list(map(len, groups.values()))
+    own, target = (one[found.is_judged] for one in sums)
     differences = np.stack([per_item[:, a] - per_item[:, b] for a, b in places], axis=1)
     ends = interval_bounds(differences, method="t", confidence_level=confidence_level)
     rows = []
     for n, (a, b) in enumerate(places):
         row: dict[str, Any] = {
-            "group": groups.names[a],
-            "other": groups.names[b],
+            "group": names[a],
+            "other": names[b],
             "disparity": float(differences[:, n].mean()),
             "low": float(ends[0][n]),
             "high": float(ends[1][n]),
