@@ -362,16 +362,19 @@ class BenchResult(Shown):
             chance (what random terms have; null but for MaxRel with an ontology), and of the interval ci_method, known
             and unknown (why not; else empty).
         """
-        rows = []
-        for key, evaluation in self.evaluations.items():
-            for scores in evaluation:
-                name, interval = scores.measure.label, self.intervals[key][scores.measure.label]
-                numbers = scores.mean, interval.low, interval.high, interval.standard_error
-                ties = scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max
-                known = (getattr(interval, attribute) for attribute in KNOWN.values())
-                rows.append(
-                    (*key, name, scores.n_queries, *numbers, *ties, self.chance.get(key[:2], {}).get(name), *known)
-                )
+        rows = [
+            (
+                *key,
+                scores.measure.label,
+                scores.n_queries,
+                *(scores.mean, interval.low, interval.high, interval.standard_error),
+                *(scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max),
+                self.chance.get(key[:2], {}).get(scores.measure.label),
+                *(getattr(interval, attribute) for attribute in KNOWN.values()),
+            )
+            for key, evaluation in self.evaluations.items()
+            for scores, interval in zip(evaluation, self.intervals[key].values(), strict=True)
+        ]
         schema: dict[str, Any] = {
             **dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String),
             "n_cases": pl.Int64,

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 def test_top_keeps_what_ties_with_the_last() -> None:
     scores = np.array([0.1, 0.5, 0.3, 0.3, 0.3, 0.2])
-    assert top(scores, 1).tolist() == [1]
-    assert top(scores, 2).tolist() == [1, 2, 3, 4]
-    assert top(scores, 99).tolist() == [1, 2, 3, 4, 5, 0]
+    assert top(scores, 1)[0].tolist() == [1]
+    assert top(scores, 2)[0].tolist() == [1, 2, 3, 4]
+    assert top(scores, 99)[0].tolist() == [1, 2, 3, 4, 5, 0]
 
 
 def test_a_document_scores_by_its_best_string() -> None:

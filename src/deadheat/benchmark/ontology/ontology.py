@@ -557,13 +557,9 @@ class Expected:
     ) -> None:
         check_choice("aggregate", aggregate, ("best", "mean"))
         self.ids, self.aggregate = ids, aggregate
-        judgments = qrels.to_polars()
-        wanted = judgments.filter(pl.col("relevance") > 0)
+        wanted = qrels.to_polars().filter(pl.col("relevance") > 0)
         if not len(wanted):
-            raise DataError(
-                f"no document of {len(judgments):,} has a positive relevance, so that nothing is expected",
-                path=qrels.where,
-            )
+            raise DataError("no document has a positive relevance, so that nothing is expected", path=qrels.where)
         codes = codes_of(ids, wanted["doc_id"])
         unknown = wanted["doc_id"].filter(codes == UNKNOWN)
         if len(unknown) == len(wanted):

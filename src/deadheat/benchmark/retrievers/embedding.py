@@ -180,9 +180,7 @@ class Embedding:
         parts = []
         for start in range(0, len(queries), size):
             scores = products(queries[start : start + size], self._vectors)
-            for row in strings.best(scores[:, self._place]):
-                found = top(row, k)
-                parts.append((found, row[found]))
+            parts += [top(row, k) for row in strings.best(scores[:, self._place])]
         return Hits.of_parts(strings.doc_ids, [parts[row] for row in place.tolist()])
 
     @cached_property
@@ -621,9 +619,7 @@ class BM25:
         # a score does not tell who shares a word: bm25l and bm25+ raise every string, robertson and atire give 0 for a
         # word that is common
         scores = strings.best(np.where(self._shares_a_word(words), self._index.get_scores(words), -np.inf))
-        found = np.flatnonzero(scores != -np.inf)  # NaN is found, so that it is seen
-        found = found[top(scores[found], k)]
-        return found, scores[found]
+        return top(scores, k, above=-np.inf)
 
     def _shares_a_word(self, words: list[str]) -> BoolArray:
         """Return which strings have any of some words, of shape (n_strings,)."""
@@ -759,10 +755,7 @@ class StringSimilarity:
                 dtype=np.float64,
                 workers=-1,
             )
-            for scores in strings.best(similar):
-                best = top(scores, k)
-                best = best[scores[best] > 0]
-                parts.append((best, scores[best]))
+            parts += [top(scores, k, above=0) for scores in strings.best(similar)]
         return Hits.of_parts(strings.doc_ids, parts)
 
 

@@ -364,8 +364,8 @@ class Strings:
         return np.maximum.reduceat(scores, self.starts, axis=-1)  # every document here has a string: none is empty
 
 
-def top(scores: FloatArray, k: int) -> IntArray:
-    """Return the places of the k highest scores and of all that tie with the last of them, highest first.
+def top(scores: FloatArray, k: int, above: float | None = None) -> tuple[IntArray, FloatArray]:
+    """Return the places of the k highest scores and of all that tie with the last of them, highest first; and these.
 
     NaN, which is an error later on, counts as the highest.
 
@@ -373,15 +373,20 @@ def top(scores: FloatArray, k: int) -> IntArray:
     ----------
     scores : ndarray of shape (n,)
     k : int
+    above : float, optional
+        Scores of that or less are left out.
 
     Examples
     --------
-    >>> top(np.array([0.1, 0.3, 0.2, 0.2]), 2).tolist()
-    [1, 2, 3]
+    >>> places, scores = top(np.array([0.1, 0.3, 0.2, 0.2]), 2)
+    >>> places.tolist(), scores.tolist()
+    ([1, 2, 3], [0.3, 0.2, 0.2])
     """
-    n = len(scores)
-    kept = np.flatnonzero(~(scores < np.partition(scores, n - k)[n - k])) if k < n else np.arange(n)
-    return kept[np.argsort(-scores[kept], kind="stable")]
+    places = np.arange(len(scores)) if above is None else np.flatnonzero(~(scores <= above))
+    if k < len(places):
+        places = places[~(scores[places] < np.partition(scores[places], -k)[-k])]
+    places = places[np.argsort(-scores[places], kind="stable")]
+    return places, scores[places]
 
 
 def options_of(retriever: object, *names: str) -> dict[str, object]:
