@@ -637,8 +637,10 @@ def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
         return
     known = [part for part in parts if is_code(part.language)]
     if unknown := ", ".join(str(part) for part in parts if part not in known):
-        text = f"{unknown}: no code of ISO 639, so it is not known whether the texts are in that language"
-        yield note("languages meet", text)
+        yield note(
+            "languages meet",
+            f"{unknown}: no code of ISO 639, so it is not known whether the texts are in that language",
+        )
     texts = " and ".join(spoken) + " (guessed from them)" * result.settings.is_guess
     held = set(map(base, spoken))
     if crossing := ", ".join(str(part) for part in known if base(part.language) not in held):
@@ -813,7 +815,10 @@ def _of_cases(result: BenchResult) -> list[Fact]:
         *(
             note("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({three(ids)}), which count as 0")
             for part in parts
-            for ids, names in _missing(result, part).items()
+            for ids, names in collected(
+                (one.missing_queries, name) for name, one in result.of_part(part).items()
+            ).items()
+            if ids
         ),
         Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()}),
         Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()}),
@@ -836,11 +841,6 @@ def _wanted(result: BenchResult) -> Iterator[str]:
             "to detect a difference as large as that between best and next, which is itself uncertain: see the first"
             " table (80% power, paired t test)"
         )
-
-
-def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]]:
-    """Return the cases that a retriever found nothing for, with the retrievers that are alike in that."""
-    return collected((one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries)
 
 
 def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:

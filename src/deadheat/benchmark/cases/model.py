@@ -207,27 +207,23 @@ class Cases:
         for case in self:
             pairs: list[tuple[str, float]] = []
             for one, grade in zip(case.expected_ids, case.relevance, strict=True):
-                parts = [one] if one in known else _BETWEEN.split(one)
-                if len(parts) > 1 and all(part in known for part in parts):
-                    cells.append(one)
-                elif any(part in known for part in parts) or _are_alike(parts):
-                    self._refuse_cell(case, one, parts)
-                else:
+                parts = _BETWEEN.split(one)
+                n_known = sum(part in known for part in parts)
+                if one in known or not (n_known or _are_alike(parts)):
                     parts = [one]
+                elif n_known == len(parts):
+                    cells.append(one)
+                else:
+                    place = "" if case.line is None else f" (line {case.line})"
+                    raise CasesError(
+                        f"case {case.case_id!r}{place}: {one!r} is read as one id; if it is several, write"
+                        f" {'|'.join(parts)!r}",
+                        path=self.path,
+                    )
                 pairs += [(part, grade) for part in parts]
             ids, grades = (tuple(own) for own in zip(*pairs, strict=True)) if pairs else ((), ())
             found.append(replace(case, expected_ids=ids, relevance=grades))
         return replace(self, cases=tuple(found), has_cells=False), cells
-
-    def _refuse_cell(self, case: Case, cell: str, parts: Sequence[str]) -> None:
-        """Raise for a cell that seems to hold several ids."""
-        if len(parts) > 1:
-            place = "" if case.line is None else f" (line {case.line})"
-            raise CasesError(
-                f"case {case.case_id!r}{place}: {cell!r} is read as one id; if it is several, write"
-                f" {'|'.join(parts)!r}",
-                path=self.path,
-            )
 
     def labelled(self, ontology: Ontology) -> "Cases":
         """Return the cases with a domain and a category, where they have none and the ontology says one.
@@ -240,12 +236,9 @@ class Cases:
 
     def qrels(self) -> Qrels:
         """Return the expected ids as judgments, with the case as query."""
-        for case in self if self.has_cells else ():
-            for one in case.expected_ids:
-                if _are_alike(parts := _BETWEEN.split(one)):
-                    self._refuse_cell(case, one, parts)
+        cases, _ = self.split(())  # which refuses cells that seem to hold several ids
         return Qrels(
-            {case.case_id: dict(zip(case.expected_ids, case.relevance, strict=True)) for case in self}, name=self.name
+            {case.case_id: dict(zip(case.expected_ids, case.relevance, strict=True)) for case in cases}, name=self.name
         )
 
     def queries(self) -> pl.DataFrame:
@@ -667,8 +660,7 @@ def fields_in(
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'text': 'phrase'}")
     found = dict(given or {})
     for own, name in found.items():
-        if own not in FIELDS:
-            raise ParameterError(argument="columns", given=own, allowed=FIELDS)
+        check_choice("columns", own, FIELDS)
         if name not in names:
             raise ColumnError(
                 f"no column {name!r} in the cases",

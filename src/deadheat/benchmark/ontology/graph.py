@@ -626,11 +626,10 @@ def _columns(held: Sequence[str], path: Path) -> dict[str, str]:
     for field in ("term", "text"):
         if field not in found:
             names = COLUMNS[field]
-            near = next((near for name in held if (near := did_you_mean(name, names))), "")
             raise ColumnError(
                 f"translations without a column {names[0]!r}: found {', '.join(map(repr, held)) or 'nothing'}",
                 allowed=f"one of {', '.join(map(repr, names))}",
-                hint=near,
+                hint=next((near for name in held if (near := did_you_mean(name, names))), ""),
                 path=path,
                 line=1,
             )
