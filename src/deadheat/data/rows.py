@@ -150,19 +150,9 @@ def is_grouped(queries: pl.Series) -> bool:
 
 
 def _runs(queries: pl.Series) -> tuple[pl.Series, IntArray]:
-    """Return the id of each run of equal ids, which all cores look for, and the row where it ends."""
-    n_parts = min(pl.thread_pool_size(), len(queries) // WORTH)
-    if n_parts < 2:
-        runs = queries.rle()
-    else:
-        bounds = np.linspace(0, len(queries), n_parts + 1).astype(np.int64).tolist()
-        with ThreadPoolExecutor(n_parts) as beside:
-            runs = pl.concat(beside.map(lambda part: queries[slice(*part)].rle(), pairwise(bounds)))
-    ids, ends = runs.struct.field("value"), np.cumsum(runs.struct.field("len").to_numpy(), dtype=np.int64)
-    if n_parts < 2:
-        return ids, ends
-    is_last = ids.ne_missing(ids.shift(-1))  # one may go on in the next part
-    return ids.filter(is_last), ends[is_last.to_numpy()]
+    """Return the id of each run of equal ids, and the row where it ends."""
+    runs = queries.rle().struct
+    return runs.field("value"), np.cumsum(runs.field("len").to_numpy(), dtype=np.int64)
 
 
 def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks:

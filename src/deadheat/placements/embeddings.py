@@ -38,48 +38,57 @@ AT_ONCE = 1 << 18  # numbers that are looked at together
 
 
 class Tiles:
-    """The scores of queries and of the distinct vectors of documents, in tiles of one shape.
+    """The scores of queries and of the distinct vectors of documents, in tiles of one shape, which are counted.
 
     Parameters
     ----------
     queries, documents : array of shape (n, n_dimensions)
-    similarity : str
     first : ndarray of int, shape (n_documents,)
         Of each document the first one with its vector.
-    judged : ndarray of int
-        Judged documents, by query.
+    judged, left_out : Entries
+    similarity : str
 
     Attributes
     ----------
+    xp : module
+        The library of the vectors.
+    shape : tuple of int
+        Queries and documents of a tile.
     document : ndarray of int, shape (n_columns,)
         Of each distinct vector the first document that has it, in the order in which they are scored: judged ones
         first, by query, so that the scores of a query's judged documents, which are needed before any is counted, are
         in few tiles.
     of_document : ndarray of int, shape (n_documents,)
         The column of each document.
+    n_more : ndarray of int, shape (n_columns,)
+        Other documents with the vector of each column.
+    column, column_out : ndarray of int
+        The column of each document that is judged, or left out.
+    above, tied : ndarray of int, shape (n_judged,)
+        The documents above and tied with each judged one, as far as they are counted.
     """
 
-    def __init__(self, queries: Array, documents: Array, similarity: str, first: IntArray, judged: IntArray) -> None:
+    def __init__(
+        self,
+        queries: Array,
+        documents: Array,
+        first: IntArray,
+        judged: Entries,
+        left_out: Entries,
+        *,
+        similarity: str,
+    ) -> None:
         self.queries, self.documents, self.similarity = queries, documents, similarity
-        self.document = np.array(list(dict.fromkeys([*first[judged].tolist(), *np.unique(first).tolist()])))
+        self.judged, self.left_out = judged, left_out
+        self.xp: Any = library_of(documents)
+        self.shape = IN_MEMORY if self.xp is np else ON_DEVICE
+        self.document = np.array(list(dict.fromkeys([*first[judged.document].tolist(), *np.unique(first).tolist()])))
         column = np.empty(len(first), np.int64)
         column[self.document] = np.arange(len(self.document))
         self.of_document: IntArray = column[first]
-
-    @cached_property
-    def n_more(self) -> IntArray:
-        """Other documents with the vector of each column, of shape (n_columns,)."""
-        return np.bincount(self.of_document) - 1
-
-    @cached_property
-    def xp(self) -> Any:  # noqa: ANN401 - a library
-        """The library of the vectors."""
-        return library_of(self.documents)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Queries and documents of a tile."""
-        return IN_MEMORY if self.xp is np else ON_DEVICE
+        self.n_more = np.bincount(self.of_document) - 1
+        self.column, self.column_out = self.of_document[judged.document], self.of_document[left_out.document]
+        self.above, self.tied = np.zeros((2, len(judged.query)), np.int64)
 
     @cached_property
     def dtype(self) -> Any:  # noqa: ANN401 - a type of the library
@@ -123,6 +132,53 @@ class Tiles:
         with np.errstate(over="ignore", invalid="ignore"):  # products too large are refused, with their place
             return self.xp.matmul(queries, self.xp.matrix_transpose(columns))
 
+    def count(self, numbers: range) -> None:
+        """Count for some tiles of queries, which are scored together: each tile of documents is read once for them."""
+        of_queries = {number: self.of_queries(number) for number in numbers}
+        own = {number: self._own(number, vectors) for number, vectors in of_queries.items()}
+        for tile in range(-(-len(self.document) // self.shape[1])):
+            of_columns = self.of_columns(tile)
+            for number, vectors in of_queries.items():
+                self._add_tile(number, tile, self.scores(vectors, of_columns), own[number])
+
+    def _own(self, number: int, vectors: Array) -> AnyArray:
+        """Return the scores of the judged documents of a tile's queries, from the tiles that they are in."""
+        rows, width = self.rows(number), self.shape[1]
+        entries = self.judged.of_rows(rows)
+        row, column = self.judged.query[entries] - rows.start, self.column[entries]
+        found = np.zeros(len(row), np.float64)
+        for tile in np.unique(column // width).tolist():
+            scores = self.scores(vectors, self.of_columns(tile))
+            here = np.flatnonzero(column // width == tile)
+            found[here] = to_memory(numbers_at(self.xp, scores, row[here], column[here] - tile * width))
+        return found if self.dtype == self.xp.float64 else found.astype(np.float32)
+
+    def _add_tile(self, number: int, tile: int, scores: Array, own: AnyArray) -> None:
+        rows, width, xp = self.rows(number), self.shape[1], self.xp
+        entries = self.judged.of_rows(rows)
+        row = self.judged.query[entries] - rows.start
+        document = self.document[tile * width : (tile + 1) * width]
+        piece = Piece(scores[: rows.stop - rows.start, : len(document)], None, xp)
+        if wrong := first_wrong(piece, may_be_infinite=False):
+            problem = f"the product of query {rows.start + wrong[0]} and document {document[wrong[1]]} is too large"
+            raise DataError(f"{problem} for its type", hint="give vectors of float64, or shorter ones")
+        mine = beside(xp, own, scores)
+        found = [compare(piece, row, mine)]
+        copies = np.repeat(np.arange(len(document)), self.n_more[tile * width : (tile + 1) * width])
+        for start in range(0, len(copies), width):  # other documents whose vectors are those of these columns
+            part = beside(xp, copies[start : start + width], scores)
+            found.append(compare(Piece(xp.take(piece.scores, part, axis=1), None, xp), row, mine))
+        others = self.left_out.of_rows(rows)
+        here = others.start + np.flatnonzero(self.column_out[others] // width == tile)
+        if len(here):
+            row_out = self.left_out.query[here] - rows.start
+            out = to_memory(numbers_at(xp, scores, row_out, self.column_out[here] - tile * width))
+            above, tied = compare_some(row, own, row_out, out)
+            found.append(Counts(-above, -tied))
+        for counts in found:
+            self.above[entries] += counts.above
+            self.tied[entries] += counts.tied
+
 
 def count_embeddings(
     queries: object,
@@ -154,76 +210,13 @@ def count_embeddings(
     has_length = similarity == "cosine"
     first_identical(left, "query", has_length=has_length)  # checks them
     first = first_identical(right, "document", has_length=has_length)
-    count = _TileCounter(Tiles(left, right, similarity, first, judged.document), judged, left_out)
-    n_tiles, at_once = -(-shape[0] // count.tiles.shape[0]), -(-block // count.tiles.shape[0])
+    tiles = Tiles(left, right, first, judged, left_out, similarity=similarity)
+    n_tiles, at_once = -(-shape[0] // tiles.shape[0]), -(-block // tiles.shape[0])
     for start in range(0, n_tiles, at_once):
-        count.add(range(start, min(start + at_once, n_tiles)))
+        tiles.count(range(start, min(start + at_once, n_tiles)))
     n_retrieved = shape[1] - np.bincount(left_out.query, minlength=shape[0])
     queries, documents = ids_at(names, np.arange(shape[0])), ids_at(documents_named, judged.document)
-    return Counted(queries, n_retrieved, judged.query, documents, judged.value, count.above, count.tied)
-
-
-class _TileCounter:
-    """Counts the documents above and tied with each judged one, for some tiles of queries after the other.
-
-    Parameters
-    ----------
-    tiles : Tiles
-    judged, left_out : Entries
-    """
-
-    def __init__(self, tiles: Tiles, judged: Entries, left_out: Entries) -> None:
-        self.tiles, self.judged, self.left_out = tiles, judged, left_out
-        self.above, self.tied = np.zeros((2, len(judged.query)), np.int64)
-        self._column = tiles.of_document[judged.document]
-        self._column_out = tiles.of_document[left_out.document]
-
-    def add(self, numbers: range) -> None:
-        """Count for some tiles of queries, which are scored together: each tile of documents is read once for them."""
-        of_queries = {number: self.tiles.of_queries(number) for number in numbers}
-        own = {number: self._own(number, vectors) for number, vectors in of_queries.items()}
-        for tile in range(-(-len(self.tiles.document) // self.tiles.shape[1])):
-            of_columns = self.tiles.of_columns(tile)
-            for number, vectors in of_queries.items():
-                self._add_tile(number, tile, self.tiles.scores(vectors, of_columns), own[number])
-
-    def _own(self, number: int, vectors: Array) -> AnyArray:
-        """Return the scores of the judged documents of a tile's queries, from the tiles that they are in."""
-        rows, width = self.tiles.rows(number), self.tiles.shape[1]
-        entries = self.judged.of_rows(rows)
-        row, column = self.judged.query[entries] - rows.start, self._column[entries]
-        found = np.zeros(len(row), np.float64)
-        for tile in np.unique(column // width).tolist():
-            scores = self.tiles.scores(vectors, self.tiles.of_columns(tile))
-            here = np.flatnonzero(column // width == tile)
-            found[here] = to_memory(numbers_at(self.tiles.xp, scores, row[here], column[here] - tile * width))
-        return found if self.tiles.dtype == self.tiles.xp.float64 else found.astype(np.float32)
-
-    def _add_tile(self, number: int, tile: int, scores: Array, own: AnyArray) -> None:
-        rows, width, xp, tiles = self.tiles.rows(number), self.tiles.shape[1], self.tiles.xp, self.tiles
-        entries = self.judged.of_rows(rows)
-        row = self.judged.query[entries] - rows.start
-        document = tiles.document[tile * width : (tile + 1) * width]
-        piece = Piece(scores[: rows.stop - rows.start, : len(document)], None, xp)
-        if wrong := first_wrong(piece, may_be_infinite=False):
-            problem = f"the product of query {rows.start + wrong[0]} and document {document[wrong[1]]} is too large"
-            raise DataError(f"{problem} for its type", hint="give vectors of float64, or shorter ones")
-        mine = beside(xp, own, scores)
-        found = [compare(piece, row, mine)]
-        copies = np.repeat(np.arange(len(document)), tiles.n_more[tile * width : (tile + 1) * width])
-        for start in range(0, len(copies), width):  # other documents whose vectors are those of these columns
-            part = beside(xp, copies[start : start + width], scores)
-            found.append(compare(Piece(xp.take(piece.scores, part, axis=1), None, xp), row, mine))
-        others = self.left_out.of_rows(rows)
-        here = others.start + np.flatnonzero(self._column_out[others] // width == tile)
-        if len(here):
-            row_out = self.left_out.query[here] - rows.start
-            out = to_memory(numbers_at(xp, scores, row_out, self._column_out[here] - tile * width))
-            above, tied = compare_some(row, own, row_out, out)
-            found.append(Counts(-above, -tied))
-        for counts in found:
-            self.above[entries] += counts.above
-            self.tied[entries] += counts.tied
+    return Counted(queries, n_retrieved, judged.query, documents, judged.value, tiles.above, tiles.tied)
 
 
 def _check_pair(queries: Array, documents: Array) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -17,46 +17,51 @@ from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
 
 T = TypeVar("T")
-LARGEST = 2**15 - 1  # integer of 16 bits
 ABSENT = object()  # a key of nothing yet, as None may be a value
 OF_QUERIES = {"ideal", "n_relevant"}  # what is found in the judgments of each query alone, and holds for its copies
 
 
 @dataclass(frozen=True, eq=False)
-class Subtopics:
-    """Judgments by subtopic, one row for each.
+class OfQueries:
+    """Rows of queries and documents, with more columns of the same length in a subclass.
 
     Attributes
     ----------
     query : ndarray of int, shape (n_rows,)
         Index of the query, ascending.
-    doc_ids : ndarray of str, shape (n_rows,)
+    doc_ids : ndarray of str or polars.Series, shape (n_rows,)
+    """
+
+    query: IntArray
+    doc_ids: TextArray | pl.Series
+
+    def select(self, queries: IntArray) -> Self:
+        """Return those of some queries, as :meth:`Placements.select` does."""
+        rows, query = rows_of(self.query, queries)
+        return replace(self, **{name: column[rows] for name, column in vars(self).items()} | {"query": query})
+
+
+@dataclass(frozen=True, eq=False)
+class Subtopics(OfQueries):
+    """Judgments by subtopic, one row for each.
+
+    Attributes
+    ----------
     topic : ndarray of int, shape (n_rows,)
         Number of the subtopic within its query, from 0 on.
     relevance : ndarray of float, shape (n_rows,)
     """
 
-    query: IntArray
-    doc_ids: TextArray
     topic: IntArray
     relevance: FloatArray
 
-    def select(self, queries: IntArray) -> "Subtopics":
-        """Return those of some queries, as :meth:`Placements.select` does."""
-        rows, query = rows_of(self.query, queries)
-        return Subtopics(query, self.doc_ids[rows], self.topic[rows], self.relevance[rows])
-
 
 @dataclass(frozen=True, eq=False)
-class Passages:
-    """The chunks of a run and the spans that they are held against, by query.
+class Passages(OfQueries):
+    """The chunks of a run and the spans that they are held against; `doc_ids` is None for a span.
 
     Attributes
     ----------
-    query : ndarray of int, shape (n_passages,)
-        Index of the query, ascending.
-    doc_ids : ndarray of str, shape (n_passages,)
-        What the placements call a chunk; None for a span.
     document : ndarray of int, shape (n_passages,)
         A number of the document that the passage is in.
     start, end : ndarray of int, shape (n_passages,)
@@ -64,19 +69,10 @@ class Passages:
         NaN for a chunk.
     """
 
-    query: IntArray
-    doc_ids: TextArray | pl.Series
     document: IntArray
     start: IntArray
     end: IntArray
     relevance: FloatArray
-
-    def select(self, queries: IntArray) -> "Passages":
-        """Return those of some queries, as :meth:`Placements.select` does."""
-        rows, query = rows_of(self.query, queries)
-        return Passages(
-            query, self.doc_ids[rows], self.document[rows], self.start[rows], self.end[rows], self.relevance[rows]
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -362,7 +358,7 @@ def sort_rows(
         order[of_ties] = some[np.lexsort(keys)]
     is_next = judged_query[1:] - judged_query[:-1]
     is_sorted = ((is_next > 0) | ((is_next == 0) & (judged_relevance[1:] <= judged_relevance[:-1]))).all()
-    ideal = slice(None) if is_sorted else np.lexsort((_narrowest(-judged_relevance), judged_query))
+    ideal = slice(None) if is_sorted else np.lexsort((-judged_relevance, judged_query))
     return Placements(
         query_ids,
         n_retrieved,
@@ -380,15 +376,6 @@ def sort_rows(
         top_score=top_score,
         passages=passages,
     )
-
-
-def _narrowest(keys: FloatArray) -> AnyArray:
-    """Return keys as integers of 16 bits if they are such: NumPy sorts these in a third of the time."""
-    if len(keys) and keys.min() >= -LARGEST and keys.max() <= LARGEST:
-        small = keys.astype(np.int16)
-        if (small == keys).all():
-            return small
-    return keys
 
 
 def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
@@ -442,11 +429,16 @@ def passages_of(passages: pl.DataFrame | None, query_ids: Sequence[str]) -> Pass
     """
     if passages is None:
         return None
-    codes = pl.DataFrame({"query_id": list(query_ids)}, schema={"query_id": pl.String}).with_row_index("code")
-    rows = passages.join(codes, on="query_id").sort("code", maintain_order=True)
+    rows = _coded(passages, query_ids).sort("code", maintain_order=True)
     document = rows["document"].rank("dense").cast(pl.Int64).to_numpy()
     numbers = (rows[name].to_numpy() for name in ("start", "end", "relevance"))
-    return Passages(rows["code"].cast(pl.Int64).to_numpy(), rows["doc_id"], document, *numbers)
+    return Passages(rows["code"].to_numpy(), rows["doc_id"], document, *numbers)
+
+
+def _coded(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:
+    """Return the rows of some queries, with the place of each one's query."""
+    ids = pl.Series(query_ids, dtype=pl.String)
+    return rows.join(pl.DataFrame({"query_id": ids, "code": np.arange(len(ids))}), on="query_id")
 
 
 def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> DataError:
@@ -485,12 +477,7 @@ def subtopics_of(judgments: pl.DataFrame | None, query_ids: Sequence[str]) -> Su
     """
     if judgments is None:
         return None
-    codes = pl.DataFrame({"query_id": list(query_ids)}, schema={"query_id": pl.String}).with_row_index("code")
-    rows = judgments.join(codes, on="query_id").sort("code", "doc_id", "subtopic")
-    topic = rows.select((pl.col("subtopic").rank("dense").over("query_id") - 1).cast(pl.Int64).alias("topic"))["topic"]
-    return Subtopics(
-        rows["code"].cast(pl.Int64).to_numpy(),
-        np.array(rows["doc_id"].to_list(), dtype=object),
-        topic.to_numpy(),
-        rows["relevance"].to_numpy(),
-    )
+    topic = (pl.col("subtopic").rank("dense").over("query_id") - 1).cast(pl.Int64)
+    rows = _coded(judgments, query_ids).sort("code", "doc_id", "subtopic").with_columns(topic=topic)
+    docs = np.array(rows["doc_id"].to_list(), dtype=object)
+    return Subtopics(rows["code"].to_numpy(), docs, rows["topic"].to_numpy(), rows["relevance"].to_numpy())

@@ -10,7 +10,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, counted, three
 from deadheat.io.files import Compression
-from deadheat.io.kinds import KEYS, NO_SCORES, SUBTOPIC, VALUE_COLUMN, Kind, check_column
+from deadheat.io.kinds import KEYS, NO_SCORES, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, check_column
 from deadheat.io.results import ASSUMED
 
 FORMATS: "dict[str, Format]" = {}
@@ -207,6 +207,12 @@ def split_off(rows: pl.DataFrame, where: object, notes: tuple[str, ...] = ()) ->
     note = f"{where} has {n_topics} subtopics; without them a document has its highest relevance{merged}"
     topics = rows.select("query_id", "doc_id", pl.col(SUBTOPIC).fill_null(""), "relevance")
     return Content(highest, (*notes, note), subtopics=topics)
+
+
+def frame_of_rows(rows: Iterable[Sequence[str | float | None]], names: Iterable[str]) -> pl.DataFrame:
+    """Return rows as columns with these names: ids and subtopics are text, the others numbers."""
+    schema = {name: pl.String if name in TEXTS else pl.Float64 for name in names}
+    return pl.DataFrame([*rows], schema=schema, orient="row")
 
 
 def ranks_of(rows: pl.LazyFrame) -> pl.DataFrame | None:

@@ -41,6 +41,7 @@ from deadheat.io.formats.base import (
     Format,
     ScoreColumns,
     chosen_names,
+    frame_of_rows,
     ranks_of,
     read_each,
     register,
@@ -325,10 +326,9 @@ def _read_rows(table: _HeaderFile) -> tuple[pl.DataFrame, tuple[str, ...]]:
         texts = [column.plain(row[place].strip(), line) for place in value]
         numbers = (read_value(text, table.kind, path=table.path, line=line, name=name) for text in texts)
         found.append((row[query], row[doc], *(row[place] for place in topic), *numbers))
-    schema = {name: pl.String if name in TEXTS else pl.Float64 for name in table.columns}
     what = {"qrels": "without a rating", "run": "without a document"}[table.kind]
     skipped = (f"{counted(n_skipped, 'row')} of Quepid's export {what} skipped",) if n_skipped else ()
-    return pl.DataFrame(found, schema=schema, orient="row"), (*skipped, *column.notes())
+    return frame_of_rows(found, table.columns), (*skipped, *column.notes())
 
 
 def _text_of(field: str) -> str:

@@ -35,6 +35,7 @@ from deadheat.io.formats.base import (
     Format,
     ScoreColumns,
     chosen_names,
+    frame_of_rows,
     ranks_of,
     read_each,
     register,
@@ -105,9 +106,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         return Content(checked(found, [raw for _, raw in lines], path, kind), notes)
     frame = _parse(data, columns)
     if frame is None:
-        rows = [row for _, row in _rows(data, columns, kind, path)]
-        schema = {name: pl.String if name in TEXTS else pl.Float64 for name in columns}
-        frame = pl.DataFrame(rows, schema=schema, orient="row")
+        frame = frame_of_rows((row for _, row in _rows(data, columns, kind, path)), columns)
     if SUBTOPIC in columns:
         return split_off(frame, path)
     return Content(frame, ranks=_ranks(data, columns) if "rank" in first[1] and "score" in columns else None)

@@ -19,8 +19,8 @@ import polars as pl
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, Plain, shown
 from deadheat.io.files import ROW, Compression, blocks, check_rows, decoded, refuse_binary, value_as_text, write_text
-from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, register
-from deadheat.io.kinds import Kind
+from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, frame_of_rows, register
+from deadheat.io.kinds import KEYS, Kind
 from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
@@ -247,9 +247,8 @@ def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, I
         sizes.append(len(own))
         numbers += own
         values += own.values()
-    schema = {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64}
     features = Features(np.array(sizes, np.int64), np.array(numbers, np.int64), np.array(values, np.float64))
-    return pl.DataFrame(rows, schema=schema, orient="row"), np.array(lines, np.int64), features
+    return frame_of_rows(rows, (*KEYS, "relevance")), np.array(lines, np.int64), features
 
 
 def _begin(fields: Sequence[str], raw: str, path: Path, line: int) -> tuple[str, float]:

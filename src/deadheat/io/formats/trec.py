@@ -49,8 +49,8 @@ from deadheat.io.files import (
     value_as_text,
     write_text,
 )
-from deadheat.io.formats.base import ROWS, Content, Format, ranks_of, register, split_off
-from deadheat.io.kinds import KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
+from deadheat.io.formats.base import ROWS, Content, Format, frame_of_rows, ranks_of, register, split_off
+from deadheat.io.kinds import KEYS, KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
 from deadheat.io.splitting import DOC_HASH, ENDS_EARLY, RANK, begun_count, is_begun, is_small, last_byte, split
 from deadheat.io.values import (
     are_plain,
@@ -333,17 +333,14 @@ def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.Data
         The 1-based number of the block's first line in the file.
     """
     value = TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
-    rows: list[tuple[str, str, float]] = []
-    subtopics: list[str] = []
+    rows: list[tuple[str | float, ...]] = []
     for line, raw in enumerate(block.split(b"\n"), first_line):
-        fields = _fields(raw, kind, path, line)
-        if fields:
-            check_ids_of_row(fields[0], fields[2], path, line)
-            rows.append((fields[0], fields[2], read_value(fields[value], kind, path=path, line=line)))
-            subtopics.append(fields[1])
-    schema = {"query_id": pl.String, "doc_id": pl.String, VALUE_COLUMN[kind]: pl.Float64}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
-    return frame if kind == "run" else frame.insert_column(2, pl.Series(SUBTOPIC, subtopics, dtype=pl.String))
+        if fields := _fields(raw, kind, path, line):
+            query, topic, doc = fields[:3]
+            check_ids_of_row(query, doc, path, line)
+            number = read_value(fields[value], kind, path=path, line=line)
+            rows.append((query, doc, number) if kind == "run" else (query, doc, topic, number))
+    return frame_of_rows(rows, (*KEYS, *([SUBTOPIC] if kind == "qrels" else []), VALUE_COLUMN[kind]))
 
 
 def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
