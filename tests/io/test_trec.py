@@ -138,12 +138,6 @@ def test_a_pipe_is_read_once() -> None:
         os.close(reading)
 
 
-def test_progress_is_told_before_and_after(tmp_path: Path) -> None:
-    calls: list[tuple[int, int]] = []
-    scan(written(tmp_path, ROW), "run", progress=lambda done, total: calls.append((done, total)))
-    assert calls == [(0, len(ROW)), (len(ROW), len(ROW))]
-
-
 BAD_ROWS = [
     ("q1 Q0 d3 1 2.5", MalformedRowError, "expected 6 fields (query_id Q0 doc_id rank score tag), got 5: "),
     ("q1 Q0 d3 1 2.5 t more", MalformedRowError, "got 7: 'q1 Q0 d3 1 2.5 t more'"),

@@ -51,8 +51,8 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
         rises=(best_first.diff() > 0).sum(),
         falls=(best_first.diff() < 0).sum(),
     )
-    looked = of_query.head(QUERIES).filter((pl.col("n") >= FEWEST) & (pl.col("n_ranks") == pl.col("n")))
-    looked = looked.filter(pl.col("n_scores") > 1)
+    has_order = (pl.col("n") >= FEWEST) & (pl.col("n_ranks") == pl.col("n")) & (pl.col("n_scores") > 1)
+    looked = of_query.head(QUERIES).filter(has_order)
     queries = f"of {counted(looked.height, 'query', 'queries')} at its start"
     contrary = looked.filter(pl.col("rises") > 2 * pl.col("falls")).height
     differing = looked.filter(pl.col("rises") > 0).height
@@ -106,17 +106,11 @@ def _warn(problem: str, advice: str = ADVICE) -> None:
     warnings.warn(f"{problem} {advice}".strip(), DeadheatWarning, stacklevel=6)
 
 
-def composed(text: str) -> str:
-    """Return a text in Unicode's form NFC."""
-    return unicodedata.normalize("NFC", text)
-
-
-def plain(text: str) -> str:
-    """Return a text in NFC, without blanks around it and in lower case."""
-    return composed(text).strip().casefold()
-
-
-DIFFERENCES: dict[str, Callable[[str], str]] = {FORM: composed, CASE: plain}
+# What two ids differ in, and what makes them equal then
+DIFFERENCES: dict[str, Callable[[str], str]] = {
+    FORM: lambda text: unicodedata.normalize("NFC", text),
+    CASE: lambda text: unicodedata.normalize("NFC", text).strip().casefold(),
+}
 
 
 def nearly_equal(some: Iterable[str], others: Iterable[str], what: str = "query") -> str:

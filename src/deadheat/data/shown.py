@@ -10,7 +10,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from deadheat.errors import ParameterError, package
 from deadheat.io.guarding import check_threads
@@ -159,8 +159,7 @@ class Plottable:
         FigureError
             The figure cannot show this object; the message says why.
         """
-        chart: alt.LayerChart | alt.ConcatChart = import_module("deadheat.figures").plot_of(self, kind, **options)
-        return chart
+        return cast("alt.LayerChart", import_module("deadheat.figures").plot_of(self, kind, **options))
 
 
 class InNotebooks:
@@ -176,8 +175,7 @@ class InNotebooks:
         return self._written("html", None)
 
     def _written(self, form: str, digits: int | None, **options: bool) -> str:
-        text: str = InNotebooks.presenting().written(self, form, digits, **options)
-        return text
+        return str(InNotebooks.presenting().written(self, form, digits, **options))
 
 
 class Shown(InNotebooks):
@@ -186,8 +184,7 @@ class Shown(InNotebooks):
     def __str__(self) -> str:
         from shutil import get_terminal_size  # takes a while to load
 
-        text: str = Shown.presenting().text_of(self, get_terminal_size().columns)
-        return text
+        return str(Shown.presenting().text_of(self, get_terminal_size().columns))
 
     @abstractmethod
     def to_polars(self) -> pl.DataFrame:
@@ -209,8 +206,7 @@ class Shown(InNotebooks):
         """
         pandas = package("pandas", "to_pandas() needs pandas", "pandas")
         columns = {one.name: pandas.Series(one.to_list(), dtype=_pandas_type(one)) for one in self.to_polars()}
-        found: pd.DataFrame = pandas.DataFrame(columns)
-        return found
+        return cast("pd.DataFrame", pandas.DataFrame(columns))
 
     def to_flat(self) -> dict[str, float]:
         """Return the main numbers by names that experiment trackers accept, such as MLflow and Weights & Biases.

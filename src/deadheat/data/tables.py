@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
@@ -116,7 +116,6 @@ class DocumentTable(InNotebooks):
         name: str | None = None,
         format: str | None = None,  # noqa: A002 - the word that users look for
         columns: Mapping[str, str] | None = None,
-        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else label_in_catalogue(source) or self.kind)
@@ -124,13 +123,13 @@ class DocumentTable(InNotebooks):
         self.columns = check_given(columns) if columns else {}
         self.notes: tuple[str, ...] = ()
         with nullcontext() if isinstance(source, Mapping) else guarded(self.where):  # dicts need no Polars
-            self.rows = self._read(source, progress)
+            self.rows = self._read(source)
 
-    def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
+    def _read(self, source: Source) -> Rows:
         if self.path is None:
             content = read_object(source, self.kind, self.where, self.columns)
         else:
-            content = self._scan(self.path, progress)
+            content = self._scan(self.path)
         self.notes = content.notes
         is_held = self.path is not None and self.kind == "run" and isinstance(content.rows, pl.DataFrame)
         if is_held and exceeds(int(content.rows.estimated_size())):
@@ -154,20 +153,20 @@ class DocumentTable(InNotebooks):
     def _look_at(self, content: Content) -> None:
         """Warn the user of what looks wrong; a run does."""
 
-    def _scan(self, path: Path, progress: Callable[[int, int], None] | None) -> Content:
+    def _scan(self, path: Path) -> Content:
         if path.is_dir():
             if responses := responses_in(path, self.kind):
                 return read_responses(responses, path)
             path, note = file_in(path, self.kind)
             self.path = path
-            content = self._scan(path, progress)
+            content = self._scan(path)
             return replace(content, notes=(note, *content.notes))
         if self.kind == "run" and is_too_large(path, self.format):
             from deadheat.data.trec_blocks import in_blocks  # it needs Narwhals, and few runs are so large
 
             return in_blocks(path)
         with phase(f"reading {path.name}"):
-            content = scan(path, self.kind, format=self.format, progress=progress, columns=self.columns)
+            content = scan(path, self.kind, format=self.format, columns=self.columns)
         if content.are_cases:  # which a higher floor reads
             return Content(
                 import_module("deadheat.benchmark.cases").read_cases(path, format=self.format).qrels().to_dict(),
@@ -330,8 +329,6 @@ class Qrels(DocumentTable):
         Format of the file, if its name does not say.
     columns : dict of str to str, optional
         Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
-    progress : callable, optional
-        Called with the bytes read and their total while a file is read.
 
     Attributes
     ----------
@@ -357,7 +354,7 @@ class Qrels(DocumentTable):
     unanswerable: tuple[str, ...] = ()
     open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
 
-    def _read(self, source: Source, progress: Callable[[int, int], None] | None) -> Rows:
+    def _read(self, source: Source) -> Rows:
         split = None
         if self.path is not None and self.path.is_file():
             self.format = format_of(self.path, self.format).name  # which its first bytes say: they are read once
@@ -367,10 +364,10 @@ class Qrels(DocumentTable):
 
             split = split_unanswerable(source, self.path, self.columns, self.where)
         if split is None:
-            return super()._read(source, progress)
+            return super()._read(source)
         (judged, self.unanswerable), path = split, self.path
         self.path = None  # its lines are read
-        rows = super()._read(judged, progress)
+        rows = super()._read(judged)
         self.path = path
         nested: Any = rows.to_dict()
         for query in self.unanswerable:
@@ -479,8 +476,6 @@ class Run(DocumentTable):
         Names of columns that are not recognised, such as ``{"doc_id": "hit"}``.
     ascending : bool, default False
         Lower scores rank first, as of distances.
-    progress : callable, optional
-        Called with the bytes read and their total while a file is read.
 
     Examples
     --------
@@ -499,10 +494,9 @@ class Run(DocumentTable):
         format: str | None = None,  # noqa: A002 - the word that users look for
         columns: Mapping[str, str] | None = None,
         ascending: bool = False,
-        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._ascending = ascending
-        super().__init__(source, name=name, format=format, columns=columns, progress=progress)
+        super().__init__(source, name=name, format=format, columns=columns)
         _check_direction(self.notes, ascending=ascending)
         if ascending:
             self.rows = self.rows.negated()

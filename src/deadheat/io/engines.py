@@ -155,11 +155,7 @@ def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
     def frame(path: str) -> object:
         if not master.startswith("local") and not parquet_files(path):  # a cluster has files that this machine lacks
             return session.read.parquet(path)
-        return session.read.parquet(*map(_in_spark, _files(path, "spark")))
+        files = _files(path, "spark")  # of this machine, whatever the default store of Spark is
+        return session.read.parquet(*(one if is_remote(one) else f"file://{Path(one).resolve()}" for one in files))
 
     return FrameEngine(frame, session.stop)
-
-
-def _in_spark(path: str) -> str:
-    """Return a path as Spark takes one of this machine, whatever its default store."""
-    return path if is_remote(path) else f"file://{Path(path).resolve()}"

@@ -678,9 +678,8 @@ def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *
 
 def _is_stream(path: Path) -> bool:
     """Return whether a path is a pipe, a device or the like, which must not be replaced by a file."""
-    if path.exists() and not path.is_file():
-        return True
-    return str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # redirected, these may be files
+    may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # to a file
+    return may_be_redirected or (path.exists() and not path.is_file())
 
 
 HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}

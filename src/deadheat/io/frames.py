@@ -346,13 +346,10 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
             hint="give its path, whose ending says the format, or parse it, as with json.load",
             path=where,
         )
-    topics: dict[str, list[str]] = {}
     rows = list(rows)
     if rows and hasattr(rows[0], "_fields"):
-        columns = resolve_columns(list(rows[0]._fields), kind, where="tuples")
-        topic = columns.get(SUBTOPIC)
-        topics = {} if topic is None else {SUBTOPIC: [str(getattr(row, topic)) for row in rows]}
-        rows = [tuple(getattr(row, columns[key]) for key in ("query_id", "doc_id", value)) for row in rows]
+        named: pl.DataFrame = frame_of([row._asdict() for row in rows])
+        return named
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
@@ -368,7 +365,6 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
             "query_id": series_of_ids(text_of_ids(queries, where), where),
             "doc_id": series_of_ids(text_of_ids(docs, where), where),
             value: np.array(values, np.float64),
-            **topics,
         }
     )
 

@@ -37,7 +37,7 @@ _DOC_NAMES = (
     *("pid", "passage_id", "chunk_id", "context_id", "item_id", "itemId", "movieId", "product_id", "item", "Doc ID"),
 )
 # Lists of documents, one list a row. Ragas and question-answering sets hold judgments and results in one table.
-_LISTS: dict[Kind, tuple[str, ...]] = {
+LIST_NAMES: dict[Kind, tuple[str, ...]] = {
     "qrels": (
         *("expected_doc_ids", "expected_chunk_ids", "expected_context_ids", "expected_ids", "reference_context_ids"),
         *("relevant_doc_ids", "relevant_ids", "relevant", "expected", "ground_truth", "doc_ids"),
@@ -66,19 +66,27 @@ _SCORES = ("score", "relevance_score", "similarity", "prediction", "scores", "si
 COLUMN_NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
         "query_id": _QUERY_NAMES,
-        "doc_id": (*_DOC_NAMES, *_EXPECTED, *_LISTS["qrels"]),
+        "doc_id": (*_DOC_NAMES, *_EXPECTED, *LIST_NAMES["qrels"]),
         SUBTOPIC: (SUBTOPIC, "subtopic_id", "iteration", "iter", "aspect", "intent"),
         "relevance": (*_RELEVANCE_NAMES, "score"),  # BEIR calls the relevance of its qrels `score`.
     },
     "run": {
         "query_id": _QUERY_NAMES,
-        "doc_id": (*_DOC_NAMES, *_LISTS["run"]),
+        "doc_id": (*_DOC_NAMES, *LIST_NAMES["run"]),
         "score": _SCORES,
         "rank": _RANK_NAMES,
     },
 }
 # Names of ids, relevance and ranks, which are numbers in some tables
-NO_SCORES = {*_QUERY_NAMES, *_DOC_NAMES, *_EXPECTED, *_LISTS["qrels"], *_LISTS["run"], *_RELEVANCE_NAMES, *_RANK_NAMES}
+NO_SCORES = {
+    *_QUERY_NAMES,
+    *_DOC_NAMES,
+    *_EXPECTED,
+    *LIST_NAMES["qrels"],
+    *LIST_NAMES["run"],
+    *_RELEVANCE_NAMES,
+    *_RANK_NAMES,
+}
 # Every column name that is recognised in qrels or in a run
 KNOWN_NAMES = frozenset(name for columns in COLUMN_NAMES.values() for names in columns.values() for name in names)
 CASES = {"expected_ids", "expected_hpo_ids"}  # beside a text: a file of labelled cases
@@ -199,17 +207,12 @@ def check_given(given: Mapping[str, str]) -> dict[str, str]:
     return dict(given)
 
 
-def is_list_name(name: str, kind: Kind) -> bool:
-    """Return whether a column of this name holds a list of documents in each row."""
-    return name in _LISTS[kind]
-
-
 def _may_lack(
     canonical: str, names: Sequence[object], found: Mapping[str, str], kind: Kind, lists: Collection[object]
 ) -> bool:
     """Tell whether a table needs no such column: scores have ranks beside them, lists are ranked, and so on."""
     doc = found.get("doc_id")
-    has_lists = doc is not None and (is_list_name(doc, kind) or doc in lists)
+    has_lists = doc is not None and (doc in LIST_NAMES[kind] or doc in lists)
     if canonical == "relevance":
         return (has_lists or doc in _EXPECTED or len(names) == 2) and "rank" not in names
     if canonical == "score" and not has_lists:  # ranks are not taken for a score that is misspelt
@@ -224,7 +227,9 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     near = next(((name, meant) for name in unknown if (meant := did_you_mean(name, accepted))), None)
     lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in COLUMN_NAMES[kind][one] for name in names)]
     of_other = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
-    hint: str | Advice = _other_separator(str(names[0])) if len(names) == 1 else ""
+    form = looks_like(str(names[0])) if len(names) == 1 else None
+    between = "commas" if form == "csv" else "tabs"
+    hint: str | Advice = f"Its columns are separated by {between}: name it .{form}." if form else ""
     if not hint and any(name in names for name in of_other):
         hint = WRONG_ORDER[kind]
     elif not hint and near:
@@ -276,12 +281,10 @@ def has_semicolons(head: bytes, given: Iterable[str] = ()) -> bool:
     return len({*KNOWN_NAMES, *given} & names) > 1 or (len(names) > 1 and b"," not in first)
 
 
-def _other_separator(header: str) -> str:
-    """Say which separator a header that was read as a single name has; empty if it has none."""
-    for separator, advice in (("\t", "tabs: name it .tsv"), (",", "commas: name it .csv")):
-        if len(KNOWN_NAMES & set(header.split(separator))) > 1:
-            return f"Its columns are separated by {advice}."
-    return ""
+def looks_like(header: str) -> str | None:
+    """Return which table a line may be the header of, by the known names in it: csv, tsv or None."""
+    names = {form: {name.strip(' "') for name in header.split(mark)} for form, mark in (("csv", ","), ("tsv", "\t"))}
+    return next((form for form, own in names.items() if len(KNOWN_NAMES & own) > 1), None)
 
 
 def _listed(names: Sequence[object], limit: int = 12) -> str:

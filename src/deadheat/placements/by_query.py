@@ -15,7 +15,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -57,6 +57,8 @@ FIRST_LOOK = 1 << 12  # rows in which the beginning of a query is looked for
 # What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
 # It may travel to a worker, so it is small
 Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
+# What `look_at` says of the rows of some queries, given what returns their judgments
+Look: TypeAlias = "Callable[[pl.DataFrame, Callable[[pl.Series], pl.DataFrame]], list[pl.DataFrame]]"
 
 
 class NotAdjacentError(Exception):
@@ -88,7 +90,14 @@ def by_query(
         The rows of a query are not adjacent in a file.
     """
     rows = cast("UnreadRows", run.rows)
-    look = Look(rows.reading, task, precision, check_duplicates=rows.check_duplicates, where=run.where)
+    look = partial(
+        look_at,
+        reading=rows.reading,
+        task=task,
+        precision=precision,
+        check_duplicates=rows.check_duplicates,
+        where=run.where,
+    )
     found = (_said_of_file if rows.in_polars else _said_by_spark)(rows, look, judgments.select(JUDGMENTS))
     check_said(found, run, rows.reading, precision)
     run.notes = tuple(dict.fromkeys((*run.notes, *rows.notes())))
@@ -114,12 +123,23 @@ def said(what: str, **columns: object) -> pl.DataFrame:
     )
 
 
-@dataclass(frozen=True)
-class Look:
-    """How the rows of some queries are read, and what is done with them.
+def look_at(
+    frame: pl.DataFrame,
+    judgments: Callable[[pl.Series], pl.DataFrame],
+    *,
+    reading: Reading,
+    task: Task,
+    precision: ScorePrecision,
+    check_duplicates: bool,
+    where: str,
+) -> list[pl.DataFrame]:
+    """Return what there is to say of the rows of some queries.
 
-    Attributes
+    Parameters
     ----------
+    frame : polars.DataFrame
+    judgments : callable
+        Takes the ids of queries, and returns their judgments, with or without those of others.
     reading : Reading
     task : Task
     precision : str, int or None
@@ -128,39 +148,23 @@ class Look:
     where : str
         Where the rows are from, for messages.
     """
-
-    reading: Reading
-    task: Task
-    precision: ScorePrecision
-    check_duplicates: bool
-    where: str
-
-    def __call__(self, frame: pl.DataFrame, judgments: Callable[[pl.Series], pl.DataFrame]) -> list[pl.DataFrame]:
-        """Return what there is to say of the rows of some queries.
-
-        Parameters
-        ----------
-        frame : polars.DataFrame
-        judgments : callable
-            Takes the ids of queries, and returns their judgments, with or without those of others.
-        """
-        with readable(self.where):
-            rows, wrong = self.reading.in_polars(MemoryRows(frame).lazy)
-        found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
-        if wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or not wrong.n_rows:
-            return found
-        scores = rows["score"].to_numpy()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            stored = round_and_warn(scores, self.precision)
-        if caught:
-            beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
-            found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
-        memory = MemoryRows(rows if stored is scores else rows.with_columns(score=pl.Series(stored)))
-        blocks = memory.blocks
-        if self.check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
-            return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
-        return [*found, *self.task(blocks, judgments(blocks.query_ids))]
+    with readable(where):
+        rows, wrong = reading.in_polars(MemoryRows(frame).lazy)
+    found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
+    if wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or not wrong.n_rows:
+        return found
+    scores = rows["score"].to_numpy()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        stored = round_and_warn(scores, precision)
+    if caught:
+        beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
+        found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
+    memory = MemoryRows(rows if stored is scores else rows.with_columns(score=pl.Series(stored)))
+    blocks = memory.blocks
+    if check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
+        return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
+    return [*found, *task(blocks, judgments(blocks.query_ids))]
 
 
 def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
@@ -219,7 +223,7 @@ def _said_of_partition(look: Look, sent: bytes | None, batches: Iterable[Any]) -
 
     Parameters
     ----------
-    look : Look
+    look : callable
     sent : bytes or None
         Judgments; None if they come with the rows.
     batches : iterable of pyarrow.RecordBatch

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -113,7 +113,6 @@ def scan(
     kind: Kind,
     *,
     format: str | None = None,  # noqa: A002 - the word users expect
-    progress: Callable[[int, int], None] | None = None,
     columns: Mapping[str, str] | None = None,
 ) -> Content:
     """Read qrels or a run from a file.
@@ -126,8 +125,6 @@ def scan(
     format : str, optional
         The name of a `Format`. Default: what the name says, and TREC if it says nothing. A .tsv file whose first line
         holds no known column name is TREC with tabs.
-    progress : callable, optional
-        Called with the bytes read and the bytes of the file, before and after.
     columns : mapping of str to str, optional
         Names of columns in the file, by deadheat's names.
 
@@ -142,9 +139,6 @@ def scan(
         Whatever is wrong with the file, with its line where it has lines.
     """
     path = readable(path)
-    n_bytes = path.stat().st_size
-    if progress is not None:
-        progress(0, n_bytes)
     form = format_of(path, format)
     if columns and form.columns is None:
         raise ParameterError(
@@ -159,8 +153,6 @@ def scan(
 
         made = canonical(content.rows, kind, str(path), {})
         content = replace(made, notes=(*content.notes, *made.notes))
-    if progress is not None:
-        progress(n_bytes, n_bytes)
     return content
 
 

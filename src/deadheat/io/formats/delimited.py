@@ -51,12 +51,12 @@ from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import (
     KEYS,
     KNOWN_NAMES,
+    LIST_NAMES,
     SUBTOPIC,
     TEXTS,
     Kind,
     are_cases,
     has_semicolons,
-    is_list_name,
     resolve_columns,
     value_column,
 )
@@ -129,7 +129,7 @@ class _HeaderFile:
         known = _QUEPID[self.kind] if self.is_quepid else {}
         given = {canonical: name for canonical, name in known.items() if name in self.header} | dict(self.given)
         columns = resolve_columns(self.header, self.kind, where=self.path, given=given)
-        if is_list_name(columns["doc_id"], self.kind):
+        if columns["doc_id"] in LIST_NAMES[self.kind]:
             raise ColumnError(
                 f"column {columns['doc_id']!r} would hold lists of documents, which a table of text cannot",
                 hint="write .jsonl, or a row for each document",

@@ -252,11 +252,6 @@ def write_jsonl(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, comp
     write_text(lines, file, compression)
 
 
-def names_in_jsonl(path: Path) -> list[str]:
-    """Return the keys of the first object."""
-    return next((list(row) for _, row in _objects(path, path)), [])
-
-
 register(
     Format(
         name="jsonl",
@@ -264,7 +259,7 @@ register(
         read=read_jsonl,
         write=write_jsonl,
         locate=locate_in_jsonl,
-        columns=names_in_jsonl,
+        columns=lambda path: next((list(row) for _, row in _objects(path, path)), []),  # of the first object
         read_columns=read_score_columns,
         has_subtopics=True,
     )

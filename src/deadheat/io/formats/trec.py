@@ -50,7 +50,17 @@ from deadheat.io.files import (
     write_text,
 )
 from deadheat.io.formats.base import ROWS, Content, Format, frame_of_rows, ranks_of, register, split_off
-from deadheat.io.kinds import KEYS, KNOWN_NAMES, OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, WRONG_ORDER, Kind
+from deadheat.io.kinds import (
+    KEYS,
+    KNOWN_NAMES,
+    OTHER_KIND,
+    SUBTOPIC,
+    TREC_FIELDS,
+    VALUE_COLUMN,
+    WRONG_ORDER,
+    Kind,
+    looks_like,
+)
 from deadheat.io.splitting import DOC_HASH, ENDS_EARLY, RANK, begun_count, is_begun, is_small, last_byte, split
 from deadheat.io.values import (
     are_plain,
@@ -313,10 +323,8 @@ def _looks_like(text: str) -> Advice | None:
     """Return the format that a first line looks like, as a hint."""
     if text.startswith(("{", "[")):
         return Advice("format", "json", ".json or .jsonl", when="this looks like JSON: ")
-    for name, separator in (("csv", ","), ("tsv", "\t")):
-        if len(KNOWN_NAMES & {field.strip(' "') for field in text.split(separator)}) > 1:
-            return Advice("format", name, f".{name}", when="this looks like a table with a header: ")
-    return None
+    form = looks_like(text)
+    return Advice("format", form, f".{form}", when="this looks like a table with a header: ") if form else None
 
 
 def read_lines(block: bytes, kind: Kind, path: Path, first_line: int) -> pl.DataFrame:
