@@ -72,7 +72,7 @@ def _are_in_order(head: pl.DataFrame) -> bool:
     """Tell whether ranks rise and scores fall from each row to the next one of its query."""
     rank, score = head["rank"].to_numpy(), head["score"].to_numpy()  # null is NaN
     others = np.flatnonzero(~((rank[1:] > rank[:-1]) & (score[1:] <= score[:-1])))
-    return bool((head["query_id"].gather(others) != head["query_id"].gather(others + 1)).all())
+    return bool((head["query_id"][others] != head["query_id"][others + 1]).all())
 
 
 def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:

@@ -58,9 +58,8 @@ PHRASES = {
     "reziproker rang": "RR",
     "durchschnittliche pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision": "AP",
 }
-IN_TEXT = re.compile(
-    r"(?<![\w'\"])(" + "|".join(one.replace(" ", "[ -]") for one in PHRASES) + r")(?![\w'\"])", re.IGNORECASE
-)
+# not compiled at once: that takes a twentieth of the time of evaluating twenty runs, and few notations need it
+IN_TEXT = r"(?i)(?<![\w'\"])(" + "|".join(one.replace(" ", "[ -]") for one in PHRASES) + r")(?![\w'\"])"
 
 # Names that are not read, and what is nearest in meaning, where the nearest spelling is something else. The German
 # ones each mean two measures, depending on the author
@@ -137,7 +136,9 @@ def without_spaces(text: str) -> str:
     >>> without_spaces("Hit Rate@5, nDCG@10"), without_spaces("mean average precision")
     ('hit_rate@5, nDCG@10', 'MAP')
     """
-    return IN_TEXT.sub(lambda found: PHRASES[found[1].lower().replace("-", " ")], text)
+    if " " not in text and "-" not in text:
+        return text
+    return re.sub(IN_TEXT, lambda found: PHRASES[found[1].lower().replace("-", " ")], text)
 
 
 def meaning(name: str, measure: str) -> str:

@@ -94,8 +94,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
             frame = _read_whole(path, kind)
             ranks = None if ranked is None else ranked.result()
         if frame is not None and RANK in frame.columns:
-            ranks = frame.head(ROWS).select("query_id", RANK, "score")
-            frame.drop_in_place(RANK)
+            ranks = pl.DataFrame([frame["query_id"], frame.drop_in_place(RANK), frame["score"]]).head(ROWS)
         elif ranked is None and kind == "run":
             ranks = ranks_of_file(path)
     if frame is None:
