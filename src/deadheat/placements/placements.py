@@ -196,10 +196,10 @@ class Placements(Shown):
         def find() -> Relevant:
             rows = np.flatnonzero(self.relevance >= rel)
             query, above = self.query[rows], self.above[rows]
-            start = run_starts(query, above)
-            of_query = np.searchsorted(query, np.arange(self.n_queries))
-            count = np.diff(np.append(start, len(rows)))
-            return Relevant(query[start], above[start], self.tied[rows][start], count, start - of_query[query[start]])
+            start = run_starts(query, above) if self.have_ties else slice(None)  # each is a tie of its own
+            first, of_query = np.arange(len(rows))[start], np.searchsorted(query, np.arange(self.n_queries))
+            count = np.diff(np.append(first, len(rows)))
+            return Relevant(query[start], above[start], self.tied[rows][start], count, first - of_query[query[start]])
 
         return self.cached(("relevant", rel), find)
 
