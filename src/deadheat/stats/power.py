@@ -2,12 +2,13 @@
 
 import math
 from bisect import bisect_left
+from functools import lru_cache
 
 from deadheat.errors import ParameterError, as_count, as_level, as_positive, is_number
 from deadheat.stats.units import as_alternative
 
 MAX_QUERIES = 10**9
-BISECTIONS = 64  # beyond what float64 can tell apart
+BISECTIONS = 44  # to thirteen digits
 
 
 def power(
@@ -159,13 +160,19 @@ def detectable_difference(
     alpha = check_power(power, confidence_level)
     std, n_queries = as_positive("std", std), as_count("n_queries", n_queries, low=2)
     sided = "two-sided" if as_alternative(alternative) == "two-sided" else "greater"
+    return _detectable_ratio(n_queries, alpha, sided, power) * std
+
+
+@lru_cache(256)
+def _detectable_ratio(n_queries: int, alpha: float, alternative: str, power: float) -> float:
+    """Return the difference that has this power, in units of the standard deviation; pairs often have as many queries."""
     low, high = 0.0, 1.0
-    while _power(high, n_queries, alpha, sided) < power:
+    while _power(high, n_queries, alpha, alternative) < power:
         high *= 2
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _power(middle, n_queries, alpha, sided) >= power else (middle, high)
-    return high * std
+        low, high = (low, middle) if _power(middle, n_queries, alpha, alternative) >= power else (middle, high)
+    return high
 
 
 def check_power(power: float, confidence_level: float) -> float:
@@ -178,14 +185,19 @@ def check_power(power: float, confidence_level: float) -> float:
 
 def _power(ratio: float, n_queries: int, alpha: float, alternative: str) -> float:
     """Return the power for a difference in units of the standard deviation."""
-    from scipy import special
-
     freedom, centre = n_queries - 1, ratio * math.sqrt(n_queries)
     if alternative == "two-sided":
-        bound = float(-special.stdtrit(freedom, alpha / 2))
+        bound = _bound(freedom, alpha / 2)
         return _upper_tail(freedom, centre, bound) + _upper_tail(freedom, -centre, bound)
-    bound = float(-special.stdtrit(freedom, alpha))
-    return _upper_tail(freedom, centre if alternative == "greater" else -centre, bound)
+    return _upper_tail(freedom, centre if alternative == "greater" else -centre, _bound(freedom, alpha))
+
+
+@lru_cache(256)
+def _bound(freedom: int, tail: float) -> float:
+    """Return what Student's t exceeds with a probability."""
+    from scipy import special
+
+    return float(-special.stdtrit(freedom, tail))
 
 
 def _upper_tail(freedom: int, centre: float, bound: float) -> float:

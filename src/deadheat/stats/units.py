@@ -197,7 +197,7 @@ def bootstrap_means(
     means = np.empty((n_resamples, sums.shape[1]))
     for first, counts in drawn_counts(len(sizes), n_resamples, rng):
         drawn = counts @ operand
-        means[first : first + len(counts)] = drawn[:, :-1] / drawn[:, -1:]
+        np.divide(drawn[:, :-1], drawn[:, -1:], out=means[first : first + len(counts)])
     return means
 
 
