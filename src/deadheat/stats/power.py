@@ -165,7 +165,7 @@ def detectable_difference(
 
 @lru_cache(256)
 def _detectable_ratio(n_queries: int, alpha: float, alternative: str, power: float) -> float:
-    """Return the difference that has this power, in units of the standard deviation; pairs often have as many queries."""
+    """Return the difference that has this power, in units of the standard deviation; many pairs ask for the same."""
     low, high = 0.0, 1.0
     while _power(high, n_queries, alpha, alternative) < power:
         high *= 2
