@@ -349,7 +349,7 @@ def _shared_measures(steps: Sequence[Step], notes: list[str]) -> tuple[str, ...]
     is_any = any(one.unanswerable for one in steps)
     for one in others:
         check_conventions((first.name, one.name), (first.conventions, one.conventions), is_any=is_any)
-    shared = shared_measures([list(one.means) for one in steps])
+    shared = shared_measures([(one.name, list(one.means)) for one in steps])
     left = dict.fromkeys(name for one in steps for name in one.means if name not in shared)
     if left:
         notes.append(f"not in all evaluations, and left out: {', '.join(left)}")

@@ -256,8 +256,9 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
 
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:
     """Return the results of evaluations by task and model, by a measure that all have."""
-    lists = [list(map(str, one.measures)) for own in named.values() for one in own.values()]
-    wanted: MeasureLike = shared_measures(lists)[0] if measure is None else measure
+    every = [(f"{name} on {task}", one) for task, own in named.items() for name, one in own.items()]
+    held = [(name, list(map(str, one.measures))) for name, one in every]
+    wanted: MeasureLike = shared_measures(held)[0] if measure is None else measure
     notes: list[str] = []
     tasks = []
     for task, own in named.items():

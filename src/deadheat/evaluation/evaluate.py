@@ -31,6 +31,7 @@ from deadheat.errors import (
     Rng,
     by_name,
     check_choice,
+    collected,
     counted,
     printable,
     three,
@@ -704,12 +705,14 @@ def by_own_name(
     return by_name((one.name if name is None else name, one) for name, one in made)
 
 
-def shared_measures(lists: Sequence[Sequence[str]]) -> list[str]:
-    """Return the names of measures that all of several evaluations have; raise an error if there are none."""
-    shared = [name for name in lists[0] if all(name in other for other in lists)]
+def shared_measures(measures: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return the measures that all evaluations have, given the name and those of each; raise an error if none is."""
+    first, *others = (own for _, own in measures)
+    shared = [name for name in first if all(name in other for other in others)]
     if not shared:
-        held = dict.fromkeys(", ".join(each) for each in lists)
-        raise DataError("the evaluations have no measure in common", given=Plain(three(list(held), between="; ")))
+        held = collected((", ".join(own), name) for name, own in measures)
+        told = [f"{own} of {names[0]}" for own, names in held.items()]
+        raise DataError("the evaluations have no measure in common", given=Plain(three(told, between="; ")))
     return shared
 
 
