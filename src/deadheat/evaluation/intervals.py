@@ -365,16 +365,14 @@ def weights_of(weights: Weights | None, queries: Source | None, query_ids: TextA
         raise ParameterError(
             argument="weights", given=weights, allowed="a column of queries, or a dict of query_id to a number"
         )
-    found = np.array([_number(given.get(query)) for query in ids])
-    lacking = [query for query in ids if given.get(query) is None]
-    wrong = [query for query, one in zip(ids, found, strict=True) if query not in lacking and not 0 <= one < math.inf]
-    if lacking:
+    if lacking := [query for query in ids if given.get(query) is None]:
         raise DataError(
             f"{counted(len(lacking), 'query', 'queries')} without a weight: {three([*map(repr, lacking)])}",
             hint="0 leaves a query out",
             path=where,
         )
-    if wrong:
+    found = np.array([_number(given[query]) for query in ids])
+    if wrong := [query for query, one in zip(ids, found, strict=True) if not 0 <= one < math.inf]:
         raise DataError(
             f"the weight of query {wrong[0]!r}", given=given[wrong[0]], allowed="a number from 0 on", path=where
         )
