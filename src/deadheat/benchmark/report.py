@@ -338,7 +338,8 @@ def _differences(
     counts = {pair.n_queries for _, pair in pairs}
     totals = {one.label for one in measures if one.total}  # of another scale: they are not drawn
     drawn = [pair for _, pair in pairs if pair.measure not in totals]
-    bar_of = dict(zip(drawn, bars(list(map(span_of, drawn)), [pair.difference for pair in drawn]), strict=True))
+    spans = bars([span_of(pair) for pair in drawn], [pair.difference for pair in drawn])
+    bar_of = dict(zip(drawn, spans, strict=True))
     among = f"{part} by {' and '.join(by)}" if by else f"{part}"
     return Table(
         "strata_pairs" if by else "pairs",
@@ -815,10 +816,7 @@ def _of_cases(result: BenchResult) -> list[Fact]:
         *(
             note("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({three(ids)}), which count as 0")
             for part in parts
-            for ids, names in collected(
-                (one.missing_queries, name) for name, one in result.of_part(part).items()
-            ).items()
-            if ids
+            for ids, names in _missing(result, part).items()
         ),
         Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()}),
         Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()}),
@@ -841,6 +839,11 @@ def _wanted(result: BenchResult) -> Iterator[str]:
             "to detect a difference as large as that between best and next, which is itself uncertain: see the first"
             " table (80% power, paired t test)"
         )
+
+
+def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]]:
+    """Return the cases that a retriever found nothing for, with the retrievers that are alike in that."""
+    return collected((one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries)
 
 
 def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:

@@ -487,11 +487,8 @@ class Ontology:
         """Warn of ids that are not terms."""
         if ids:
             what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
-            warnings.warn(
-                f"{len(ids):,} {what} of {self!r}; such ids {effect}: {three([*map(self.named, sorted(ids))])}",
-                cause,
-                stacklevel=level,
-            )
+            named = three([self.named(term) for term in sorted(ids)])
+            warnings.warn(f"{len(ids):,} {what} of {self!r}; such ids {effect}: {named}", cause, stacklevel=level)
 
     @cached_property
     def _index(self) -> dict[str, int]:
