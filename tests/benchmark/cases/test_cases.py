@@ -157,9 +157,9 @@ def test_a_set_in_numbers(tmp_path: Path) -> None:
     rows = [FIRST, SECOND, {**SECOND, "text": " zittern MIT Kribbeln"}]
     parts = summarise(dh.read_cases(written(tmp_path, rows)), ["difficulty"])
     whole, easy, without = parts
-    assert (whole.n_cases, whole.n_ids, whole.n_distinct_ids, whole.n_repeated_texts) == (3, 5, 3, 1)
-    assert whole.ids_per_case == 5 / 3
-    assert (easy.value, easy.n_cases, without.value, without.n_cases) == ("easy", 1, None, 2)
+    counts = {"n_cases": 3, "n_ids": 5, "ids_per_case": 5 / 3, "n_distinct_ids": 3, "n_repeated_texts": 1}
+    assert whole == {"by": "all", "value": None, **counts}
+    assert (easy["value"], easy["n_cases"], without["value"], without["n_cases"]) == ("easy", 1, None, 2)
     with pytest.raises(ParameterError, match=r"by must be one of 'language'.* Did you mean 'domain'\?"):
         summarise(dh.read_cases(written(tmp_path, rows)), ["domains"])
 

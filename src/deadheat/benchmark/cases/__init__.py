@@ -1,6 +1,6 @@
 """Labelled cases: texts with the ids that a search for each of them should find; read, checked, summarised."""
 
-from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, Finding, Summary, folded, read_cases, summarise
+from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, Finding, folded, read_cases, summarise
 from deadheat.benchmark.cases.validation import STANDARD, Validation, half_width, schema_text, validate
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "Case",
     "Cases",
     "Finding",
-    "Summary",
     "Validation",
     "folded",
     "half_width",

@@ -275,46 +275,21 @@ class Cases:
         )
 
 
-@dataclass(frozen=True)
-class Summary:
-    """The cases of a set that share a label.
-
-    Attributes
-    ----------
-    by : str
-        The label, such as ``"difficulty"``; ``"all"`` for the whole set.
-    value : str or None
-        What it is; None for the cases that lack it, and for the whole set.
-    n_cases : int
-    n_ids : int
-        Expected ids, of all cases together.
-    n_distinct_ids : int
-        Distinct ones among them; where they are fewer, cases are not independent.
-    n_repeated_texts : int
-        Cases whose text an earlier case of the same language has.
-    """
-
-    by: str
-    value: str | None
-    n_cases: int
-    n_ids: int
-    n_distinct_ids: int
-    n_repeated_texts: int
-
-    @property
-    def ids_per_case(self) -> float:
-        """Expected ids of a case, on average."""
-        return self.n_ids / self.n_cases
-
-
-def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Summary, ...]:
+def summarise(cases: Cases, by: Sequence[str] = LABELS) -> list[dict[str, Any]]:
     """Return the whole set in numbers, then its parts by each label: the largest first, cases without it last.
+
+    Returns
+    -------
+    list of dict
+        by, the label ("all" for the whole set); value, what it is (None for the cases that lack it, and for the whole
+        set); n_cases; n_ids, expected ids of all cases together; ids_per_case; n_distinct_ids: where they are fewer
+        than ids, cases are not independent; n_repeated_texts, cases whose text an earlier one of the same language has.
 
     Examples
     --------
     >>> from deadheat.benchmark.cases import Case, Cases
     >>> cases = Cases("mine", {}, (Case("a", "fits", ("HP:0001250",), (1.0,)),))
-    >>> [(one.by, one.value, one.n_cases) for one in summarise(cases, ["language"])]
+    >>> [(one["by"], one["value"], one["n_cases"]) for one in summarise(cases, ["language"])]
     [('all', None, 1), ('language', None, 1)]
     """
     for label in by:
@@ -326,9 +301,18 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> tuple[Summary, ...]:
         groups = collected((getattr(case, label, None), case) for case in cases).items()
         for value, own in sorted(groups, key=lambda group: (group[0] is None, -len(group[1]), group[0] or "")):
             ids = [term for case in own for term in case.expected_ids]
-            n_texts = len({(case.folded_text, case.language) for case in own})
-            found.append(Summary(label, value, len(own), len(ids), len(set(ids)), len(own) - n_texts))
-    return tuple(found)
+            found.append(
+                {
+                    "by": label,
+                    "value": value,
+                    "n_cases": len(own),
+                    "n_ids": len(ids),
+                    "ids_per_case": len(ids) / len(own),
+                    "n_distinct_ids": len(set(ids)),
+                    "n_repeated_texts": len(own) - len({(case.folded_text, case.language) for case in own}),
+                }
+            )
+    return found
 
 
 def _labelled(case: Case, ontology: Ontology) -> Case:

@@ -16,7 +16,6 @@ from deadheat.benchmark.cases.model import (
     Case,
     CaseFile,
     Finding,
-    Summary,
     examine,
     finding,
     label,
@@ -400,7 +399,6 @@ def _with_label(term: str, labels: Mapping[str, str]) -> str:
     return f"{term} ({labels[term]})" if term in labels else term
 
 
-NONE = "(none)"
 FINDING = Column("level", ""), Column("line", "line", lambda one: "" if one.line is None else str(one.line))
 TEXT = Column("text", "finding", lambda one: f"{one.case_id}: {one.text}" if one.case_id else one.text)
 COUNTS = (
@@ -452,23 +450,18 @@ def _verdict(validation: Validation) -> str:
     return f"{validation.path}: {cases}{errors}{warnings}"
 
 
-def report_cases(parts: Mapping[str, Sequence[Summary]], notes: Sequence[str] = ()) -> Report:
+def report_cases(parts: Mapping[str, Sequence[Mapping[str, Any]]], notes: Sequence[str] = ()) -> Report:
     """Return the report of sets of cases, summarised by their labels.
 
     Parameters
     ----------
-    parts : mapping of str to sequence of Summary
+    parts : mapping of str to sequence of mapping
         What `summarise` makes of each set, by its name.
     notes : sequence of str, default ()
         What was assumed of them.
     """
     rows = [
-        {
-            "set": name,
-            "by": one.by,
-            "value": "" if one.by == "all" else one.value or NONE,
-            **{column.key: getattr(one, column.key) for column in COUNTS},
-        }
+        {"set": name, **one, "value": "" if one["by"] == "all" else one["value"] or "(none)"}
         for name, own in parts.items()
         for one in own
     ]
