@@ -33,7 +33,6 @@ from deadheat.io.records import Wanted, as_text, format_of_records, read_records
 NAMES = ("doc_id", "id", "_id", *COLUMN_NAMES["run"]["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"
 NO_IDS = "no column of ids"
-CORPUS = "corpus.jsonl"  # in a data set of BEIR
 
 
 def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict: bool) -> Qrels:
@@ -86,7 +85,7 @@ def ids_of(collection: Source) -> set[str]:
     path = path_of(collection)
     given: object = getattr(collection, "ids", collection)
     if path is not None:
-        given = _ids_in(readable(path / CORPUS if path.is_dir() else path))
+        given = _ids_in(readable(path / "corpus.jsonl" if path.is_dir() else path))  # of a data set of BEIR
     elif hasattr(given, "collect_schema") or hasattr(given, "columns"):  # of a lazy frame the columns are expensive
         from deadheat.io.frames import as_narwhals  # most collections are files or dicts
 
@@ -118,7 +117,6 @@ def _ids_in(path: Path) -> Iterable[object]:
     return (row[name] for row in records.rows({name}))
 
 
-GROUP = "group"
 BETWEEN = "|"  # several groups of an item in one field
 
 
@@ -181,4 +179,4 @@ def _columns(columns: list[str], where: str) -> tuple[str, str]:
     item = find_column(NAMES, columns, "no column of items in the table of groups", where)
     others = [name for name in columns if name != item]
     problem = "no column group in the table of groups"
-    return item, others[0] if len(others) == 1 else find_column([GROUP], others, problem, where)
+    return item, others[0] if len(others) == 1 else find_column(["group"], others, problem, where)

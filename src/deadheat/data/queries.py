@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 # The first tier that matches wins (`query` may be the text beside a `qid`); two names of one tier are ambiguous.
 _FIRST = (("query_id",), ("query-id", "qid", "q_id"), ("case_id", "case-id"), ("_id", "id"), ("query",))
 ID_NAMES = (*_FIRST, *((name,) for name in COLUMN_NAMES["run"]["query_id"] if name not in {*chain(*_FIRST)}))
-LANGUAGE_NAMES = ("language", "lang")
-TEXT_NAMES = ("text", "query_text", "query", "question", "title", "phrase")
 WANTED = Wanted(
     what="queries",
     expected="a list of objects, or {query_id: {column: value}}",
@@ -123,12 +121,12 @@ class Queries:
     @property
     def language_column(self) -> str | None:
         """The column that holds the language, in any case: language, or else lang."""
-        return self._first_of(LANGUAGE_NAMES)
+        return self._first_of(("language", "lang"))
 
     @property
     def text_column(self) -> str | None:
         """The column that holds the text of the query, in any case: text, query_text, query, question or title."""
-        return self._first_of(TEXT_NAMES)
+        return self._first_of(("text", "query_text", "query", "question", "title", "phrase"))
 
     def _first_of(self, names: Iterable[str]) -> str | None:
         folded = {name.casefold(): name for name in reversed(self.columns)}  # of two, the first column wins

@@ -16,7 +16,6 @@ from deadheat.io.frames import Frame, Reading
 from deadheat.io.kinds import TREC_FIELDS
 
 ROW, FEWEST = 40, 1 << 20  # bytes: of a short row, and of the smallest block
-MOST = BLOCK // ROW  # rows of the largest block
 
 
 def in_blocks(path: Path) -> Content:
@@ -34,7 +33,7 @@ class UnreadTrec(UnreadRows):
     @cached_property
     def unchecked(self) -> Frame:
         """All rows, in memory."""
-        return nw.from_native(pl.concat(self.batches(MOST)).lazy())
+        return nw.from_native(pl.concat(self.batches(BLOCK // ROW)).lazy())
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the rows, block by block, about so many at a time."""

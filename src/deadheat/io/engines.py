@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 ENGINES = ("polars", "duckdb", "spark")
-LOCAL = "local[*]"  # the cluster that needs none
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 
@@ -60,7 +59,7 @@ def open_engine(name: str, master: str | None = None, conf: Mapping[str, str] | 
         The engine is not installed.
     """
     if name == "spark":
-        return _spark(master or LOCAL, conf or {})
+        return _spark(master or "local[*]", conf or {})  # the cluster that needs none
     return _duckdb() if name == "duckdb" else FrameEngine(_scan)
 
 

@@ -60,8 +60,6 @@ _memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 BLOCK = 1 << 24
 HEAD = 1 << 16
 MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
-_CONVERT = "convert it first, for instance with iconv -f cp1252 -t utf-8"
-_EXCEL = 'in Excel save it as "CSV UTF-8", or '
 CATALOGUE = "ir_datasets:"  # before the name of a data set
 PATTERN = frozenset("*?[")  # in the name of a file: characters that stand for others
 BOM = b"\xef\xbb\xbf"
@@ -240,7 +238,8 @@ def decoded(data: bytes, path: Path, first_line: int = 1, *, advice: Advice | No
         line = data[start : data.find(b"\n", error.start) + 1 or None].decode("utf-8", "backslashreplace")
         letter = data[error.start : error.start + 1].decode("cp1252", "ignore")
         found = f"byte 0x{data[error.start]:02X}" + (f", {letter} in Windows-1252" if letter else "")
-        convert = (_EXCEL if {".csv", ".tsv"} & set(path.suffixes) else "") + _CONVERT
+        in_excel = 'in Excel save it as "CSV UTF-8", or ' if {".csv", ".tsv"} & set(path.suffixes) else ""
+        convert = f"{in_excel}convert it first, for instance with iconv -f cp1252 -t utf-8"
         raise FileFormatError(
             f"the text is not UTF-8 ({found}): '{printable(line.strip()[:80])}'; {convert}",
             hint=advice,

@@ -26,7 +26,6 @@ _OF_POLARS = re.compile(r"polars-\d|async-executor")  # names of its worker thre
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 _ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark", "py4j": "Spark"}
 _CAUSE = re.compile(r"^(?:: |Caused by: )(.+)", re.MULTILINE)  # of an exception of Java, the last one the first of all
-_OF_A_WORKER = "PythonException"  # raised by our own code there
 _NO_THREADS = re.compile(r"(?i)spawn|os error 11\b|WouldBlock|thread pool|ThreadPoolBuildError")
 
 
@@ -72,7 +71,7 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
         raise DataError(f"cannot be read: {_told(error)}", path=os.fspath(where)) from error
     except Exception as error:
         engine = _ENGINES.get(type(error).__module__.partition(".")[0])
-        if engine is None or _OF_A_WORKER in f"{type(error).__name__} {error}":
+        if engine is None or "PythonException" in f"{type(error).__name__} {error}":  # of our own code in a worker
             raise
         raise DataError(f"{engine} failed: {_told(error)}", path=os.fspath(where)) from error
 

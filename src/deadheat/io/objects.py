@@ -16,7 +16,6 @@ from deadheat.io.files import decoded, read_all, readable
 _BETWEEN = re.compile(r"[\s,:]*")
 _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_NEWLINE = re.compile("\n")
 _DECODER = json.JSONDecoder()
 _NESTED = {dict, list}
 DEEPEST = 200  # levels of nested lists and objects: later steps may recurse
@@ -64,7 +63,7 @@ class JsonText:
 
     @cached_property
     def _newlines(self) -> list[int]:
-        return [found.start() for found in _NEWLINE.finditer(self.text)]
+        return [found.start() for found in re.finditer("\n", self.text)]
 
     def _line(self, offset: int) -> int:
         return bisect_right(self._newlines, offset) + 1

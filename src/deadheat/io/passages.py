@@ -34,7 +34,6 @@ INSIDE = ("", *(f"{where}." for where in ("metadata", "meta", "node", "node.meta
 LOOKED = 100  # rows, for where their fields are
 # The fields of a passage as a tuple; that of a span has its relevance last, or nothing
 ROW = ("query_id", "doc_id", *OFFSETS, "score")
-WHOLE = "a whole number from 0"
 
 
 def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> pl.DataFrame:
@@ -105,7 +104,10 @@ def as_numbers(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
     if is_wrong.any():
         row = _first(is_wrong)
         raise DataError(
-            f"row {row}: {column.name}", given=column[row - 1], allowed=WHOLE if is_offset else "a number", path=where
+            f"row {row}: {column.name}",
+            given=column[row - 1],
+            allowed="a whole number from 0" if is_offset else "a number",
+            path=where,
         )
     return read.cast(pl.Int64) if is_offset else read
 

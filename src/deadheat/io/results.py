@@ -37,7 +37,6 @@ Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result
 Pick = str | Callable[[Any], Any]
 
-BY_PLACE = "queries are called by their place in the list, from 0"
 RANKED = "ranked lists without scores: in strict order, no ties"
 RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
 ASSUMED: dict[Kind, str] = {"run": RANKED, "qrels": "documents without a relevance count as 1"}
@@ -144,7 +143,7 @@ class Reader:
                     allowed="a dict {query: results}",
                     hint=f"write {CALL[self.kind]}({{query: results for query, results in zip(queries, all_results)}})",
                 )
-            results, notes = dict(enumerate(results)), (BY_PLACE,)  # as semantic_search returns them
+            results, notes = dict(enumerate(results)), ("queries are called by their place in the list, from 0",)
         found: dict[Any, Any] = {query: self.documents(given, query) for query, given in results.items()}
         notes += self.assumed()
         if VALUE_COLUMN["run"] in self._found and self._trends - {None} == {True} and not self.lower_first:

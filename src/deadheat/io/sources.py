@@ -42,9 +42,6 @@ from deadheat.io.values import Nested, check_ids_of_row, is_number, is_plain
 
 OF_CASES = "judgments are the expected ids of labelled cases"
 SWAPPED = "were qrels and run given in the wrong order?"
-_CASES = "deadheat.benchmark.cases.model"  # on a higher floor, as the next: known by name
-_EVALUATIONS = "deadheat.evaluation."
-_SPARK = "pyspark.sql."  # its frames have a column for every attribute that they are asked for
 _DATA_SETS: dict[Kind, tuple[str, str, str]] = {  # of ir_datasets
     "qrels": ("has_qrels", "qrels_iter", "judgments (qrels)"),
     "run": ("has_scoreddocs", "scoreddocs_iter", "run (scoreddocs)"),
@@ -54,11 +51,6 @@ _DATA_SETS: dict[Kind, tuple[str, str, str]] = {  # of ir_datasets
 _RESPONSES = (".json", ".json.gz", ".json.zst")
 _RESPONSE = '{"hits": {"hits": [...]}}, the response of a search'
 _PREDICTIONS = "_predictions.json"  # of MTEB, after the name of the task
-_ALLOWED = (
-    f"a file, a data set of BEIR (with qrels/*.tsv), predictions of MTEB (*{_PREDICTIONS}), or responses of searches"
-    " (a .json file for each query, named by it)"
-)
-_SPLIT = "test"  # of BEIR, if there is a choice
 _HOLDS: dict[Kind, str] = {
     "qrels": "a data set of BEIR, which has judgments",
     "run": "predictions of MTEB, which are runs",
@@ -98,7 +90,8 @@ def _of_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
 
 
 def _of_spark(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
-    return _of_frame(source, kind, where, given) if type(source).__module__.startswith(_SPARK) else None
+    """Read a frame of Spark, which has a column for every attribute that it is asked for."""
+    return _of_frame(source, kind, where, given) if type(source).__module__.startswith("pyspark.sql.") else None
 
 
 def _of_mapping(source: object, kind: Kind, where: str, _: Mapping[str, str]) -> Content | None:
@@ -118,10 +111,10 @@ def _of_mapping(source: object, kind: Kind, where: str, _: Mapping[str, str]) ->
 
 def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
     """Read labelled cases; raise for an evaluation and for a matrix, with the function that takes them."""
-    module = type(source).__module__
-    if kind == "qrels" and module == _CASES and hasattr(source, "qrels"):
+    module = type(source).__module__  # on a higher floor: known by name
+    if kind == "qrels" and module == "deadheat.benchmark.cases.model" and hasattr(source, "qrels"):
         return Content(source.qrels().to_dict(), (OF_CASES,))
-    if module.startswith(_EVALUATIONS):
+    if module.startswith("deadheat.evaluation."):
         raise SourceTypeError(
             given=Plain("an evaluation"),
             allowed=kind,
@@ -202,7 +195,12 @@ def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
     qrels, predictions = sorted(folder.glob("qrels/*.tsv")), sorted(folder.glob(f"*{_PREDICTIONS}"))
     holds: Kind = "qrels" if qrels else "run"
     if not (qrels or predictions):
-        raise DataError("is a directory", allowed=_ALLOWED, path=folder)
+        raise DataError(
+            "is a directory",
+            allowed=f"a file, a data set of BEIR (with qrels/*.tsv), predictions of MTEB (*{_PREDICTIONS}), or"
+            " responses of searches (a .json file for each query, named by it)",
+            path=folder,
+        )
     if kind not in (None, holds):
         raise SwappedFilesError(
             f"is {_HOLDS[holds]}",
@@ -210,7 +208,7 @@ def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
             hint=SWAPPED,
             path=folder,
         )
-    chosen = [one for one in qrels if one.stem == _SPLIT] or qrels or predictions
+    chosen = [one for one in qrels if one.stem == "test"] or qrels or predictions
     if len(chosen) > 1:
         what, hint = "splits" if qrels else "tasks", f"name the file: {chosen[0]}"
         raise DataError(
@@ -284,10 +282,6 @@ SAVED = {  # what deadheat itself writes, and what it is for
 _WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number", Real: "a number"}
 _JUDGMENTS = "judgmentRatings"
 _MTEB = "mteb_model_meta"
-_SAVE = (
-    "save {query: response}, one response for each query; or a folder with a file of one response for each query,"
-    " named by it (q1.json), and give the folder"
-)
 
 
 class Export(NamedTuple):
@@ -579,7 +573,12 @@ def is_response(held: object) -> bool:
 )
 def _refuse_response(held: Document, where: str) -> Found:
     what = "responses of _msearch do" if "responses" in held else "a response of _search does"
-    raise DataError(f"{what} not say the query", hint=_SAVE, path=where)
+    raise DataError(
+        f"{what} not say the query",
+        hint="save {query: response}, one response for each query; or a folder with a file of one response for each"
+        " query, named by it (q1.json), and give the folder",
+        path=where,
+    )
 
 
 def _has_hits(held: object) -> bool:

@@ -32,8 +32,8 @@ from deadheat.placements.lists import Lists, first_of, ties_of
 from deadheat.placements.placements import Placements, sort_rows
 
 LOOKED = 8  # rows that are looked at
-SWAPPED = "were scores and relevant given in the wrong order? It is evaluate_dense(scores, relevant)"
 NUMBERS = "numbers of shape (n_queries, n_documents)"
+SWAPPED = "were scores and relevant given in the wrong order? It is evaluate_dense(scores, relevant)"
 
 
 @dataclass(frozen=True, eq=False)

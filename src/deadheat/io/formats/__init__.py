@@ -42,7 +42,6 @@ __all__ = [
 ]
 
 DEFAULT = "trec"
-PARQUET = b"PAR1"  # has the names of its columns at its end
 COMPRESSED: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 SUFFIXES = {suffix: form.name for form in FORMATS.values() for suffix in form.suffixes}
 
@@ -58,7 +57,7 @@ def has_column(path: Path, name: str, form: str | None = None) -> bool:
     if head is None:
         with suppress(DataError):  # which reading it raises
             head = next(blocks(path, HEAD))
-    if head is None or not (head.startswith(PARQUET) or name.encode() in head):
+    if head is None or not (head.startswith(b"PAR1") or name.encode() in head):  # Parquet has names at its end
         return False
     columns = format_of(path, None).columns
     return columns is not None and name in columns(path)

@@ -72,15 +72,11 @@ from deadheat.io.values import (
     read_value,
 )
 
-_TREC_WIDTHS = {4, 6}
-
-
 # Quepid's own columns: after them come the fields of the documents, which may have any name.
 _QUEPID: dict[Kind, dict[str, str]] = {
     "qrels": {"query_id": "Query Text", "doc_id": "Doc ID", "relevance": "Rating"},
     "run": {"query_id": "Query Text", "doc_id": "Doc ID", "rank": "Doc Position"},
 }
-_RATINGS = ["query", "docid"]  # in Quepid's ratings, followed by rating, or by the names of those who rated
 _GUARDED = re.compile(r" (?=[=@+-])")  # against formulas in spreadsheets
 
 
@@ -117,7 +113,8 @@ class _HeaderFile:
             rows = FileRows(file, path, separator)
             self.header, self.n_header_lines, self.n_header_bytes = rows.header, rows.n_lines, rows.n_bytes
         self.separator = rows.separator
-        self.is_quepid = self.header[:2] == _RATINGS or {"Query Text", "Doc ID"} <= set(self.header)
+        # its ratings have rating behind these two, or the names of those who rated
+        self.is_quepid = self.header[:2] == ["query", "docid"] or {"Query Text", "Doc ID"} <= set(self.header)
 
     def opened(self) -> BinaryIO:
         """Open the file, unpacked."""
@@ -164,7 +161,7 @@ def _is_trec(path: Path, separator: str) -> bool:
         return False
     first = next((line for line in next(blocks(path)).split(b"\n") if line.strip()), b"")
     names = [name.strip(' "') for name in first.decode("utf-8", "replace").strip("\r").split("\t")]
-    return len(names) in _TREC_WIDTHS and not KNOWN_NAMES & set(names)
+    return len(names) in {4, 6} and not KNOWN_NAMES & set(names)
 
 
 def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: str) -> Content:
