@@ -239,7 +239,8 @@ def compare_files(
     if options.get("repeats") or options.get("spans"):
         evaluations = {}
         for judged, opened in open_pairs(qrels, named):
-            for run, (evaluation, _) in zip(opened, evaluate_many(conventions, judged, opened, measures), strict=True):
+            each = evaluate_many(conventions, judged, opened, measures)
+            for run, (evaluation, _) in zip(opened, each, strict=True):
                 evaluations[run.name], runs[run.name] = evaluation, run
         if options.get("repeats"):
             evaluations |= evaluate_repeats(open_qrels(qrels), options["repeats"], measures, conventions)

@@ -136,9 +136,8 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
         error.hint = "These are judgments: deadheat judges HUMAN JUDGE compares labels, agree compares rankings"
         raise
     measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
-    report = report_agreements(
-        [dh.agree(one, other, **measured) for one, other in combinations(opened, 2)], per_query=per_query
-    )
+    found = [dh.agree(one, other, **measured) for one, other in combinations(opened, 2)]
+    report = report_agreements(found, per_query=per_query)
     if output.form == "csv" and per_query:
         report = replace(report, tables=report.tables[::-1])
     output.print(report)

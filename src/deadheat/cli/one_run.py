@@ -75,9 +75,8 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked
     judgments = None if qrels is None else open_qrels(qrels)
     if judgments is not None and options["listed"] is not None:
-        output.print(
-            report_orders(orders_of_query(judgments, open_run(run), options["listed"], measures), options["listed"])
-        )
+        listed = orders_of_query(judgments, open_run(run), options["listed"], measures)
+        output.print(report_orders(listed, options["listed"]))
         return
     profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
     report = report_profile(
@@ -88,12 +87,8 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
         digits=output.digits,
     )
     if keys := asked().get("then_by"):
-        report = with_second_key(
-            report,
-            profile,
-            tie_profile(open_run(run), judgments, (), measures, **own),
-            ", then ".join(map(label, keys)),
-        )
+        keyed = tie_profile(open_run(run), judgments, (), measures, **own)
+        report = with_second_key(report, profile, keyed, ", then ".join(map(label, keys)))
     if output.form == "csv" and qrels is not None and not per_query:
         report = replace(report, tables=tuple(sorted(report.tables, key=lambda table: table.key != "stability")))
     output.print(with_figures(report, [("", profile, {})], [one.measure.label for one in profile.decided]))

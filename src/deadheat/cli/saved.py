@@ -56,9 +56,8 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
         n_resamples=options["n_resamples"] or Estimation.n_resamples,
         rng=options["seed"],
     )
-    output.print(
-        with_figures(report_history(found, for_people=not output.is_data), [("", found, {})], list(found.measures))
-    )
+    report = report_history(found, for_people=not output.is_data)
+    output.print(with_figures(report, [("", found, {})], list(found.measures)))
 
 
 @click.command(

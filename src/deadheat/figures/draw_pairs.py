@@ -567,12 +567,8 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
             (alt.Y, "label", alt.Axis(labelLimit=130, **axis)),
         )
     )
-    layers = _layers(
-        alt.Chart().encode(x, y),
-        max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows)),
-        n_systems,
-        f"lead in {of.label}",
-    )
+    largest = max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows))
+    layers = _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}")
     n_significant, n_open = (
         sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
     )
@@ -614,9 +610,8 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
             scale=alt.Scale(domain=[0, most], range=colours, clamp=True, interpolate="rgb"),
             legend=alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9),
         )
-        of_text = alt.ColorValue(
-            **alt.condition(f"datum.{field} > {dark * most!r}", alt.value(ON_DARK), alt.value(ON_LIGHT))
-        )
+        is_dark = f"datum.{field} > {dark * most!r}"
+        of_text = alt.ColorValue(**alt.condition(is_dark, alt.value(ON_DARK), alt.value(ON_LIGHT)))
         layers.append(cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip))
         layers.append(
             cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text)

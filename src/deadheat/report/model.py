@@ -293,10 +293,9 @@ class Table:
             return [text for n, text in enumerate(texts) if n not in places] + [" - ".join(texts[n] for n in places)]
 
         own = [column for n, column in enumerate(self.labels) if n not in places]
+        pair = Column("pair", merged([column.heading for column in self.labels])[-1])
         return replace(
-            self,
-            labels=(*own, Column("pair", merged([column.heading for column in self.labels])[-1])),
-            rows=tuple(replace(row, labels=tuple(merged(row.labels))) for row in self.rows),
+            self, labels=(*own, pair), rows=tuple(replace(row, labels=tuple(merged(row.labels))) for row in self.rows)
         )
 
     def for_people(self, *, drawn: bool = False) -> Table:

@@ -221,10 +221,8 @@ def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
                     **{key: getattr(one, attribute) for key, attribute in OF_INTERVAL.items()},
                 }
             )
-    return [
-        {**row, "bar": bar}
-        for row, bar in zip(rows, bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows]), strict=True)
-    ]
+    drawn = bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows])
+    return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
 
 
 def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[str]:
@@ -372,20 +370,14 @@ def _of_judge(comparison: Comparison, parts: Parts) -> Iterator[Fact]:
         return
     pairs = [(pair, pair.judged) for pair in comparison.pairs if pair.judged is not None]
     name, judge = next(iter(comparison.by_judge.items()))
-    yield from of_judge(
-        judge,
-        comparison.evaluations[name],
-        max(one.n_others for _, one in pairs),
-        max(pair.n_queries for pair, _ in pairs),
-        "differences, and p by Student's t and not by the test above,",
-    )
+    n_others, n_queries = max(one.n_others for _, one in pairs), max(pair.n_queries for pair, _ in pairs)
+    of = "differences, and p by Student's t and not by the test above,"
+    yield from of_judge(judge, comparison.evaluations[name], n_others, n_queries, of)
     if useless := sum(not one.weight for _, one in pairs):
         text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
         yield said("weight 0", text)
-    yield from strata_of_sample(
-        ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge),
-        len(judge.query_ids),
-    )
+    each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
+    yield from strata_of_sample(each, len(judge.query_ids))
     for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items():
         yield not_a_sample(measure, p, "differences")
 

@@ -194,7 +194,8 @@ def _in_totals(
     """Give a row for each pair, for a difference of this size between means, or between totals of counts."""
     for stratum, part in parts.items():
         counts = {measure.label for measure in part.measures if measure.total}
-        for place, (pair, row) in enumerate(zip(part.pairs, table_for(part, size).rows(named=True), strict=True)):
+        rows = table_for(part, size).rows(named=True)
+        for place, (pair, row) in enumerate(zip(part.pairs, rows, strict=True)):
             found, n_queries = row, pair.n_queries
             if n_queries and pair.measure in counts:
                 found = table_for(part, size / n_queries).row(place, named=True)
@@ -432,11 +433,8 @@ def _ranges(found: Sequence[tuple[int, str]], named: Sequence[str]) -> str:
 def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Sequence[str], marks: str) -> Iterator[str]:
     """Give the sentences of the caption: what the numbers are, what is bold and marked, and what ties count."""
     design, n_clusters = comparison.design, clusters_of(comparison)
-    yield from _numbers(
-        comparison.measures,
-        size_of(pair for part in parts for pair in part.pairs),
-        f" in each stratum by {' and '.join(columns)}" if columns else "",
-    )
+    over = size_of(pair for part in parts for pair in part.pairs)
+    yield from _numbers(comparison.measures, over, f" in each stratum by {' and '.join(columns)}" if columns else "")
     said = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
     if design.baseline is not None:
         than = f"{', '.join(said)} than {design.baseline}."

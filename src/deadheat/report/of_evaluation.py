@@ -427,10 +427,8 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
         return
     measures, smallest = grouping.strata[0].whole.measures, grouping.strata[0].smallest
     judge = grouping.strata[0].whole.judge
-    yield from strata_of_sample(
-        ((len(one.query_ids), len(one.judge.query_ids)) for one in grouping.strata[0].values() if one.judge),
-        0 if judge is None else len(judge.query_ids),
-    )
+    each = ((len(one.query_ids), len(one.judge.query_ids)) for one in grouping.strata[0].values() if one.judge)
+    yield from strata_of_sample(each, 0 if judge is None else len(judge.query_ids))
     counts = [one.label for one in measures if one.total]
     if len(counts) < len(measures):
         yield said("averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)

@@ -343,11 +343,8 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
     per_query : bool, default False
         Whether a table of all queries comes after.
     """
-    tables = [
-        tabulate(
-            "agreement", (PAIR, KIND), COLUMNS, [_row(one, name) for one in found for name in KINDS], has_blocks=True
-        )
-    ]
+    rows = [_row(one, name) for one in found for name in KINDS]
+    tables = [tabulate("agreement", (PAIR, KIND), COLUMNS, rows, has_blocks=True)]
     if per_query:
         by_query = [
             {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}

@@ -502,12 +502,8 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
     if found.groups is not None:
         of_all = {"share": lambda row: share(row["share"])}  # of all exposure
         numbers = [Column(name, name.replace("_", " "), of_all.get(name)) for name in found.groups.columns[2:]]
-        tables.insert(
-            0,
-            tabulate(
-                "groups", (GROUP,), (Column("n_items", "items"), *numbers), found.groups.to_dicts(), title="Groups"
-            ),
-        )
+        own = (Column("n_items", "items"), *numbers)
+        tables.insert(0, tabulate("groups", (GROUP,), own, found.groups.to_dicts(), title="Groups"))
     if found.pairs is not None:
         between = [
             column

@@ -95,20 +95,15 @@ def _compact(found: Leaderboard) -> Report:
         }
         for n, row in enumerate(found.rows()[: len(found.models)])
     ]
-    return Report(
-        (
-            tabulate(
-                "leaderboard",
-                (Column("tier", "tier"), MODEL),
-                [Column("ranks", "ranks"), *(Column(name, name) for name in columns)],
-                rows,
-                caption=" ".join(_caption(found)),
-                main=-1,
-            ),
-        ),
-        (),
-        opening=headline(found),
+    table = tabulate(
+        "leaderboard",
+        (Column("tier", "tier"), MODEL),
+        [Column("ranks", "ranks"), *(Column(name, name) for name in columns)],
+        rows,
+        caption=" ".join(_caption(found)),
+        main=-1,
     )
+    return Report((table,), (), opening=headline(found))
 
 
 def letter(tier: int | None) -> str:
