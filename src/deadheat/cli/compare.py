@@ -64,6 +64,7 @@ from deadheat.cli.options import (
 from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
+    from deadheat.arrays import FloatArray
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.gates import Threshold
     from deadheat.measures import Measure
@@ -220,7 +221,6 @@ def compare_files(
     queries : Queries or None
     """
     from deadheat.comparison.comparison import compare_evaluated, compare_under
-    from deadheat.evaluation.evaluate import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
     from deadheat.io.splitting import in_pieces
 
@@ -238,10 +238,8 @@ def compare_files(
     runs: dict[str, dh.Run] = {}
     if options.get("repeats") or options.get("spans"):
         evaluations = {}
-        for judged, opened in open_pairs(qrels, named):
-            each = evaluate_many(conventions, judged, opened, measures)
-            for run, (evaluation, _) in zip(opened, each, strict=True):
-                evaluations[run.name], runs[run.name] = evaluation, run
+        for _, run, evaluation, _ in evaluate_each(qrels, named, conventions, measures):
+            evaluations[run.name], runs[run.name] = evaluation, run
         if options.get("repeats"):
             evaluations |= evaluate_repeats(open_qrels(qrels), options["repeats"], measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)
@@ -294,25 +292,30 @@ def evaluate_repeats(
     return {name: together(name, evaluations, missing) for name, evaluations in each.items()}
 
 
-def evaluate_files(
+def evaluate_each(
     qrels: str,
-    path: str,
+    runs: Mapping[str, str],
     conventions: Conventions,
     measures: Sequence[Measure],
     *,
-    name: str = "",
     seed: int | None = None,
+    rule: str | None = None,
+    form: str | None = None,
     judge: str | None = None,
-) -> tuple[dh.Evaluation, dh.Run]:
-    """Return the evaluation of one run, and the run."""
-    from deadheat.evaluation.evaluate import evaluate_under
+) -> Iterator[tuple[dh.Qrels, dh.Run, dh.Evaluation, list[FloatArray]]]:
+    """Yield the judgments of each run, the run, its evaluation, and its values with ties broken by a rule.
+
+    The judgments are read and checked once, but for spans; `form` is the format of the runs, if that is known.
+    """
+    from deadheat.evaluation.evaluate import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
 
-    judgments, (run,) = next(open_pairs(qrels, {name or label(path): path}))
-    evaluation = evaluate_under(conventions, judgments, run, measures, seed, judge=labels_of_judge(judge))
-    warn_of_form(evaluation, judgments, run)
-    warn_of_nothing_judged([evaluation])
-    return evaluation, run
+    by_judge = labels_of_judge(judge)
+    for judgments, opened in open_pairs(qrels, runs, form=form):
+        each = evaluate_many(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule, judge=by_judge)
+        for run, (evaluation, by_rule) in zip(opened, each, strict=True):
+            warn_of_form(evaluation, judgments, run)
+            yield judgments, run, evaluation, by_rule
 
 
 def saved_evaluations(paths: list[str]) -> list[str]:
@@ -501,7 +504,8 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
             from deadheat.evaluation.spans import measures_of_spans
 
             asked = [*dict.fromkeys(measures_of_spans(asked))]
-        evaluation, _ = evaluate_files(qrels, run, conventions, asked, judge=options["judge"])
+        _, _, evaluation, _ = next(evaluate_each(qrels, {label(run): run}, conventions, asked, judge=options["judge"]))
+        warn_of_nothing_judged([evaluation])
     queries = None if options["queries"] is None else dh.Queries(options["queries"])
     if options["weights"]:
         evaluation = evaluation.weighted(options["weights"], queries)

@@ -13,13 +13,12 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import missing, refuse, refuse_if
-from deadheat.cli.compare import evaluate_repeats
+from deadheat.cli.compare import evaluate_each, evaluate_repeats
 from deadheat.cli.files import (
     INPUT,
     PATH,
     Output,
     befores,
-    labels_of_judge,
     named_columns,
     named_runs,
     open_pairs,
@@ -454,24 +453,18 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once; of
     each run what is to be saved stays in memory.
     """
-    from deadheat.evaluation.evaluate import evaluate_many, traditional
-    from deadheat.evaluation.warned import warn_of_form
+    from deadheat.evaluation.evaluate import traditional
 
-    by_judge = labels_of_judge(judge)
+    each = evaluate_each(qrels, runs, conventions, measures, seed=seed, rule=rule, form=form, judge=judge)
     with phase("evaluating runs", len(runs)) as advance:
-        for judgments, opened in open_pairs(qrels, runs, form=form):
-            each = evaluate_many(
-                conventions, judgments, opened, measures, [seed] * len(opened), rule=rule, judge=by_judge
-            )
-            for run, (evaluation, values) in zip(opened, each, strict=True):
-                by_rule = traditional(evaluation, values, rule) if rule else None
-                unmatched = None
-                warn_of_form(evaluation, judgments, run)
-                if not len(evaluation.placements.query):
-                    shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
-                    unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
-                yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
-                advance(1)
+        for judgments, run, evaluation, values in each:
+            by_rule = traditional(evaluation, values, rule) if rule else None
+            unmatched = None
+            if not len(evaluation.placements.query):
+                shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
+                unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
+            yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
+            advance(1)
     for evaluation in evaluate_repeats(open_qrels(qrels), repeats, measures, conventions).values() if repeats else ():
         yield evaluation, None, None
 

@@ -12,7 +12,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import refuse_if, refuse_others, say
-from deadheat.cli.compare import compare_files, evaluate_files, saved_evaluations
+from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -22,6 +22,7 @@ from deadheat.cli.files import (
     emit,
     named_runs,
     shown_path,
+    warn_of_nothing_judged,
 )
 from deadheat.cli.options import (
     INTERVALS,
@@ -230,7 +231,8 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
         queries = read_queries(options)
         ((name, path),) = named.items()
         if qrels:
-            alone, runs[name] = evaluate_files(qrels, path, conventions, measures, name=name, seed=options["seed"])
+            _, runs[name], alone, _ = next(evaluate_each(qrels, named, conventions, measures, seed=options["seed"]))
+            warn_of_nothing_judged([alone])
         else:
             alone = dh.load_evaluation(path).called(name)
         evaluations = {name: weighed(alone, queries, options)}
