@@ -103,7 +103,7 @@ GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has
     "output": (
         *("per_query", "save", *(one.name for one in fields(Saving)), "label", "commit", "figures", "figure_format"),
         *("no_title", "figure_width"),
-        *("form", "output", "digits", "table", "quiet", "verbose", "debug", "help_all"),
+        *("form", "output", "digits", "table", "quiet", "verbose", "debug", "help", "help_all"),
     ),
 }
 MOST_USED = (
@@ -205,14 +205,12 @@ def _ending(error: BaseException, command: click.Command) -> BaseException:
     if isinstance(error, MemoryError):
         return CommandError("not enough memory for this data")
     if isinstance(error, OSError) and error.strerror:
-        if error.errno == errno.EPIPE:
+        if error.errno in {errno.EPIPE, *FULL}:
             discard(sys.stdout)
+        if error.errno == errno.EPIPE:
             return click.exceptions.Exit(BROKEN_PIPE)
         where = "" if error.filename is None else f"{printable(str(error.filename))}: "
-        if error.errno in FULL:
-            discard(sys.stdout)
-            where = "cannot write: "
-        return CommandError(f"{where}{reason(error)}")
+        return CommandError(f"{'cannot write: ' if error.errno in FULL else where}{reason(error)}")
     bug = "This is a bug in deadheat; please report it with the output of --debug."
     return CommandError(f"{type(error).__name__}: {error}\n{bug}", BUG)
 
@@ -444,8 +442,6 @@ def _new_bars() -> Progress:
 
 def group_of(option: click.Parameter) -> str:
     """Return the name of the group of an option."""
-    if HELP in option.opts:  # of the name that click gives it
-        return "output"
     return next((group for group, names in GROUPS.items() if option.name in names), OWN)
 
 

@@ -340,7 +340,8 @@ def _subjects(
     languages: dh.Languages | None,
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
-    from deadheat.evaluation.intervals import IntervalOptions, strata_of
+    from deadheat.evaluation.intervals import strata_of
+    from deadheat.figures.base import interval_options
 
     yield "", comparison, {}
     if languages is not None:
@@ -349,9 +350,7 @@ def _subjects(
         if queries is None or not columns:
             continue
         of_each = {name: strata_of(one, columns, queries) for name, one in comparison.evaluations.items()}
-        codes = comparison.cluster
-        cluster = None if codes is None else dict(zip(comparison.query_ids.tolist(), codes.tolist(), strict=True))
-        yield before, of_each, {"options": IntervalOptions.of(vars(comparison.design), cluster=cluster)}
+        yield before, of_each, {"options": interval_options(None, comparison)}
 
 
 PYPROJECT = "pyproject.toml"
@@ -535,10 +534,9 @@ def _given(files: Sequence[str]) -> tuple[str, ...]:
     first, others = with_spans(files[0], tuple(files[1:]))
     files = (first, *others)
     refuse_if(len(files) > 2, f"expected one saved evaluation, or QRELS or --spans and one RUN; got {len(files)} files")
-    if len(files) > 1 and (saved := [path for path in files if is_saved(path)]):
-        other = next(path for path in files if path != saved[0] or len(set(files)) == 1)
-        hint = f"deadheat gate {saved[0]} --baseline {other}" if len(saved) > 1 else f"deadheat gate {saved[0]}"
-        raise click.UsageError(f"{' and '.join(saved)}: a saved evaluation is checked by itself, as in {hint}")
+    saved = [path for path in files if is_saved(path)]
+    hint = f"a saved evaluation is checked by itself, as in deadheat gate {' --baseline '.join(saved)}"
+    refuse_if(saved and len(files) > 1, f"{' and '.join(saved)}: {hint}")
     return files
 
 

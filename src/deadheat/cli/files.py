@@ -294,9 +294,8 @@ def _engine() -> FrameEngine:
     context = click.get_current_context()
     if "engine" not in context.meta:
         options = asked()
-        engine = open_engine(options["engine"], options["spark_master"], options["spark_conf"] or None)
-        context.meta["engine"] = engine
-        context.call_on_close(engine.close)
+        context.meta["engine"] = open_engine(options["engine"], options["spark_master"], options["spark_conf"] or None)
+        context.call_on_close(context.meta["engine"].close)
     opened: FrameEngine = context.meta["engine"]
     return opened
 
@@ -405,10 +404,10 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
         len(names) == 1 and not is_folder and not is_file,
         f"--save {target}: name a file that ends in .json, or a folder that is there",
     )
-    most = LONGEST - 15  # with room for an ending
-    in_store = is_folder and Path(target).name == STORE
-    paths = [target] if is_file else [str(Path(target) / f"{file_name(name, most)}.json") for name in names]
-    paths = [_new_in_store(path) for path in paths] if in_store else paths
+    # with room for an ending
+    paths = [target] if is_file else [str(Path(target) / f"{file_name(name, LONGEST - 15)}.json") for name in names]
+    if is_folder and Path(target).name == STORE:
+        paths = [_new_in_store(path) for path in paths]
     for path in paths:
         refuse_if(
             output is not None and os.path.realpath(output) == os.path.realpath(path),

@@ -302,23 +302,15 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
 def _bins(differences: FloatArray, width: float) -> list[Record]:
     """Return bins of a width on both sides of zero, none if it is 0, and one for queries without a difference."""
     apart = differences[np.abs(differences) > NOISE]
-    rows: list[Record] = [
-        {"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": len(differences) - len(apart), "kind": "equal"}
-    ]
-    if not width:
-        return rows
-    codes = np.clip(np.floor(apart / width), -BINS, BINS - 1).astype(np.int64) + BINS
-    for n, count in enumerate(np.bincount(codes, minlength=2 * BINS).tolist(), -BINS):
-        # half a bin away from zero, to leave room for the bar of no difference
-        rows.append(
-            {
-                "low": n * width,
-                "high": (n + 1) * width,
-                "middle": (n + (1 if n >= 0 else 0)) * width,
-                "n_queries": count,
-                "kind": "apart",
-            }
-        )
+    n_equal = len(differences) - len(apart)
+    rows: list[Record] = [{"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": n_equal, "kind": "equal"}]
+    if width:
+        codes = np.clip(np.floor(apart / width), -BINS, BINS - 1).astype(np.int64) + BINS
+        rows += [  # half a bin away from zero, to leave room for the bar of no difference
+            {"low": n * width, "high": (n + 1) * width, "middle": (n + (n >= 0)) * width}
+            | {"n_queries": count, "kind": "apart"}
+            for n, count in enumerate(np.bincount(codes, minlength=2 * BINS).tolist(), -BINS)
+        ]
     return sorted(rows, key=lambda row: row["middle"])
 
 
@@ -342,8 +334,7 @@ def table_of(ties: Ties) -> pl.DataFrame:
                 f"nothing is known of what the ties of {name} decide", hint="give tie_profile() the qrels too"
             )
         table = one if isinstance(one, pl.DataFrame) else one.per_query()
-        lacking = [column for column in NEEDED if column not in table.columns]
-        if lacking:
+        if lacking := [column for column in NEEDED if column not in table.columns]:
             raise FigureError(
                 f"the table of ties lacks {', '.join(lacking)}", hint="take that of per_query(), with qrels"
             )

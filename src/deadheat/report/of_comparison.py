@@ -57,7 +57,7 @@ from deadheat.report.model import (
     share,
     tabulate,
 )
-from deadheat.report.score_tables import inside, level_heading, unexplained, with_judge
+from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
 from deadheat.settings import TUKEY, Design
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.version import __version__
@@ -156,11 +156,6 @@ def judged(
 def as_data(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as JSON holds it: with the notation of its measure, and how that was asked for."""
     return {**verdict.to_dict(), **notation_of(verdict.measure)}
-
-
-def columns_of_strata(names: Sequence[str]) -> list[Column]:
-    """Return the columns of the stratum that each row has."""
-    return [Column(name, name, lambda row, n=n: row["stratum"][n]) for n, name in enumerate(names)]
 
 
 def _counts(comparisons: Iterable[Comparison]) -> set[int]:

@@ -43,7 +43,6 @@ from deadheat.report.of_comparison import (
     TESTS,
     best_first,
     clusters_of,
-    columns_of_strata,
     corrected_by,
     doubt_margin,
     report_comparison,
@@ -52,7 +51,7 @@ from deadheat.report.of_comparison import (
 from deadheat.report.of_evaluation import OVERLAP, few_queries
 from deadheat.report.of_judgments import list_orders, tell_orders
 from deadheat.report.of_tasks import with_languages
-from deadheat.report.score_tables import level_heading
+from deadheat.report.score_tables import columns_of_strata, level_heading
 from deadheat.stats.ranks import tiers_of
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}

@@ -56,6 +56,11 @@ Quantiles = dict[tuple[tuple[str, ...], int], Interval]
 """By the labels of a stratum, the measure and the quantile; and the number of the run."""
 
 
+def columns_of_strata(names: Sequence[str]) -> list[Column]:
+    """Return the columns of the stratum that each row has."""
+    return [Column(name, name, lambda row, n=n: row["stratum"][n]) for n, name in enumerate(names)]
+
+
 def inside(labels: tuple[str, ...]) -> str:
     """Return what follows the name of a run in sentences, if only a stratum is meant."""
     return f" ({', '.join(labels)})" if labels else ""
@@ -181,7 +186,7 @@ def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequen
                 rows.append(
                     {
                         **vars(scores.powered),
-                        "labels": labels,
+                        "stratum": labels,
                         "system": names[run],
                         "measure": scores.measure.label,
                         "human": scores.human_mean,
@@ -191,10 +196,9 @@ def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequen
                     }
                 )
     heading = level_heading(level, set())
-    of_parts = [Column(name, name, lambda row, n=n: row["labels"][n]) for n, name in enumerate(columns)]
     return tabulate(
         "judge",
-        (*of_parts, SYSTEM, MEASURE),
+        (*columns_of_strata(columns), SYSTEM, MEASURE),
         (
             Column("human", "human"),
             Column("alone", heading, ends=("human_low", "human_high"), spare=1),

@@ -41,18 +41,18 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.of_changes import report_history
-from deadheat.report.of_comparison import columns_of_strata, list_systems, report_comparison
+from deadheat.report.of_comparison import list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.of_judgments import report_judges
 from deadheat.report.of_tasks import list_languages, report_leaderboard, tell_beside, tell_gaps, tell_languages
 from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.report.page.subject import Input, Subject, about, glance, headline_of
-from deadheat.report.score_tables import NOTHING, level_heading, parts_of, tabulate_scores
+from deadheat.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
 from deadheat.version import __version__
 
 # Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src {}; img-src data:"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:"
 FEW_SUBJECTS, MOST_FIGURES = 2, 3  # of more subjects each has but so many figures
 MOST_NAMED = 3  # systems, in the title
 SYSTEMS = Column("system", "system", str)
@@ -154,8 +154,7 @@ def page_of(
     sections.append(Section("inputs", "Inputs", (made.inputs(__version__, table, command),)))
     drawn = [one.rows for one in chain(*of_languages, *of_subjects) if one.drawing]
     data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    policy = POLICY.format(f"'sha256-{digest}'")
+    policy = POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
     is_named = not first.qrels.startswith("the qrels")
     title = title or (PurePath(first.qrels).name if is_named else first.first.qrels_name)
     return str(made.page((title, about_it), sections, (data, script), _own("page.css"), policy, GLOSSARY))
