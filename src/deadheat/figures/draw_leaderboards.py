@@ -30,7 +30,7 @@ from deadheat.figures.base import (
 from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.measures.notation import MeasureLike
 
-MOST, MOST_TASKS = 60, 60  # models and tasks that a page has room for
+MOST, MOST_TASKS = 60, 60  # models or systems, and tasks, that a page has room for
 
 
 def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: str) -> alt.LayerChart:
@@ -207,9 +207,6 @@ def without_task(found: Leaderboard) -> alt.LayerChart:
     )
 
 
-MOST_SYSTEMS = 60  # systems that a page has room for
-
-
 def _judge_of(found: JudgeAgreement, judge: str | None) -> str:
     name = next(iter(found.judges)) if judge is None else judge
     check_choice("judge", name, found.judges)
@@ -226,7 +223,7 @@ def _ranked(
     every = {one.measure.label: one for one in found.conclusions if one.judge == name}
     own = every[name_among(every, measure)]
     sign = -1 if own.measure.higher_is_better else 1
-    placed = sorted(range(len(own.systems)), key=lambda n: sign * own.biases[n].baseline_mean)[:MOST_SYSTEMS]
+    placed = sorted(range(len(own.systems)), key=lambda n: sign * own.biases[n].baseline_mean)[:MOST]
     return own, list(zip(labels(own.systems[n] for n in placed), placed, strict=True))
 
 

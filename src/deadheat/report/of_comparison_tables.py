@@ -50,7 +50,7 @@ from deadheat.report.of_comparison import (
 )
 from deadheat.report.of_evaluation import OVERLAP, few_queries
 from deadheat.report.of_judgments import list_orders, tell_orders
-from deadheat.report.of_tasks import with_languages
+from deadheat.report.of_tasks import LETTERS, with_languages
 from deadheat.report.score_tables import columns_of_strata, level_heading
 from deadheat.stats.ranks import tiers_of
 
@@ -286,7 +286,6 @@ OF_BASELINE = "(baseline)"  # behind its name
 BETTER, WORSE, DOUBT = "†", "‡", "?"
 LOWER = "↓"  # behind a measure of which less is better
 LETTER = Column("letter", "")
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def report_compact(
@@ -322,7 +321,7 @@ def report_compact(
     parts: Comparisons = {(): comparison} if strata is None else strata
     names = best_first(comparison.evaluations, comparison.measures[0])
     baseline = comparison.design.baseline
-    letters = dict(zip(names, ALPHABET, strict=False)) if baseline is None and 1 < len(names) <= len(ALPHABET) else {}
+    letters = dict(zip(names, LETTERS, strict=False)) if baseline is None and 1 < len(names) <= len(LETTERS) else {}
     rows: list[dict[str, Any]] = []
     marks = ""
     for stratum, part in parts.items():
@@ -389,7 +388,7 @@ def _cells(
 
 def _marks(part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str]) -> dict[str, str]:
     """Return the marks of each system: daggers against the baseline, letters of those that it beats, or its tier."""
-    if part.design.baseline is None and len(names) > len(ALPHABET):
+    if part.design.baseline is None and len(names) > len(LETTERS):
         return _tiers(part, measure)
     order = {name: place for place, name in enumerate(letters)}
     daggers, beaten = dict.fromkeys(names, ""), {name: list[tuple[int, str]]() for name in names}
@@ -438,7 +437,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     if design.baseline is not None:
         than = f"{', '.join(said)} than {design.baseline}."
         yield than if said else f"No difference from {design.baseline} is significant."
-    elif marks and len(comparison.evaluations) > len(ALPHABET):
+    elif marks and len(comparison.evaluations) > len(LETTERS):
         yield "Numbers behind a number: tiers, of which the first holds all systems that the best is not significantly"
         yield "better than, the second those of the others, and so on."
     elif marks:

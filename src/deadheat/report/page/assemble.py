@@ -127,10 +127,18 @@ def page_of(
     """
     names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
     of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
-    first, today = subjects[0], datetime.now(UTC).date()
+    first = subjects[0]
     n_queries = counted(len(first.query_ids), "query", "queries")
-    made_of = [title and PurePath(first.qrels).name, n_queries, f"ties: {first.first.ties}", str(today)]
-    about_it = " · ".join(filter(None, [f"{of} by {first.main.label}", *made_of, f"deadheat {__version__}"]))
+    about_it = " · ".join(
+        (
+            f"{of} by {first.main.label}",
+            *([PurePath(first.qrels).name] if title else []),
+            n_queries,
+            f"ties: {first.first.ties}",
+            str(datetime.now(UTC).date()),
+            f"deadheat {__version__}",
+        )
+    )
     missing = are_missing()
     most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
     numbers = count()
