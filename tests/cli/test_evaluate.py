@@ -98,7 +98,7 @@ def test_per_query_table_stands_above_the_means() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_trec_format() -> None:
-    measures = "num_q num_rel_ret map recip_rank P_5 ndcg_cut_10 nDCG(gain='exp')@5"
+    measures = "num_q num_rel_ret map recip_rank P_5 ndcg_cut_10 nDCG(gain='exp')@5 Abstain"
     out = ok("evaluate", "qrels.txt", "bm25.run", "-m", measures, "--format", "trec")
     assert out.splitlines()[:4] == [
         "runid                 \tall\tbm25",
@@ -107,7 +107,10 @@ def test_trec_format() -> None:
         "map                   \tall\t0.3125",
     ]
     names = [line.split()[0] for line in out.splitlines()[4:]]
-    assert names == ["recip_rank", "P_5", "ndcg_cut_10", "nDCG(gain='exp')@5"]
+    assert names == ["recip_rank", "P_5", "ndcg_cut_10", "nDCG(gain='exp')@5", "Abstain"]
+    refused = call("evaluate", "qrels.txt", "bm25.run", "--fill", "qrels.txt", "--format", "trec")
+    assert refused.exit_code == 2
+    assert "--format trec has no place for what --fill adds" in " ".join(refused.stderr.split())
 
 
 @pytest.mark.usefixtures("folder")

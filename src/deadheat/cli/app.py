@@ -103,7 +103,7 @@ GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has
     "output": (
         *("per_query", "save", *(one.name for one in fields(Saving)), "label", "commit", "figures", "figure_format"),
         *("no_title", "figure_width"),
-        *("form", "output", "digits", "table", "quiet", "verbose", "debug", "help", "help_all"),
+        *("form", "output", "digits", "table", "quiet", "verbose", "debug", "help_all"),
     ),
 }
 MOST_USED = (
@@ -442,6 +442,8 @@ def _new_bars() -> Progress:
 
 def group_of(option: click.Parameter) -> str:
     """Return the name of the group of an option."""
+    if HELP in option.opts:  # of the name that click gives it
+        return "output"
     return next((group for group, names in GROUPS.items() if option.name in names), OWN)
 
 

@@ -418,7 +418,8 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
         options["beside"] and options["ties"] != "expected",
         f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
     )
-    added = [f"--{name}" for name in ("ci", "by", "beside", "quantiles", "abstention", "overlaps") if options[name]]
+    more = ("ci", "by", "beside", "quantiles", "abstention", "overlaps", "fill", "judge")
+    added = [f"--{name}" for name in more if options[name]]
     refuse_if(
         form == "trec" and added,
         f"--format trec has no place for what {' and '.join(added)} adds: choose another format",
