@@ -255,7 +255,7 @@ def test_csv_is_escaped_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> 
     arguments = ["evaluate", QRELS, RUNS[1], "--per-query", "--format", "csv"]
     data = call(*arguments).stdout
     assert "\x1b[31mred" in data
-    monkeypatch.setattr("deadheat.cli.files.is_terminal", lambda: True)
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
     shown = call(*arguments).stdout
     assert not RAW.search(shown)
     assert r"\x1b[31mred" in shown
