@@ -508,31 +508,26 @@ class TieSums:
     sides: Mapping[Any, Side]
     known: dict[tuple[object, Hashable, bytes], Any] = field(default_factory=dict, repr=False)
 
-    @property
-    def measure(self) -> Measure:
-        """The measure of all sides."""
-        return next(iter(self.sides.values())).measure
-
-    def exact(self, a: Hashable, b: Hashable, keep: BoolArray) -> tuple[Distribution, Distribution] | None:
-        """Return the distributions of two sums, exact or on one grid; None where they are not feasible."""
-        if not (self.sides[a].can_draw and self.sides[b].can_draw):
-            return None
-        one = self._once(Side.summands, a, keep)
-        other = self._once(Side.summands, b, keep) if one else None
-        return comparable(one, other) if one and other else None
-
-    def drawn(
+    def distributions(
         self, a: Hashable, b: Hashable, keep: BoolArray, normal_error: float
-    ) -> tuple[DrawnSums, DrawnSums] | None:
-        """Return two drawn sums; None where none can be drawn, or a normal distribution with this error will do."""
+    ) -> tuple[Distribution, Distribution] | tuple[DrawnSums, DrawnSums] | None:
+        """Return the distributions of two sums, exact or on one grid; else drawn sums.
+
+        None where neither is feasible, or a normal distribution with this error will do in place of drawn sums.
+        """
         both = (self.sides[a], self.sides[b])
         if not all(side.can_draw for side in both):
             return None
+        one = self._once(Side.summands, a, keep)
+        other = self._once(Side.summands, b, keep) if one else None
+        found = comparable(one, other) if one and other else None
+        if found:
+            return found
         enough = DEAR if min(side.n_draws(keep) for side in both) < FEW else PROVED
         if not normal_error > enough:  # NaN too
             return None
-        one, other = self._once(Side.drawn, a, keep), self._once(Side.drawn, b, keep)
-        return (one, other) if one and other else None
+        first, second = (self._once(Side.drawn, place, keep) for place in (a, b))
+        return (first, second) if first and second else None
 
     def _once(self, find: Callable[[Side, BoolArray], T], place: Hashable, keep: BoolArray) -> T:
         key = find, place, keep.tobytes()

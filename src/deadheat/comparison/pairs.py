@@ -617,8 +617,8 @@ def _check_shared(
             name = min(n_own, key=n_own.__getitem__)
             raise ParameterError(
                 "test='tukey' takes the queries that have a value for all systems: by"
-                f" {TieSums(sides).measure.label} only {n_shared}, where a pair has {n_of_pair}. {name} has the fewest,"
-                f" {n_own[name]}",
+                f" {next(iter(sides.values())).measure.label} only {n_shared}, where a pair has {n_of_pair}."
+                f" {name} has the fewest, {n_own[name]}",
                 hint="leave it out, or choose another test",
             )
 
@@ -716,7 +716,7 @@ def _reversal(sums: TieSums, a: Hashable, b: Hashable, normal: Flip) -> Flip:
     """Return what tie orders do to the sign of the difference of two systems: exact if possible, sampled if need be."""
     gap = gap_of(sums.sides[a], sums.sides[b])
     keep: BoolArray = ~np.isnan(gap.values)
-    found = sums.exact(a, b, keep) or sums.drawn(a, b, keep, normal.standard_error)
+    found = sums.distributions(a, b, keep, normal.standard_error)
     if not found:
         return normal
     own = gap.factors(keep)

@@ -511,7 +511,7 @@ def winner(sums: TieSums, a: str, b: str, sign: float) -> tuple[Flip, float]:
     variance = float(gap.variance[keep].sum()) / n**2
     ahead = math.copysign(mean, mean * sign) if mean else 0.0
     normal = normal_flip(ahead, variance, normal_error_of(one, other, keep, n * mean))
-    found = sums.exact(a, b, keep) or sums.drawn(a, b, keep, normal.standard_error)
+    found = sums.distributions(a, b, keep, normal.standard_error)
     if found is None:
         return normal, 0.0
     # flips ask how likely the sign is that is opposite to the one given; the size of the difference plays no part
