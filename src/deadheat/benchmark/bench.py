@@ -44,8 +44,8 @@ from deadheat.benchmark.retrievers import (
     LLM,
     Embedding,
     Reranked,
-    Retriever,
     RunFile,
+    System,
     best,
     described,
     identity,
@@ -211,7 +211,7 @@ class Store:
             file.write(held.getvalue())
             beside.write(_text(made))
 
-    def finish(self, result: BenchResult, documents: Collection, retrievers: Mapping[str, Retriever]) -> None:
+    def finish(self, result: BenchResult, documents: Collection, retrievers: Mapping[str, System]) -> None:
         """Write evaluations, report and summary; remove evaluations of the previous call that this one has not made.
 
         They would be taken for new ones, though their cases may have been corrected since.
@@ -383,7 +383,7 @@ def _text(value: Mapping[str, Any]) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[str, Retriever]) -> dict[str, Any]:
+def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[str, System]) -> dict[str, Any]:
     """Return settings, versions, fingerprints and results; the same for the same work, interrupted or not."""
     settings, margin, across = result.settings, result.settings.margin, result.across.items()
     return {
@@ -573,9 +573,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     chosen = measures_of(measures, at, has_ontology=ontology is not None)
     check_depth(chosen, k)
     with _told() as confused:  # a file named like a retriever; warnings of libraries while they load are not passed on
-        systems = make_retrievers(retrievers)
-    if rerankers:
-        systems = reranked(systems, rerankers, rerank_depth, then_by_first=rerank_then_by_first)
+        own = make_retrievers(retrievers)
+    systems = reranked(own, rerankers or (), rerank_depth, then_by_first=rerank_then_by_first)
     design = Design.of(locals(), rng=_seed(rng))
     names = list(systems)
     if baseline is not None:
@@ -699,7 +698,7 @@ def _told() -> Iterator[list[Warning | str]]:
 
 
 def _search(
-    systems: Mapping[str, Retriever],
+    systems: Mapping[str, System],
     parts: Sequence[Part],
     documents: Collection,
     k: int,
@@ -716,7 +715,7 @@ def _search(
     for (name, system), part in product(systems.items(), parts):
         named = Key(*part.key, name)
         language = None if part.language == NONE else part.language
-        retriever: Retriever = system.in_language(language) if isinstance(system, BM25 | Reranked) else system
+        retriever = system.in_language(language) if isinstance(system, BM25 | Reranked) else system
         has_key = key_of(retriever) is not None  # without one we cannot know whether it is still the same
         key = {
             "search": SEARCH,
@@ -747,8 +746,7 @@ def _search(
             searched[id(first), part.key, deep] = retrieve(first, query_ids, texts, deep)
         found = searched[id(first), part.key, deep]
         if isinstance(retriever, Reranked):
-            retriever.take_texts(documents)
-            found = best(retriever.regrade(found, query_ids, texts), query_ids, k)
+            found = best(retriever.regrade(found, query_ids, texts, documents), query_ids, k)
         seconds = time.perf_counter() - start
         if unknown := sorted(set(found["doc_id"].to_list()) - set(documents.ids)):
             warnings.warn(
@@ -827,7 +825,7 @@ def _seed(rng: Rng) -> int:
 
 
 def _check_parts(
-    parts: Sequence[Part], systems: Mapping[str, Retriever], cluster: str | Mapping[str, object] | None
+    parts: Sequence[Part], systems: Mapping[str, System], cluster: str | Mapping[str, object] | None
 ) -> None:
     """Refuse columns without labels, keys that JSON cannot hold and run files that lack a part, before any search."""
     for part in parts:
@@ -839,7 +837,7 @@ def _check_parts(
                 system.look_up([case.case_id for case in part.cases], of=str(part))
 
 
-def _confirm(parts: Sequence[Part], systems: Mapping[str, Retriever], confirm: Callable[[str], bool] | None) -> None:
+def _confirm(parts: Sequence[Part], systems: Mapping[str, System], confirm: Callable[[str], bool] | None) -> None:
     """Ask before language models are called."""
     asked = [one for one in systems.values() if isinstance(one, Reranked) and isinstance(one.grade, LLM)]
     if not asked or confirm is None:
@@ -910,7 +908,7 @@ def _spoken(documents: Collection, parts: Sequence[Part]) -> tuple[tuple[str, ..
     return ((found,), True) if found else ((), False)
 
 
-def _words(retriever: Retriever, parts: Sequence[Part]) -> dict[str, list[str]]:
+def _words(retriever: System, parts: Sequence[Part]) -> dict[str, list[str]]:
     """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
     if not isinstance(retriever, BM25):
         return {}

@@ -11,7 +11,7 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers import BM25, LLM, Hits, Reranked, described, make_retriever, retrieve
+from deadheat.benchmark.retrievers import BM25, LLM, Hits, Reranked, best, described, make_retriever, retrieve
 from deadheat.data.judgments import read_grade
 from deadheat.errors import DataError, NoteWarning, ParameterError
 from support.chat_server import ChatServer, chat_server, grade
@@ -46,8 +46,9 @@ def graded(query: str, text: str) -> object:  # noqa: ARG001 - a reranker looks 
 
 
 def run_of(retriever: Reranked, k: int = 10) -> list[tuple[str, float]]:
-    retriever.index(DOCUMENTS)
-    return [(doc, score) for _, doc, score in retrieve(retriever, ["q"], ["flat tyre"], k).rows()]
+    found = retrieve(retriever.first, ["q"], ["flat tyre"], max(k, retriever.depth))
+    graded = retriever.regrade(found, ["q"], ["flat tyre"], DOCUMENTS)
+    return [(doc, score) for _, doc, score in best(graded, ["q"], k).rows()]
 
 
 def per_pair(pairs: Sequence[tuple[str, str]]) -> list[object]:

@@ -294,8 +294,7 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> list[dict[str, Any]]:
     """
     for label in by:
         check_choice("by", label, LABELS)
-    if not cases:
-        raise DataError("no case to summarise", allowed="at least one", path=cases.path or cases.name)
+
     found = []
     for label in ("all", *dict.fromkeys(by)):
         groups = collected((getattr(case, label, None), case) for case in cases).items()

@@ -5,6 +5,7 @@ from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, Ru
 from deadheat.benchmark.retrievers.reranking import (
     LLM,
     Reranked,
+    System,
     described,
     identity,
     key_of,
@@ -23,6 +24,7 @@ __all__ = [
     "Retriever",
     "RunFile",
     "StringSimilarity",
+    "System",
     "best",
     "described",
     "identity",

@@ -139,8 +139,7 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
     """
     if isinstance(retriever, RunFile):
         found = retriever.look_up(query_ids)
-    elif (search := getattr(retriever, "retrieve", None)) is not None:  # one that goes on from another's run
-        found = search(query_ids, texts, k)
+
     else:
         found = _frame(retriever.name, retriever.search(texts, k), query_ids)
     return best(found, query_ids, k)

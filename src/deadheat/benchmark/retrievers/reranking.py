@@ -14,7 +14,7 @@ from http.client import HTTPException
 from importlib import import_module
 from pathlib import Path
 from threading import Event
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
@@ -23,7 +23,7 @@ import polars as pl
 
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers.embedding import BM25, Embedding, StringSimilarity, default_folder
-from deadheat.benchmark.retrievers.protocol import SCHEMA, Function, Hits, Retriever, RunFile, retrieve
+from deadheat.benchmark.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
 from deadheat.data.judgments import read_grade
 from deadheat.errors import (
     DataError,
@@ -56,8 +56,11 @@ MAY_PASS = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # answers of a server 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 
 
+System: TypeAlias = "Retriever | Reranked"
+
+
 class Reranked:
-    """A retriever whose first documents are ordered by grades, and the others below them as before.
+    """A retriever and a reranker: its first documents are ordered by grades, the others are below them as before.
 
     Documents that tie with the last of the first ones are graded, too. A document without a grade, as where a language
     model refuses, stands with the others, below those that have one.
@@ -87,8 +90,6 @@ class Reranked:
         self.first, self.grade, self.grader = first, grade, name
         self.depth, self.then_by_first = as_count("rerank_depth", depth), then_by_first
         self.name = f"{first.name} + {name}"
-        self._texts: dict[str, str] = {}
-        self._in: dict[int, Reranked] = {}
 
     def __repr__(self) -> str:
         return f"Reranked({self.first!r}, {self.grader!r}, depth={self.depth})"
@@ -102,46 +103,25 @@ class Reranked:
         return {"first": keys[0], "grade": keys[1], "depth": self.depth, "then_by_first": self.then_by_first}
 
     def in_language(self, language: str | None) -> "Reranked":
-        """Return the reranker of what the retriever finds in a language: itself, if that is the same in all."""
+        """Return the reranker of what the retriever finds in a language."""
         first = self.first.in_language(language) if isinstance(self.first, BM25) else self.first
-        if first is self.first:
-            return self
-        if id(first) not in self._in:
-            self._in[id(first)] = Reranked(
-                first, self.grade, self.grader, depth=self.depth, then_by_first=self.then_by_first
-            )
-        return self._in[id(first)]
+        return Reranked(first, self.grade, self.grader, depth=self.depth, then_by_first=self.then_by_first)
 
-    def index(self, documents: Collection) -> None:
-        """Let the retriever take the documents, and keep their texts: name and synonyms."""
-        self.first.index(documents)
-        self.take_texts(documents)
-
-    def take_texts(self, documents: Collection) -> None:
-        """Keep the texts of the documents, which the retriever has taken already."""
-        texts, owner = documents.strings()
-        own = collected((documents.ids[place], text) for text, place in zip(texts, owner.tolist(), strict=True))
-        self._texts.update({doc: "; ".join(strings) for doc, strings in own.items()})
-
-    def search(self, texts: Sequence[str], k: int) -> Hits:
-        """Return the k best documents of each text."""
-        found = self.retrieve([str(n) for n in range(len(texts))], texts, k)
-        return Hits(found["query_id"].cast(pl.Int64).to_numpy(), found["doc_id"].to_numpy(), found["score"].to_numpy())
-
-    def retrieve(self, query_ids: Sequence[str], texts: Sequence[str], k: int) -> pl.DataFrame:
-        """Return query_id, doc_id and score of the best documents."""
-        return self.regrade(retrieve(self.first, query_ids, texts, max(k, self.depth)), query_ids, texts)
-
-    def regrade(self, found: pl.DataFrame, query_ids: Sequence[str], texts: Sequence[str]) -> pl.DataFrame:
-        """Return the documents that the retriever found, with their new scores."""
+    def regrade(
+        self, found: pl.DataFrame, query_ids: Sequence[str], texts: Sequence[str], documents: Collection
+    ) -> pl.DataFrame:
+        """Return what the retriever found with new scores; of a document name and synonyms are graded."""
         score = pl.col("score")
         found = found.with_columns(
             (score.rank("min", descending=True).over("query_id") <= self.depth).alias("is_first"),
             place=pl.int_range(pl.len()),
         )
         asked = found.filter("is_first")
-        text_of, rows = dict(zip(query_ids, texts, strict=True)), asked.select("query_id", "doc_id").rows()
-        pairs = [(text_of[query], self._texts.get(doc, doc)) for query, doc in rows]
+        text_of = dict(zip(query_ids, texts, strict=True))
+        strings, owner = documents.strings()
+        named = collected((documents.ids[place], text) for text, place in zip(strings, owner.tolist(), strict=True))
+        rows = asked.select("query_id", "doc_id").rows()
+        pairs = [(text_of[query], "; ".join(named.get(doc, [doc]))) for query, doc in rows]
         answers = list(self.grade(pairs)) if pairs else []
         if len(answers) != len(pairs):
             raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
@@ -167,7 +147,7 @@ class Reranked:
 
 def reranked(
     retrievers: Mapping[str, Retriever], rerankers: object, depth: int, *, then_by_first: bool
-) -> dict[str, Retriever]:
+) -> dict[str, System]:
     """Return the retrievers, and each of them with each reranker."""
     if not isinstance(rerankers, Mapping):
         rerankers = {_name(one): one for one in (rerankers if isinstance(rerankers, list | tuple) else [rerankers])}
@@ -465,7 +445,7 @@ def _distinguished(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever
     return named
 
 
-def described(retriever: Retriever) -> str:
+def described(retriever: System) -> str:
     """Return what a retriever is, in words.
 
     Examples
@@ -487,7 +467,7 @@ def described(retriever: Retriever) -> str:
     return "a function" if isinstance(retriever, Function) else f"of the class {type(retriever).__name__}"
 
 
-def identity(retriever: Retriever) -> str:
+def identity(retriever: System) -> str:
     """Return what the results of a retriever depend on, as JSON; without a key only its class and name."""
     key = key_of(retriever)
     if key is None:
@@ -500,7 +480,7 @@ def identity(retriever: Retriever) -> str:
         ) from error
 
 
-def key_of(retriever: Retriever) -> object:
+def key_of(retriever: System) -> object:
     """Return what distinguishes the results of a retriever; None if only a search can say what it finds."""
     kind = type(retriever)
     if isinstance(retriever, OWN) and kind not in OWN and "key" not in vars(kind):
