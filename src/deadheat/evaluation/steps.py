@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.rows import round_scores
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run
@@ -125,25 +125,29 @@ def steps_of(
             "tied": placements.tied,
             "relevance": placements.relevance,
             "row": np.arange(len(placements.query)),
+            "score": [None] * len(placements.query),
         },
-        schema={"doc_id": pl.String, "above": pl.Int64, "tied": pl.Int64, "relevance": pl.Float64, "row": pl.Int64},
-    ).with_columns(score=pl.lit(None, pl.Float64))
+        schema_overrides={"doc_id": pl.String, "above": pl.Int64, "tied": pl.Int64, "score": pl.Float64},
+    )
     n_judged = rows.height
     if own is not None and run is not None and run.by_keys is None:  # else the rank of others is not that of scores
         rows = _with_others(rows, before, own, ties)
-    columns = _columns(measure, placements, reached, rows) if is_sum else {}
+    first, last = rows["above"] + 1, rows["above"] + rows["tied"]
+    # unjudged documents stand behind the judged ones
+    of_row = np.nan_to_num(rows["row"].to_numpy(), nan=n_judged).astype(np.int64)
+    ranks = (rows["above"].to_numpy(), rows["tied"].to_numpy())
+    columns = _columns(measure, placements, reached, of_row, *ranks) if is_sum else {}
     if "part" in columns:
         columns["sum"] = np.cumsum(columns["part"])
     else:
-        ends = np.full(n_judged, np.nan)
-        ends[np.append(placements.tie_starts[1:], n_judged) - 1] = reached
-        columns["sum"] = np.append(ends, np.nan)[rows["row"].fill_null(n_judged).to_numpy()]
-    ranks = rows.select((pl.col("above") + 1).alias("first"), (pl.col("above") + pl.col("tied")).alias("last"))
-    documents = pl.concat(
-        [ranks, rows.select("doc_id", "score", "relevance"), pl.DataFrame(columns).fill_nan(None)], how="horizontal"
-    )
+        sums = np.full(n_judged + 1, np.nan)
+        sums[np.append(placements.tie_starts[1:], n_judged) - 1] = reached
+        columns["sum"] = sums[of_row]
+    # column by column: expressions of Polars would take as long as all else
+    shown = {"first": first, "last": last, **{name: rows[name] for name in ("doc_id", "score", "relevance")}}
+    documents = pl.DataFrame(shown | {name: pl.Series(values, nan_to_null=True) for name, values in columns.items()})
     if measure.deepest is not None:
-        documents = documents.filter(pl.col("first") <= measure.deepest)
+        documents = documents[: int((first <= measure.deepest).sum())]
     rel: Any = getattr(measure, "rel", LOWEST_POSITIVE)
     return Steps(
         name=name,
@@ -220,12 +224,10 @@ def _with_others(rows: pl.DataFrame, before: Placements, own: pl.DataFrame, ties
     )
 
 
-def _columns(
-    measure: Measure, placements: Placements, reached: FloatArray, rows: pl.DataFrame
+def _columns(  # noqa: PLR0917 - what is known of each row
+    measure: Measure, placements: Placements, reached: FloatArray, of_row: IntArray, above: IntArray, tied: IntArray
 ) -> dict[str, FloatArray]:
     """Return what a measure makes of each row, and `part`, what the row adds to the sum, where that is known."""
-    n_judged, above, tied = len(placements.query), rows["above"].to_numpy(), rows["tied"].to_numpy()
-    of_row = rows["row"].fill_null(n_judged).to_numpy()  # unjudged documents stand behind the judged ones
 
     def by_row(values: FloatArray) -> FloatArray:
         return np.append(values, 0.0)[of_row]
@@ -247,7 +249,7 @@ def _columns(
     starts = placements.tie_starts
     counts = (placements.relevance >= getattr(measure, "rel", 0)).astype(np.float64)
     share = ratio(np.diff(reached, prepend=0.0), segment_sums(counts, starts))  # the same for each that counts
-    part = by_row(counts * np.repeat(share, np.diff(np.append(starts, n_judged))))
+    part = by_row(counts * np.repeat(share, np.diff(np.append(starts, len(counts)))))
     if not isinstance(measure, AP):
         return {"part": part}
     is_relevant, rank = by_row(counts) > 0, above + 1

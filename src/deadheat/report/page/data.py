@@ -191,11 +191,10 @@ def _listed(steps: Steps, numbers: Mapping[str, int]) -> dict[str, Any]:
     """Return the steps as the script shows them: of each document its ranks, its number, and what is made of it."""
     frame, shown = steps.documents, steps.documents[:N_STEPS]
     names = frame.columns[frame.columns.index("relevance") + 1 :]
-    made = shown.select(pl.col(names).cast(pl.Float64).fill_null(math.nan))
-    columns = [_numbers(column.to_numpy(), ROUNDED) for column in made]
+    columns = [_numbers(shown[name].cast(pl.Float64).to_numpy(), ROUNDED) for name in names]  # NaN: not known
     docs = [numbers[doc] for doc in shown["doc_id"]]
-    total = [*frame["sum"].drop_nulls()][-1:] or [math.nan]
-    value, divisor, last = _numbers(np.array([steps.value, steps.divisor, *total]), ROUNDED)
+    total = next((one for one in reversed(frame["sum"].to_list()) if one is not None), math.nan)
+    value, divisor, last = _numbers(np.array([steps.value, steps.divisor, total]), ROUNDED)
     return {
         "names": [HEADINGS.get(name, name) for name in names],
         "rows": list(zip(shown["first"], shown["last"], docs, *columns, strict=True)),
