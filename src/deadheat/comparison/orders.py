@@ -220,7 +220,7 @@ def as_queries(placements: Placements, queries: IntArray, orders: list[Orders], 
     return replace(
         copies,
         query=np.repeat(np.arange(copies.n_queries), np.repeat([rank.shape[1] for rank in ranked], n_orders)),
-        documents=np.full(len(rows), "", dtype=object),  # measures that look at them list no orders
+        documents=np.broadcast_to(np.array("", object), len(rows)),  # measures that look at them list no orders
         relevance=placements.relevance[rows],
         above=np.concatenate(above),
         tied=np.ones(len(rows), np.int64),
