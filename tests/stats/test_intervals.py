@@ -203,3 +203,26 @@ def test_the_bootstrap_t_by_definition() -> None:
     expected = [min(low, by_t.low), max(high, by_t.high)]
     assert [found[0][0], found[1][0]] == pytest.approx(expected, abs=0.1 * untyped.stats.sem(values))
     assert high > by_t.high + 0.2 * untyped.stats.sem(values)
+
+
+@pytest.mark.parametrize("with_weights", [False, True])
+@pytest.mark.parametrize("method", [*OF_ANY_MEANS, "gaffke"])
+def test_columns_in_pieces_have_the_bounds_that_each_has_alone(
+    monkeypatch: pytest.MonkeyPatch, method: str, *, with_weights: bool
+) -> None:
+    rng = np.random.default_rng(5)
+    values = np.where(rng.random((14, 7)) < 0.1, np.nan, rng.random((14, 7)))
+    weights = rng.random(values.shape) + 0.1 if with_weights else None
+    monkeypatch.setattr("deadheat.stats.intervals.BATCH_CELLS", 250)  # two columns of 99 resamples
+    low, high = stats.interval_bounds(
+        values, method=method, n_resamples=99, rng=np.random.default_rng(2), weights=weights
+    )
+    for n, column in enumerate(values.T):
+        alone = stats.interval_bounds(
+            column[:, None],
+            method=method,
+            n_resamples=99,
+            rng=np.random.default_rng(2),
+            weights=None if weights is None else weights[:, n],
+        )
+        assert (low[n], high[n]) == pytest.approx([float(end[0]) for end in alone], abs=1e-12)

@@ -1,6 +1,5 @@
 """Confidence intervals and standard errors of means over queries, column by column, and of proportions."""
 
-from copy import deepcopy
 from statistics import NormalDist
 
 import numpy as np
@@ -16,6 +15,7 @@ from deadheat.stats.units import (
     as_matrix,
     as_weights,
     batches,
+    bootstrap_means,
     bootstrap_t,
     means_of,
     units_of,
@@ -112,24 +112,25 @@ def interval_bounds(
     values = as_matrix("values", values)
     codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
     bounds = np.full((2, values.shape[1]), np.nan)
-    if method in {"bca", "percentile"}:
-        drawn, whole = generator(rng), [(0, values.shape[1])]
-        # a few columns at a time, all by the same resamples, which stay in the cache and take little memory
-        for first, last in batches(values.shape[1], n_resamples, BATCH_CELLS) if means is None else whole:
-            part, of_part = values[:, first:last], None if own is None else own[:, first:last]
-            same = {"cluster": codes, "rng": deepcopy(drawn), "weights": of_part}
-            resampled = means_of(means, part, n_resamples=n_resamples, **same)
-            for units in units_of(part, codes, weights=of_part):
-                found = _resampled_bounds(units, resampled[:, units.columns], method, level)
-                bounds[:, first + units.columns] = found
-        drawn.integers(1 << 63)  # as `resampled_means`: the next call takes other resamples
-        return bounds[0], bounds[1]
     seed = int(generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
-    for units in units_of(values, codes, fewest=1 if method == BOUNDED else 2, weights=own):
-        found = _bounded(units, level, n_resamples, limits, seed) if method == BOUNDED else t_bounds(units, level)
-        bounds[:, units.columns] = (
-            _widened(units, found, level, n_resamples, seed) if method == "bootstrap-t" else found
-        )
+    given = None if means is None else means_of(means, values)
+    # as many columns at a time as stay in the cache: resamples of all may take more memory than there is
+    for first, last in batches(values.shape[1], 1 if method == "t" else n_resamples, BATCH_CELLS):
+        of_part = None if own is None else own[:, first:last]
+        for units in units_of(values[:, first:last], codes, fewest=1 if method == BOUNDED else 2, weights=of_part):
+            places = first + units.columns
+            if method == BOUNDED:
+                found = _bounded(units, level, n_resamples, limits, seed)
+            elif method in {"t", "bootstrap-t"}:
+                found = t_bounds(units, level)
+                found = found if method == "t" else _widened(units, found, level, n_resamples, seed)
+            elif given is None:
+                drawn = np.random.default_rng(seed)
+                resampled = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=drawn)
+                found = _resampled_bounds(units, resampled, method, level)
+            else:
+                found = _resampled_bounds(units, given[:, places], method, level)
+            bounds[:, places] = found
     return bounds[0], bounds[1]
 
 
