@@ -453,18 +453,19 @@ def described(retriever: System) -> str:
     >>> described(make_retriever("bm25(b=0.5)")), described(make_retriever(len))
     ('BM25', 'a function')
     """
-    if isinstance(retriever, BM25):
-        return "BM25"
-    if isinstance(retriever, StringSimilarity):
-        return f"string similarity ({retriever.method})"
     if isinstance(retriever, RunFile):
         return f"the run file{'s' * (len(retriever.paths) > 1)} {', '.join(map(str, retriever.paths))}"
-    if isinstance(retriever, Embedding):
-        return f"the model {retriever.model}"
     if isinstance(retriever, Reranked):
         then = ", then by its scores" if retriever.then_by_first else ""
         return f"{described(retriever.first)}, the first {retriever.depth} graded by {retriever.grader}{then}"
-    return "a function" if isinstance(retriever, Function) else f"of the class {type(retriever).__name__}"
+    kinds = {
+        BM25: "BM25",
+        StringSimilarity: "string similarity ({0.method})",
+        Embedding: "the model {0.model}",
+        Function: "a function",
+    }
+    forms = (form for kind, form in kinds.items() if isinstance(retriever, kind))
+    return next(forms, f"of the class {type(retriever).__name__}").format(retriever)
 
 
 def identity(retriever: System) -> str:
