@@ -53,10 +53,15 @@ class TieSpread:
     no_relevant: str | None = None
     filling: Filling | None = None
 
+    @cached_property
+    def _near(self) -> Placements:
+        """The placements that the measure looks at."""
+        return self.measure.near(self.placements)
+
     def _over_fillings(self, find: Callable[[Placements], Any]) -> Any:  # noqa: ANN401 - an array, or several
         """Return what a function finds in the placements, or the mean of it over all fillings."""
         if self.filling is None:
-            return find(self.measure.near(self.placements))
+            return find(self._near)
         return np.mean([find(one) for one in self.filling], axis=0)
 
     def of(self, ranked: Placements) -> FloatArray:

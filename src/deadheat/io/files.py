@@ -110,6 +110,8 @@ def readable(path: str | os.PathLike[str]) -> Path:
         raise DataError("is a directory", allowed="a file", path=path)
     if not os.access(path, os.R_OK):
         raise DataError("permission denied", allowed="a file that can be read", path=path)
+    if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and _is_endless(path):
+        raise DataError("is a device", allowed="a file or a pipe", path=path)
     return path
 
 
@@ -118,6 +120,15 @@ def _meant(path: Path) -> str:
     if not PATTERN.isdisjoint(path.name):
         return "a pattern names Parquet files for an engine: polars, duckdb or spark"
     return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else [])
+
+
+def _is_endless(path: Path) -> bool:
+    """Return whether a device has no end, such as /dev/zero or a disk, not a terminal or /dev/null."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        return not os.isatty(descriptor) and os.fstat(descriptor).st_rdev != Path(os.devnull).stat().st_rdev
+    finally:
+        os.close(descriptor)
 
 
 def plain_head(path: Path) -> bytes | None:

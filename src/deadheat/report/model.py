@@ -244,7 +244,8 @@ class Table:
     @property
     def are_words(self) -> list[bool]:
         """Which columns hold text in every cell: they are flush left."""
-        return [all(isinstance(cell, str | tuple) for cell in self.cells_of(n)) for n in range(len(self.columns))]
+        groups = [group for row in self.rows for group in row.cells]
+        return [all(isinstance(group[n], str | tuple) for group in groups) for n in range(len(self.columns))]
 
     def with_groups_as_rows(self) -> Table:
         """Return the table with the name of the group as the last label, and a row for each; without groups, itself."""
