@@ -60,8 +60,8 @@ class Uncertainty:
 
     Attributes
     ----------
-    errors, freedom : ndarray of float, shape (n_models + 1, n_models + 1)
-        Standard error of the difference of two means, and its degrees of freedom; the last row is of a mean itself.
+    reach : ndarray of float, shape (n_models,)
+        From a mean to the ends of its interval, for itself alone.
     critical : float
         Deviations that the largest difference of two means exceeds with the probability of an error.
     better : ndarray of bool, shape (n_models, n_models)
@@ -72,8 +72,7 @@ class Uncertainty:
         The share of resamples in which a model is first, divided among equals.
     """
 
-    errors: FloatArray = field(repr=False)
-    freedom: FloatArray = field(repr=False)
+    reach: FloatArray = field(repr=False)
     critical: float
     better: BoolArray = field(repr=False)
     rank_low: FloatArray = field(repr=False)
@@ -214,12 +213,7 @@ class Leaderboard(Plottable, Shown):
 
     def intervals(self) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the interval of each mean, for itself alone; NaN if they are unknown."""
-        if self.uncertainty is None:
-            return np.full(len(self.models), np.nan), np.full(len(self.models), np.nan)
-        from scipy import special  # slow to load
-
-        freedom = np.minimum(self.uncertainty.freedom[:-1, -1], MANY)
-        reach = special.stdtrit(freedom, (1 + self.confidence_level) / 2) * self.uncertainty.errors[:-1, -1]
+        reach = np.full(len(self.models), np.nan) if self.uncertainty is None else self.uncertainty.reach
         return self.mean_low - reach, self.mean_high + reach
 
     def to_polars(self) -> pl.DataFrame:
@@ -560,6 +554,8 @@ def _unknown(
 
 def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, rng: np.random.Generator) -> Uncertainty:
     """Return what resamples say, of tasks whose columns are in the order of the models."""
+    from scipy import special  # slow to load
+
     groups: list[IntArray] | None = None
     if board.sampling == "fixed":
         blocks, of_blocks = list(tasks), board.shares.tolist()
@@ -579,8 +575,7 @@ def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, r
     filled = totals + (board.mean_low + board.mean_high) / 2 - totals.mean(axis=0)
     rank_low, rank_high, p_best = bounds_of_ranks(*stats.ranks(sign * filled), board.confidence_level)
     return Uncertainty(
-        errors=errors,
-        freedom=freedom,
+        reach=special.stdtrit(np.minimum(freedom[:-1, -1], MANY), (1 + board.confidence_level) / 2) * errors[:-1, -1],
         critical=critical,
         better=better,
         rank_low=rank_low,
