@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -728,20 +727,28 @@ def evaluate_with_confidence(
         **EvaluationArguments(missing=missing, no_relevant=no_relevant, check_duplicates=check_duplicates)
         | {"then_by": other if scale == 0 else None},
     )
-    found = partial(ConfidenceEvaluation, name=first.name, then_by=other.name, query_ids=plain.query_ids)
     if scale in EXACT:
-        scores = tuple(_scores(plain, one.measure, one.values, one.values * 0.0) for one in plain)
-        return found(scores, scale=float(scale), n_draws=0, notes=(EXACT[scale], *plain.notes))
-    orders = _JudgedTies.of(plain.placements, first.to_polars(), other.to_polars())
-    means, errors = _draw(orders, chosen, float(scale), n_draws, generator(rng))
-    scores = tuple(_scores(plain, *of_measure) for of_measure in zip(chosen, means, errors, strict=True))
-    n_lacking = int((orders.kind == LACKING).sum())
-    lacking = [f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}"] if n_lacking else []
-    note = (
-        f"means over {n_draws:,} orders of ties, drawn by {other.name} with Gumbel noise of scale {scale:g}"
-        " (Plackett-Luce), with their standard errors: no closed form is known"
+        n_draws, notes = 0, [EXACT[scale]]
+        each = [(one.measure, one.values, one.values * 0.0) for one in plain]
+    else:
+        orders = _JudgedTies.of(plain.placements, first.to_polars(), other.to_polars())
+        each = list(zip(chosen, *_draw(orders, chosen, float(scale), n_draws, generator(rng)), strict=True))
+        n_lacking = int((orders.kind == LACKING).sum())
+        lacking = f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}"
+        drawn = (
+            f"means over {n_draws:,} orders of ties, drawn by {other.name} with Gumbel noise of scale {scale:g}"
+            " (Plackett-Luce), with their standard errors: no closed form is known"
+        )
+        notes = [lacking, drawn] if n_lacking else [drawn]
+    return ConfidenceEvaluation(
+        scores=tuple(_scores(plain, *of_measure) for of_measure in each),
+        name=first.name,
+        then_by=other.name,
+        query_ids=plain.query_ids,
+        scale=float(scale),
+        n_draws=n_draws,
+        notes=(*notes, *plain.notes),
     )
-    return found(scores, scale=float(scale), n_draws=n_draws, notes=(*lacking, note, *plain.notes))
 
 
 @dataclass(frozen=True, eq=False)
