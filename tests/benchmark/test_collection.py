@@ -189,7 +189,7 @@ def test_semicolons_separate_fields_too(tmp_path: Path) -> None:
             DataError,
             r"d.csv: no document in it, expected at least one with an id and a text",
         ),
-        ("d.csv", "id,text\na,x\n,y\n", MalformedRowError, r"d.csv:3: 'id' must be text or a whole number, got None"),
+        ("d.csv", "id,text\na,x\n,y\n", MalformedRowError, r"d.csv:3: 'id' must be text or a whole number, got ''"),
         (
             "d.csv",
             "id,text\na,x\n\na,y\n",

@@ -320,7 +320,7 @@ def read_finished(
             failures = collected(
                 (one["retriever"], one) for one in made["failures"] if (one["cases"], one["language"]) == part
             )
-            rows = case["queries"]
+            rows = [dict(one) for one in case["queries"]]
             queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
             subjects.append(
                 Subject(
@@ -329,7 +329,7 @@ def read_finished(
                     comparison=comparison,
                     queries=queries,
                     groupings=(by,) if by and set(by) <= set(queries.columns) else (),
-                    names=case["names"],
+                    names=dict(case["names"]),
                     tables=tables_of_page(
                         qrels, comparison, case["n_cases"], {name: failures.get(name, ()) for name in own}
                     ),
@@ -356,7 +356,7 @@ def read_finished(
             hint="call deadheat bench again, which takes up its finished runs",
             path=path,
         ) from error
-    return subjects, roles, languages, made["margin"], facts
+    return subjects, roles, languages, made.get("margin"), facts
 
 
 def _slug(name: str) -> str:
