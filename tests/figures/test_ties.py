@@ -148,7 +148,7 @@ def test_a_simulation_draws_itself() -> None:
 
 
 def test_a_table_without_what_is_needed_is_refused() -> None:
-    with pytest.raises(FigureError, match="lacks traditional, difference"):
+    with pytest.raises(FigureError, match="no traditional, difference"):
         figures.tie_ratio(TIES.drop("traditional", "difference"))
     with pytest.raises(FigureError, match="no values of AP, only of RR"):
         figures.tie_ratio(TIES, "AP")

@@ -105,7 +105,11 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])
     if options["history"] is not None:
-        _of_history(options["history"], qrels, output)
+        from deadheat.report.page import page_of_history
+
+        refuse_if(qrels is not None, "--history FOLDER has its own evaluations: leave out the others")
+        refuse_others({"history", "output", "qrels", "runs"}, "is not for --history")
+        emit(page_of_history(dh.history(options["history"])), output)
         return
     if qrels is None:
         raise click.UsageError("Missing argument 'QRELS|SAVED|FOLDER'.")
@@ -203,15 +207,6 @@ def _with_queries(subject: Subject, queries: dh.Queries, options: dict[str, Any]
     return replace(subject, queries=queries, groupings=groupings or kept)
 
 
-def _of_history(folder: str, qrels: str | None, output: str) -> None:
-    """Write the page of a history."""
-    from deadheat.report.page import page_of_history
-
-    refuse_if(qrels is not None, "--history FOLDER has its own evaluations: leave out the others")
-    refuse_others({"history", "output", "qrels", "runs"}, "is not for --history")
-    emit(page_of_history(dh.history(folder)), output)
-
-
 def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
     from deadheat.report.page import Subject
@@ -252,7 +247,6 @@ def _names(path: str | None, runs: Iterable[dh.Run]) -> dict[str, str]:
     """Return the titles or texts of the documents of runs."""
     if path is None:
         return {}
-
     known = set[str]().union(*(run.to_polars()["doc_id"].unique() for run in runs))
     found = dh.read_collection(path)
     named = {doc: text for doc, text in zip(found.ids, found.texts, strict=True) if doc in known}

@@ -542,8 +542,6 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     pairs = {
         frozenset((pair.system, pair.baseline)): pair for pair in comparison[of] if pair.difference == pair.difference
     }
-    if not pairs:
-        raise FigureError(f"no pair has a difference by {of.label}")
     kept = ranked[:MOST_CELLS]
     names = dict(zip(kept, labels(kept), strict=True))
     rows = [
@@ -553,7 +551,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         for row in _pair_of_cells(pair, better, worse, names, higher=of.higher_is_better)
     ]
     if not rows:
-        raise FigureError(f"no pair of the best {MOST_CELLS} systems was compared by {of.label}")
+        raise FigureError(f"no pair of the best {MOST_CELLS} systems has a difference by {of.label}")
     order, n_systems = list(names.values()), len(names)
     size = max(11, min(46, 300 // n_systems))
     axis: dict[str, Any] = {"labelFontSize": 9 if size < 14 else 10, "domain": False, "ticks": False}

@@ -329,14 +329,11 @@ def table_of(ties: Ties) -> pl.DataFrame:
         named = several_by_name("ties", ties, (TieProfile, pl.DataFrame), "a TieProfile, or several by name")
     frames = []
     for name, one in named.items():
-        if isinstance(one, TieProfile) and not one.decided:
-            raise FigureError(
-                f"nothing is known of what the ties of {name} decide", hint="give tie_profile() the qrels too"
-            )
         table = one if isinstance(one, pl.DataFrame) else one.per_query()
         if lacking := [column for column in NEEDED if column not in table.columns]:
             raise FigureError(
-                f"the table of ties lacks {', '.join(lacking)}", hint="take that of per_query(), with qrels"
+                f"nothing is known of what the ties of {name or 'runs'} decide: no {', '.join(lacking)}",
+                hint="give tie_profile() the qrels too; of a table, take that of per_query()",
             )
         frames.append(table.with_columns(run=pl.lit(name)) if name else table)
     return pl.concat(frames, how="diagonal")
