@@ -6,6 +6,7 @@ Numbers are rounded here only.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -528,11 +529,11 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
         return first
     shared = [fact for fact in first.facts if all(fact in one.facts for one in others)]
     tables, facts = list[Table](), list(shared)
+    n_having = Counter(key for one in reports.values() for key in {table.key for table in one.tables})
     for name, one in reports.items():
-        for table in one.tables:
-            n_times = sum(table.key == own.key for each in reports.values() for own in each.tables)
-            is_once = n_times == sum(table.key == own.key for own in one.tables)
-            tables.append(table if is_once else replace(table, key=f"{table.key}_by_{name}"))
+        tables += [
+            table if n_having[table.key] == 1 else replace(table, key=f"{table.key}_by_{name}") for table in one.tables
+        ]
         heading = ""
         for fact in one.facts:
             heading = (

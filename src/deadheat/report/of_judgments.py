@@ -104,18 +104,33 @@ def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
     return f"{of} human labels: kappa {format_cell(kappa, 2)} on {n}."
 
 
+IN_SHORT = {  # for which decisions a judge's labels suffice, by what they do: the first of these that there is
+    "reversed": "Do not decide by the labels of {judge} alone: they reverse {n_reversed}.",
+    "favoured": "{judge} favours {favoured}: do not decide on it by these labels.",
+    "false": "{judge} finds {n_false} that humans do not: look twice.",
+    "": "Human labels confirm every difference that {judge} finds.",
+}
+IN_FULL = {
+    "reversed": "do not decide by its labels alone",
+    "favoured": "do not decide on {favoured} by its labels, which favour it over the others",
+    "false": "look twice at the differences that it finds; its order of the systems is that of the humans",
+    "": "the human labels confirm every difference that it finds",
+}
+
+
+def _outcome(one: Conclusions, texts: Mapping[str, str]) -> str:
+    """Return the text of what a judge's labels do to conclusions."""
+    found = next((name for name in texts if name and getattr(one, name)), "")
+    n_reversed, n_false = (counted(len(pairs), "difference") for pairs in (one.reversed, one.false))
+    favoured = three(list(one.favoured))
+    return texts[found].format(judge=one.judge, favoured=favoured, n_reversed=n_reversed, n_false=n_false)
+
+
 def in_short(one: Conclusions) -> str:
     """Return for which decisions a judge's labels suffice, in few words."""
     if not one.n_separated:
         return f"The human labels show no difference between systems: this says little about {one.judge}."
-    if one.reversed:
-        n = counted(len(one.reversed), "difference")
-        return f"Do not decide by the labels of {one.judge} alone: they reverse {n}."
-    if one.favoured:
-        return f"{one.judge} favours {three(list(one.favoured))}: do not decide on it by these labels."
-    if one.false:
-        return f"{one.judge} finds {counted(len(one.false), 'difference')} that humans do not: look twice."
-    return f"Human labels confirm every difference that {one.judge} finds."
+    return _outcome(one, IN_SHORT)
 
 
 def verdict_of(one: Conclusions) -> str:
@@ -124,18 +139,10 @@ def verdict_of(one: Conclusions) -> str:
     if not one.n_separated:
         more = f", {one.judge} finds {len(one.false)}" if one.false else ""
         return f"{by} the human labels find no difference between systems{more}: this says little about {one.judge}."
-    kept = one.n_separated - len(one.reversed) - len(one.lost)
+    kept, n_human = one.n_separated - len(one.reversed) - len(one.lost), counted(one.n_separated, "difference")
     found = {"reverses {}": one.reversed, "misses {}": one.lost, "finds {} that they do not": one.false}
     other = "".join(", " + text.format(len(pairs)) for text, pairs in found.items() if pairs)
-    if one.reversed:
-        end = "do not decide by its labels alone"
-    elif one.favoured:
-        end = f"do not decide on {three(list(one.favoured))} by its labels, which favour it over the others"
-    elif one.false:
-        end = "look twice at the differences that it finds; its order of the systems is that of the humans"
-    else:
-        end = "the human labels confirm every difference that it finds"
-    n_human = counted(one.n_separated, "difference")
+    end = _outcome(one, IN_FULL)
     return f"{by} {one.judge} confirms {kept} of {n_human} that the human labels find{other}: {end}."
 
 
@@ -481,7 +488,7 @@ def report_orders(found: SystemOrders) -> Report:
     return Report((list_orders(found),), tuple(tell_orders(found)))
 
 
-MOST, MOST_CAUSES = 20, 3  # judgments, and queries of each system and measure, that people are shown
+MOST, MOST_CAUSES = 20, 3  # documents, and queries of each system and measure, that people are shown
 MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and a new grade is a row
 NONE = "none"
 DOCUMENT = Column("doc_id", "document")
@@ -614,7 +621,6 @@ def _facts_of_diff(found: QrelsDiff, n_shown: int) -> list[Fact]:
     ]
 
 
-MOST_OF_HOLES = 20  # documents that people are shown
 MEANT_OF_HOLES = {
     "range": "what a judgment takes off the range of the mean, over both answers and all runs",
     "decision": "how far the two answers are apart in the difference of two runs, over all pairs",
@@ -631,7 +637,7 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     for_people : bool, default True
         Whether to list the first documents only.
     """
-    frame = found.documents.head(MOST_OF_HOLES) if for_people else found.documents
+    frame = found.documents.head(MOST) if for_people else found.documents
     ranks = [name for name in frame.columns if name.startswith("rank ")]
     rows = frame.to_dicts()
     table = tabulate(

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import count, zip_longest
+from itertools import chain, count, islice, zip_longest
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -160,16 +160,12 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
 
 def _fitted(table: Table, width: int, digits: int | None) -> Grid:
     """Lay a table out in the first way that fits, or in the last one."""
-    grid = _lay_out(next(_ways(table)), digits)
-    for longest in (LONGEST_NAME, SHORTEST_NAME):
+    lengths = (partial(shortened, longest=longest) for longest in (LONGEST_NAME, SHORTEST_NAME))
+    shorter = (_ways(table.with_names(length).with_pairs()) for length in lengths)
+    for way in chain(islice(_ways(table), 1), chain.from_iterable(shorter)):
+        grid = _lay_out(way, digits)
         if _least(grid, width) <= width:
             break
-        ways = _ways(table.with_names(partial(shortened, longest=longest)).with_pairs())
-        grid = _lay_out(next(ways), digits)
-        for narrower in ways:
-            if _least(grid, width) <= width:
-                break
-            grid = _lay_out(narrower, digits)
     return grid
 
 
