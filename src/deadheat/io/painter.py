@@ -11,7 +11,10 @@ from typing import Any
 
 PAINTER = """
 import json, sys, vl_convert
-vl_convert.vegalite_to_svg({"data": {"values": []}, "mark": "point"})  # the first one takes long
+x, y = ({"field": name, "type": kind} for name, kind in (("x", "quantitative"), ("y", "nominal")))
+marks = [{"mark": mark, "encoding": {"x": x, "y": y, "color": y}} for mark in ("point", "bar", "rule", "line", "text")]
+# what is drawn for the first time takes long
+vl_convert.vegalite_to_svg({"data": {"values": [{"x": 1, "y": "a"}]}, "title": "a", "layer": marks})
 for line in sys.stdin:
     spec, version = json.loads(line)
     print(json.dumps(vl_convert.vegalite_to_svg(spec, vl_version=version)), flush=True)
