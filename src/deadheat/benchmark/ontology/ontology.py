@@ -593,8 +593,9 @@ def codes_of(ids: Sequence[str], found: pl.Series) -> pl.Series:
 
 def best_terms(relevance: FloatArray, depth: int) -> IntArray:
     """Return the indices of the `depth` highest values above 0; of equal ones the first, on every platform."""
-    places = np.argsort(-relevance, kind="stable")[:depth]
-    return places[relevance[places] > 0]
+    lowest = np.partition(relevance, -depth)[-depth] if depth < len(relevance) else 0.0
+    places = np.flatnonzero((relevance >= lowest) & (relevance > 0))
+    return places[np.argsort(-relevance[places], kind="stable")][:depth]
 
 
 def pairs_of(qrels: Qrels, runs: Sequence[Run]) -> tuple[pl.DataFrame, int]:
@@ -614,7 +615,7 @@ def relevance_of(expected: Expected, pairs: pl.DataFrame, codes: IntArray, depth
     for terms, numbers in collected((expected.of_query[one], number) for number, one in enumerate(queries)).items():
         relevance = expected.relevance(terms)
         looked_up = np.append(relevance, 0.0)  # the last index is that of `UNKNOWN`
-        best = best_terms(relevance, depth)
+        best = best_terms(relevance, depth) if depth else np.zeros(0, np.int64)
         for number in numbers:
             own = slice(bounds[number], bounds[number + 1])
             values[own] = looked_up[codes[own]]
