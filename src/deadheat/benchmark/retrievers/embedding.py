@@ -180,7 +180,7 @@ class Embedding:
         parts = []
         for start in range(0, len(queries), size):
             scores = products(queries[start : start + size], self._vectors)
-            parts += [top(row, k) for row in strings.best(scores[:, self._place])]
+            parts += [top(row, k) for row in strings.best(np.take(scores, self._place, axis=1))]
         return Hits.of_parts(strings.doc_ids, [parts[row] for row in place.tolist()])
 
     @cached_property
