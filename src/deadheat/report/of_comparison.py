@@ -580,10 +580,12 @@ def _why_doubtful(pair: Pair) -> str:
 def _once_more(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     """Say which orders running the systems once more may reverse, if these were run several times."""
     if known := [(place, pair) for place, pair in placed if not math.isnan(pair.rerun_probability)]:
-        likely = three(
-            [name_of(*one, f": {one[1].rerun_probability:.0%}") for one in known if one[1].rerun_probability >= LIKELY]
-        )
-        text = f"reverse the order with a probability of {LIKELY:.0%} or more: {likely or 'of no pair'}"
+        likely = [
+            name_of(place, pair, f": {pair.rerun_probability:.0%}")
+            for place, pair in known
+            if pair.rerun_probability >= LIKELY
+        ]
+        text = f"reverse the order with a probability of {LIKELY:.0%} or more: {three(likely) or 'of no pair'}"
         yield said("once more", f"running both systems again would {text}")
 
 

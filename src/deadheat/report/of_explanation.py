@@ -57,7 +57,9 @@ def _range(measure: type[Measure]) -> str:
 
 
 def _direction(measure: type[Measure]) -> str:
-    return "-" if measure.total else "higher" if measure.higher_is_better else "lower"
+    if measure.total:
+        return "-"
+    return "higher" if measure.higher_is_better else "lower"
 
 
 def report_measure(measure: type[Measure], notation: str = "") -> Report:
@@ -216,7 +218,8 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
     for_people : bool, default True
         Whether to list the first ways only.
     """
-    shown = (explanation.matches or explanation.nearest)[: MOST if for_people else None]
+    shown = explanation.matches or explanation.nearest
+    shown = shown[:MOST] if for_people else shown
     is_match = bool(explanation.matches)
     columns = (
         *(
