@@ -56,11 +56,11 @@ def test_ranks_are_those_of_all_orders() -> None:
             continue
         (one,) = found
         ranks = [rank for rank in firsts if rank is not None]
-        assert (one["rank_low"], one["rank_high"]) == ((min(ranks), max(ranks)) if ranks else (None, None))
+        assert (one.low, one.high) == ((min(ranks), max(ranks)) if ranks else (None, None))
         above = {doc for order in ranked for doc in order[: next((n for n, d in enumerate(order) if d in expected), 9)]}
-        assert one["n_above"] == len(above - set(expected))
-        assert {document["doc_id"] for document in one["above"]} <= above - set(expected)
-        assert all(document["label"] == f"label {document['doc_id']}" for document in (*one["above"], *one["expected"]))
+        assert one.n_above == len(above - set(expected))
+        assert {document.doc_id for document in one.above} <= above - set(expected)
+        assert all(document.label == f"label {document.doc_id}" for document in (*one.above, *one.expected))
     assert seen > {1, 2}
 
 
@@ -73,15 +73,15 @@ def test_the_worst_come_first() -> None:
         tied={"a": 1, "b": 1},
     )
     failed = failures_of(cases, found, DOCUMENTS)
-    assert [(one["case_id"], one["rank_low"], one["rank_high"]) for one in failed] == [
-        ("none", None, None),
-        ("third", 3, 3),
-        ("second", 2, 2),
-        ("tied", 1, 2),
+    assert [(one.case_id, one.rank) for one in failed] == [
+        ("none", "not found"),
+        ("third", "3"),
+        ("second", "2"),
+        ("tied", "1 to 2"),
     ]
-    assert [one["doc_id"] for one in failed[1]["above"]] == ["b", "c"]
-    assert failed[3]["expected"] == [{"doc_id": "a", "label": "label a"}, {"doc_id": "zz", "label": ""}]
-    assert failed[0]["above"] == []
+    assert [one.doc_id for one in failed[1].above] == ["b", "c"]
+    assert [str(one) for one in failed[3].expected] == ["a label a", "zz"]
+    assert failed[0].above == ()
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +109,8 @@ def test_json_has_all_failures_and_the_verdict(result: dh.BenchResult) -> None:
     assert len(document["failures"]) == sum(map(len, result.failures.values()))
     first = document["failures"][0]
     (own, *_) = result.failures["set", "(none)", "good"]  # type: ignore[index]
-    assert (first["case_id"], first["rank_low"], first["rank_high"]) == (
-        own["case_id"],
-        own["rank_low"],
-        own["rank_high"],
-    )
-    assert first["expected"][0] == own["expected"][0]
+    assert (first["case_id"], first["rank_low"], first["rank_high"]) == (own.case_id, own.low, own.high)
+    assert first["expected"][0] == {"doc_id": own.expected[0].doc_id, "label": own.expected[0].label}
     verdict = document["verdict"]["parts"]["set"]
     pair = document["comparisons"]["set"]["(none)"][verdict["system"]][verdict["baseline"]]["RR"]
     assert (verdict["leader"], verdict["p_adjusted"]) == ("good", pair["p_adjusted"])
@@ -130,7 +126,7 @@ def test_failures_agree_with_hit_at_1(result: dh.BenchResult) -> None:
                 strict=True,
             )
         )
-        assert {one["case_id"] for one in failed} == {name for name, value in values.items() if value < 1}
+        assert {one.case_id for one in failed} == {name for name, value in values.items() if value < 1}
 
 
 def test_a_screen_shows_few_and_a_file_many(result: dh.BenchResult) -> None:
@@ -139,7 +135,7 @@ def test_a_screen_shows_few_and_a_file_many(result: dh.BenchResult) -> None:
         (table,) = [table for table in report.tables if table.key == "failures"]
         for name in result.retrievers:
             shown = [row.labels[1] for row in table.rows if row.labels[0] == name]
-            assert shown == [one["case_id"] for one in result.failures["set", "(none)", name][:most]]  # type: ignore[index]
+            assert shown == [one.case_id for one in result.failures["set", "(none)", name][:most]]  # type: ignore[index]
     assert "'<b>" in as_text(few).plain
     assert r"\<b>" in as_markdown(many)
     assert as_text(few).plain.startswith("good beats poor by about 64 points of RR.\n\ngood leads by RR (")
@@ -169,7 +165,7 @@ def test_a_folder_keeps_them(result: dh.BenchResult, tmp_path: Path) -> None:
     assert again.reused
     assert again.failures == made.failures
     saved = json.loads((tmp_path / "bench.json").read_text())["failures"]
-    assert [one["case_id"] for one in saved] == [one["case_id"] for failed in made.failures.values() for one in failed]
+    assert [one["case_id"] for one in saved] == [one.case_id for failed in made.failures.values() for one in failed]
     assert "cases without an expected document first" in (tmp_path / "report.md").read_text()
     assert json.loads(as_json(data_of_bench(made)))["verdict"] is None
     assert result.failures
@@ -201,7 +197,7 @@ def test_documents_are_named_in_the_language_of_the_cases(order: tuple[str, str]
             n_resamples=99,
         )
     named = {
-        key.language: [one["expected"][0]["label"] for one in sorted(found, key=lambda one: one["case_id"])]
+        key.language: [one.expected[0].label for one in sorted(found, key=lambda one: one.case_id)]
         for key, found in result.failures.items()
     }
     first = words[order[0]]
@@ -229,7 +225,7 @@ def test_failures_name_the_line_of_the_file(form: str, tmp_path: Path) -> None:
     else:
         write_workbook(path, {"A": rows})
     result = dh.bench(path, documents, "bm25", "RR", n_resamples=99)
-    assert [(one["text"], one["line"]) for own in result.failures.values() for one in own] == [("wren", 4), ("fish", 7)]
+    assert [(one.text, one.line) for own in result.failures.values() for one in own] == [("wren", 4), ("fish", 7)]
     assert [one["line"] for one in result.failed()] == [4, 7]
     short, full = (report_bench(result, full=full).tables[-1] for full in (False, True))
     assert [column.heading for column in short.labels] == ["retriever", "line"]

@@ -13,7 +13,7 @@ import pytest
 
 from deadheat import evaluate
 from deadheat.errors import DataError, DuplicateError, ParameterError
-from deadheat.profile.profile import Cut, tie_profile
+from deadheat.profile.profile import CountRange, Cut, LargestTie, tie_profile
 from support.shared_data import hpo_run, llm_qrels, llm_run, needs_shared_data
 
 
@@ -36,7 +36,7 @@ def test_profile_equals_counting(seed: int) -> None:
     assert profile.n_documents == sum(map(len, run.values()))
     assert profile.n_queries_with_ties == sum(max(counts.values()) > 1 for counts in groups.values())
     assert (profile.n_ties, profile.n_tied) == (len(sizes), sum(sizes))
-    assert profile.tie_size == {"min": min(sizes), "median": median(sizes), "max": max(sizes)}
+    assert profile.tie_size == CountRange(min(sizes), median(sizes), max(sizes))
     found = profile.per_query()
     orders = [prod(factorial(n) for n in groups[query].values()) for query in found["query_id"]]
     assert found["n_orders"].to_list() == [n if n < 10**18 else None for n in orders]
@@ -45,7 +45,7 @@ def test_profile_equals_counting(seed: int) -> None:
     assert profile.mean_largest_tie == pytest.approx(sum(max(counts.values()) for counts in groups.values()) / 12)
     assert profile.to_flat()["mean_largest_tie"] == profile.mean_largest_tie
     distinct = [len(counts) for counts in groups.values()]
-    assert profile.distinct_scores == {"min": min(distinct), "median": median(distinct), "max": max(distinct)}
+    assert profile.distinct_scores == CountRange(min(distinct), median(distinct), max(distinct))
     for cut in profile.cuts:
         ranked = [sorted(scores.values(), reverse=True) for scores in run.values()]
         expected = sum(len(scores) > cut.cutoff and scores[cut.cutoff - 1] == scores[cut.cutoff] for scores in ranked)
@@ -85,7 +85,7 @@ def test_a_run_without_ties() -> None:
 
 def test_the_largest_tie() -> None:
     profile = tie_profile({"q1": {"a": 1, "b": 1}, "q2": {"a": 2, "b": 2, "c": 2}})
-    assert profile.largest == {"query_id": "q2", "score": 2.0, "n_documents": 3}
+    assert profile.largest == LargestTie("q2", 2.0, 3)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_what_ties_decide_is_what_evaluate_says() -> None:
         assert decided.measure == scores.measure
         assert (decided.mean, decided.tie_std) == (scores.mean, scores.mean_tie_std)
         assert decided.n_queries == np.count_nonzero(span > 1e-12)
-        ranges = [query["tie_max"] - query["tie_min"] for query in decided.worst]
+        ranges = [query.tie_max - query.tie_min for query in decided.worst]
         assert ranges[0] == span.max()
         assert all(one >= other for one, other in pairwise(ranges))
         of_queries = scores.values.var(ddof=1) / len(span)

@@ -162,4 +162,4 @@ def test_cases_that_expect_nothing() -> None:
     ((_, evaluation),) = result.evaluations.items()
     assert evaluation.to_dict() == {"e1": {"RR": 0.75}, "e2": {"RR": 0.0}}
     assert "nothing expected 1 of 2 cases of mine (en) (e2), which count as 0" in " ".join(str(result).split())
-    assert [one["case_id"] for failed in result.failures.values() for one in failed] == ["e1"]
+    assert [one.case_id for failed in result.failures.values() for one in failed] == ["e1"]

@@ -85,9 +85,9 @@ def test_what_it_prints() -> None:
     assert found.is_exact
     # what it calls the largest tie is the mean of the largest ties
     assert profile.largest is not None
-    assert profile.largest["n_documents"] == max(profile.queries["largest_tie"])
+    assert profile.largest.n_documents == max(profile.queries["largest_tie"])
     assert "Max tie size observed: 1.7" in printed
-    assert profile.largest["n_documents"] >= 3
+    assert profile.largest.n_documents >= 3
 
 
 def test_its_two_hundred_rankings_and_correlations() -> None:

@@ -318,7 +318,9 @@ def read_finished(
             qrels = part[0] if part[1] == NONE else f"{part[0]} ({part[1]})"
             comparison = compare_evaluated(design, own) if len(own) > 1 else None
             failures = collected(
-                (one["retriever"], one) for one in made["failures"] if (one["cases"], one["language"]) == part
+                (one["retriever"], Failure.of_dict(one))
+                for one in made["failures"]
+                if (one["cases"], one["language"]) == part
             )
             rows = [dict(one) for one in case["queries"]]
             queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))

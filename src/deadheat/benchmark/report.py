@@ -441,51 +441,38 @@ def _failures(result: BenchResult, part: Part) -> dict[str, tuple[Failure, ...]]
 def list_failures(part: str, n_cases: int, found: Mapping[str, Sequence[Failure]], *, full: bool) -> Iterator[Table]:
     """Give the table of a part's failures by retriever, if there are any: few for a screen, many for a file."""
     most = MANY if full else min(FEW, max(1, SHOWN // len(found)))
-    rows = [{"retriever": name, **one} for name, failed in found.items() for one in failed[:most]]
+    rows = [{"retriever": name, **vars(one), "one": one} for name, failed in found.items() for one in failed[:most]]
     has_lines = any(row["line"] for row in rows)
     names = [Column("case_id", "case")] if full or not has_lines else []
     lines = [Column("line", "line", lambda row: f"{row['line'] or ''}")] if has_lines else []
-    words = [Column("words", "what stood above it", _words)]
+    words = [Column("words", "what stood above it", lambda row: _words(row["one"]))]
     if full:
         words = [
             Column("text", "text"),
-            Column("expected", "expected", lambda row: "; ".join(map(_named, row["expected"]))),
-            Column("above", "above it", _above),
+            Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
+            Column("above", "above it", lambda row: _above(row["one"])),
         ]
     counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
     if rows:
         yield tabulate(
             "failures",
             (RETRIEVER, *names, *lines),
-            (Column("rank", "rank", _rank), *words),
+            (Column("rank", "rank", lambda row: row["one"].rank), *words),
             rows,
             title=f"{part}: cases without an expected document first ({counts} of {n_cases:,}), the worst",
             is_section=True,
         )
 
 
-def _named(document: Mapping[str, str]) -> str:
-    return f"{document['doc_id']} {document['label']}".strip()
-
-
-def _rank(one: Failure) -> str:
-    low, high = one["rank_low"], one["rank_high"]
-    if low is None:
-        return "not found"
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
 def _above(one: Failure) -> str:
-    more = one["n_above"] - len(one["above"])
-    return "; ".join(map(_named, one["above"])) + (f"; and {more:,} more" if more else "")
+    more = one.n_above - len(one.above)
+    return "; ".join(map(str, one.above)) + (f"; and {more:,} more" if more else "")
 
 
 def _words(one: Failure) -> str:
     """Return text, expected document, and what stood above it, as a sentence."""
-    expected = one["expected"]
-    best = next((document for document in expected if document["doc_id"] == one["best"]), expected[0])
-    others = f" (and {len(expected) - 1} more)" if len(expected) > 1 else ""
-    return f"{one['text']!r} expects {_named(best)}{others}: {_above(one) or 'nothing found'}"
+    others = f" (and {len(one.expected) - 1} more)" if len(one.expected) > 1 else ""
+    return f"{one.text!r} expects {one.best or one.expected[0]}{others}: {_above(one) or 'nothing found'}"
 
 
 def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:

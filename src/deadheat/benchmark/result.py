@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -87,22 +87,96 @@ class BenchSettings:
     assumed: tuple[str, ...] = ()
 
 
-Failure: TypeAlias = "dict[str, Any]"  # what JSON holds of one: see `failures_of`
+@dataclass(frozen=True)
+class LabelledDocument:
+    """A document with its label.
+
+    Attributes
+    ----------
+    doc_id, label : str
+        The label is empty for a document that the collection lacks.
+    """
+
+    doc_id: str
+    label: str
+
+    def __str__(self) -> str:
+        return f"{self.doc_id} {self.label}".strip()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case of which no expected document is first in every order of the ties.
+
+    Attributes
+    ----------
+    case_id, text : str
+    line : int or None
+        The line of the file on which the case begins.
+    expected : tuple of Found
+    best : Found or None
+        The expected document that ranks highest; None if none was found.
+    low, high : int or None
+        The first and the last rank that the best expected document may have, over all orders of the ties.
+    above : tuple of Found
+        The first documents that stand above it, or share its score, and are not expected; at most three.
+    n_above : int
+        How many there are.
+    """
+
+    case_id: str
+    text: str
+    line: int | None
+    expected: tuple[LabelledDocument, ...]
+    best: LabelledDocument | None
+    low: int | None
+    high: int | None
+    above: tuple[LabelledDocument, ...]
+    n_above: int
+
+    @property
+    def rank(self) -> str:
+        """The rank as people read it."""
+        if self.low is None or self.high is None:
+            return "not found"
+        return f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
+
+    @classmethod
+    def of_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Return the failure that JSON holds."""
+        expected, above = (tuple(LabelledDocument(**one) for one in given[name]) for name in ("expected", "above"))
+        best = next((one for one in expected if one.doc_id == given["best"]), None)
+        return cls(
+            given["case_id"],
+            given["text"],
+            given.get("line"),
+            expected,
+            best,
+            given["rank_low"],
+            given["rank_high"],
+            above,
+            given["n_above"],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return {
+            "case_id": self.case_id,
+            "text": self.text,
+            "line": self.line,
+            "expected": [vars(one) for one in self.expected],
+            "best": None if self.best is None else self.best.doc_id,
+            "rank_low": self.low,
+            "rank_high": self.high,
+            "above": [vars(one) for one in self.above],
+            "n_above": self.n_above,
+        }
 
 
 def failures_of(
     cases: Sequence[Case], found: pl.DataFrame, documents: Collection, language: str | None = None
 ) -> tuple[Failure, ...]:
-    """Return the cases of which no expected document is first in every order of the ties.
-
-    The worst are first, equals in the order of the cases. Each has, as in JSON:
-
-    * case_id, text, and line, on which the case begins in its file;
-    * expected, and above: the first documents, at most three, that are above the best expected one, or share its
-      score, and are not expected; each with doc_id and label, which is empty for a document that the collection lacks;
-    * best, the expected document that ranks highest, with rank_low and rank_high, the first and the last rank that it
-      may have over all orders of the ties; None if no expected document was found;
-    * n_above, how many documents are above it.
+    """Return the failures of a run, the worst first; among equals in the order of the cases.
 
     Parameters
     ----------
@@ -116,32 +190,19 @@ def failures_of(
     labels = documents.labels(language)
     rows = found.sort("score", "doc_id", descending=[True, False]).select("query_id", "score", "doc_id").iter_rows()
     ranked = collected((query, (score, doc)) for query, score, doc in rows)
-
-    def named(ids: Iterable[str]) -> list[dict[str, str]]:
-        return [{"doc_id": doc, "label": labels.get(doc, "")} for doc in ids]
-
-    failed: list[Failure] = []
+    failed = []
     for case in cases:
         own = ranked.get(case.case_id, [])
         score, best = next(((score, doc) for score, doc in own if doc in case.expected_ids), (float("-inf"), None))
         others = [(other, doc) for other, doc in own if doc not in case.expected_ids and other >= score]
-        if case.expected_ids and (best is None or others):  # else an expected document is first in every order
-            failed.append(
-                {
-                    "case_id": case.case_id,
-                    "text": case.text,
-                    "line": case.line,
-                    "expected": named(case.expected_ids),
-                    "best": best,
-                    "rank_low": None if best is None else sum(other > score for other, _ in others) + 1,
-                    "rank_high": None if best is None else len(others) + 1,
-                    "above": named(doc for _, doc in others[:MOST_ABOVE]),
-                    "n_above": len(others),
-                }
-            )
-    return tuple(
-        sorted(failed, key=lambda one: (one["best"] is not None, -(one["rank_low"] or 0) - (one["rank_high"] or 0)))
-    )
+        if not case.expected_ids or (best is not None and not others):
+            continue  # an expected document is first in every order
+        above = tuple(LabelledDocument(doc, labels.get(doc, "")) for _, doc in others[:MOST_ABOVE])
+        expected = tuple(LabelledDocument(doc, labels.get(doc, "")) for doc in case.expected_ids)
+        first = next((one for one in expected if one.doc_id == best), None)
+        low, high = (sum(other > score for other, _ in others) + 1, len(others) + 1) if first else (None, None)
+        failed.append(Failure(case.case_id, case.text, case.line, expected, first, low, high, above, len(others)))
+    return tuple(sorted(failed, key=lambda one: (one.low is not None, -(one.low or 0) - (one.high or 0))))
 
 
 def names_of(cases: Sequence[Case], found: pl.DataFrame, labels: Mapping[str, str]) -> dict[str, str]:
@@ -203,8 +264,8 @@ class BenchResult(Shown):
         With an ontology: the mean that random terms have, by MaxRel measure.
     verbatim : dict of (cases, language) to int
         Cases whose text is that of an expected document, ignoring case and whitespace: any search for words finds them.
-    failures : dict of Key to tuple of dict
-        The cases without an expected document that is first in every order of the ties, the worst first, as in JSON.
+    failures : dict of Key to tuple of Failure
+        The cases without an expected document that is first in every order of the ties, the worst first.
     names : dict of (cases, language) to dict of str to str
         What documents are called in the language of the cases: those that cases expect, and the first ten found.
     reused : tuple of Key
@@ -282,7 +343,7 @@ class BenchResult(Shown):
     def failed(self) -> list[dict[str, Any]]:
         """Return all failures as JSON holds them."""
         return [
-            {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one}
+            {"cases": key.cases, "language": key.language, "retriever": key.retriever, **one.to_dict()}
             for key, found in self.failures.items()
             for one in found
         ]

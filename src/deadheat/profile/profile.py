@@ -7,7 +7,6 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -59,6 +58,15 @@ OF_RUN = (
 )
 
 
+@dataclass(frozen=True)
+class CountRange:
+    """Smallest, middle and largest of some counts."""
+
+    min: int
+    median: float
+    max: int
+
+
 @dataclass(frozen=True, repr=False)
 class Cut:
     """What a cutoff does to ties.
@@ -79,6 +87,15 @@ class Cut:
     __repr__ = short_repr
 
 
+@dataclass(frozen=True)
+class LargestTie:
+    """The tie with the most documents (the first such)."""
+
+    query_id: str
+    score: float
+    n_documents: int
+
+
 @dataclass(frozen=True, repr=False)
 class Decided:
     """How much of a measure is decided by the order of ties.
@@ -93,8 +110,8 @@ class Decided:
     share_of_queries : float
     share_of_error : float
         If ties were broken at random: the part of the squared standard error of the mean that would be due to it.
-    worst : tuple of dict
-        query_id, mean, tie_std, tie_min and tie_max of the queries with the widest range, widest first.
+    worst : tuple of WorstQuery
+        The queries with the widest range, widest first.
     scores : Scores
         From which all this is computed.
     """
@@ -107,8 +124,21 @@ class Decided:
     n_queries: int
     share_of_queries: float = field(repr=False)
     share_of_error: float = field(repr=False)
-    worst: tuple[dict[str, Any], ...] = field(repr=False)
+    worst: "tuple[WorstQuery, ...]" = field(repr=False)
     scores: Scores = field(repr=False, compare=False)
+
+    __repr__ = short_repr
+
+
+@dataclass(frozen=True, repr=False)
+class WorstQuery:
+    """A query and the range of its value over tie orders."""
+
+    query_id: str
+    mean: float
+    tie_std: float
+    tie_min: float
+    tie_max: float
 
     __repr__ = short_repr
 
@@ -205,12 +235,11 @@ class TieProfile(Plottable, Shown):
         Groups of two or more documents with the same score.
     n_tied : int
         Documents in them.
-    tie_size : dict of str to float, or None
-        Documents a tie, their min, median and max; None without ties.
-    largest : dict or None
-        query_id, score and n_documents of the tie with the most documents (the first such).
-    distinct_scores : dict of str to float
-        Distinct scores a query, their min, median and max.
+    tie_size : Spread or None
+        Documents a tie; None without ties.
+    largest : LargestTie or None
+    distinct_scores : Spread
+        Distinct scores a query.
     cuts : tuple of Cut
     n_levels : int
         Distinct scores in the whole run.
@@ -248,9 +277,9 @@ class TieProfile(Plottable, Shown):
     n_queries_with_ties: int
     n_ties: int
     n_tied: int
-    tie_size: dict[str, float] | None
-    largest: dict[str, Any] | None
-    distinct_scores: dict[str, float]
+    tie_size: CountRange | None
+    largest: LargestTie | None
+    distinct_scores: CountRange
     cuts: tuple[Cut, ...]
     n_levels: int
     levels: tuple[tuple[float, int], ...]
@@ -305,7 +334,7 @@ class TieProfile(Plottable, Shown):
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         yield from (((name,), getattr(self, name)) for name in OF_RUN)
-        yield ("largest_tie",), self.largest["n_documents"] if self.largest else None
+        yield ("largest_tie",), self.largest.n_documents if self.largest else None
         yield from (((f"cut at {cut.cutoff}", "share"), cut.share) for cut in self.cuts)
         for one in self.decided:
             yield from one.scores.named_numbers()
@@ -446,11 +475,9 @@ def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
     n_queries, largest = len(found.query_ids), None
     if len(found.size):
         place = int(found.size.argmax())
-        largest = {
-            "query_id": found.query_ids[int(found.query[place])],
-            "score": float(found.score[place]),
-            "n_documents": int(found.size[place]),
-        }
+        largest = LargestTie(
+            found.query_ids[int(found.query[place])], float(found.score[place]), int(found.size[place])
+        )
     cuts = [(cutoff, int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
     n_levels, levels = find_levels(found.scores, found.sizes)
     decimals = find_decimals(found.scores)
@@ -473,8 +500,8 @@ def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
     )
 
 
-def _spread(counts: IntArray) -> dict[str, float]:
-    return {"min": int(counts.min()), "median": float(np.median(counts)), "max": int(counts.max())}
+def _spread(counts: IntArray) -> CountRange:
+    return CountRange(int(counts.min()), float(np.median(counts)), int(counts.max()))
 
 
 def _of_measure(scores: Scores) -> Decided:
@@ -483,12 +510,7 @@ def _of_measure(scores: Scores) -> Decided:
     n_queries = scores.n_queries
     of_ties = (scores.total_tie_std / n_queries) ** 2 if n_queries else 0.0
     of_queries = scores.std**2 / n_queries if n_queries > 1 else 0.0
-    columns = {
-        "mean": scores.values,
-        "tie_std": scores.tie_std,
-        "tie_min": scores.tie_min,
-        "tie_max": scores.tie_max,
-    }
+    columns = (scores.values, scores.tie_std, scores.tie_min, scores.tie_max)
     widest = [place for place in np.argsort(-span, kind="stable").tolist() if span[place] > NOISE][:N_WORST]
     return Decided(
         scores.measure,
@@ -499,10 +521,7 @@ def _of_measure(scores: Scores) -> Decided:
         n_decided,
         n_decided / n_queries if n_queries else float("nan"),
         of_ties / (of_ties + of_queries) if of_ties > 0 else 0.0,
-        tuple(
-            {"query_id": str(scores.query_ids[n]), **{name: float(values[n]) for name, values in columns.items()}}
-            for n in widest
-        ),
+        tuple(WorstQuery(str(scores.query_ids[n]), *(float(one[n]) for one in columns)) for n in widest),
         scores,
     )
 

@@ -1,8 +1,8 @@
 """Reports on one run: what its ties decide, and which items a recommender shows."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from deadheat.profile.items import OF_RUN, Exposure, ItemProfile
 from deadheat.profile.profile import (
     RULE_OF_THUMB,
     VISIBLE,
+    CountRange,
     Decided,
     Recommendation,
     Stability,
@@ -128,7 +129,7 @@ def report_profile(
     if profile.decided:
         tables.append(_measures(profile.decided))
         worst = [
-            {"measure": one.measure.label, "value": query["mean"], **query}
+            {"measure": one.measure.label, "value": query.mean, **vars(query)}
             for one in (profile.decided if every_measure else profile.decided[:1])
             for query in one.worst
         ]
@@ -219,9 +220,7 @@ def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
     in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
     of_largest, of_query = "", ""
     if largest:
-        of_largest = (
-            f"{largest['n_documents']:,} documents with score {largest['score']:g} in query {largest['query_id']}"
-        )
+        of_largest = f"{largest.n_documents:,} documents with score {largest.score:g} in query {largest.query_id}"
         mean, mean_of_largest = format_cell(profile.mean_ties, 2), format_cell(profile.mean_largest_tie, 2)
         of_query = f"mean {mean}; mean size of the largest {mean_of_largest} (1: none tie)"
     yield from (
@@ -232,10 +231,10 @@ def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
         Fact("n_tied", documents, "documents in ties", _part(documents, profile.n_documents) + in_ties),
         Fact("n_ties", profile.n_ties),
         Fact("mean_ties", profile.mean_ties, "ties a query", of_query),
-        Fact("tie_size", size, "documents a tie", _spread(size) if size else ""),
-        Fact("largest_tie", largest, "largest tie", of_largest),
+        Fact("tie_size", asdict(size) if size else None, "documents a tie", _spread(size) if size else ""),
+        Fact("largest_tie", asdict(largest) if largest else None, "largest tie", of_largest),
         Fact("mean_largest_tie", profile.mean_largest_tie),
-        Fact("distinct_scores", distinct, "distinct scores", f"{_spread(distinct)} a query"),
+        Fact("distinct_scores", asdict(distinct), "distinct scores", f"{_spread(distinct)} a query"),
         Fact("n_levels", profile.n_levels),
         Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels]),
         Fact("decimals", decimals),
@@ -269,9 +268,10 @@ def _part(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} ({format_cell(share(part / whole))})"
 
 
-def _spread(spread: Mapping[str, float]) -> str:
-    low, high = spread["min"], spread["max"]
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}, median {spread['median']:g}"
+def _spread(spread: CountRange) -> str:
+    if spread.min == spread.max:
+        return f"{spread.min:,}"
+    return f"{spread.min:,} to {spread.max:,}, median {spread.median:g}"
 
 
 def _measures(decided: tuple[Decided, ...]) -> Table:
