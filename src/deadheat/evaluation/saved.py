@@ -454,7 +454,7 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         mapping = {**found.to_dict(), **{query: {} for query in held["without"]}}
         found.rows = MappingRows(mapping, "qrels", held["name"])
     found.notes, found.fingerprint = tuple(held["notes"]), fingerprint
-    found.unanswerable = tuple(held["unanswerable"])
+    found.unanswerable = tuple(held.get("unanswerable", ()))  # files of 1.0 do not have it
     found.subtopics = unpacked(held["subtopics"]) if "subtopics" in held else None
     found.passages = unpacked(held["passages"]) if "passages" in held else None
     return found
