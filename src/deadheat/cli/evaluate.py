@@ -214,9 +214,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     has_intervals = bool(options["ci"] or options["save"])
     inputs = [qrels, *runs, *filter(None, [options[name] for name in ("queries", "fill", "judge")])]
     seed, quantiles = _seed(options["seed"], conventions.ties, has_intervals=has_intervals), options["quantiles"]
-    refuse_if(
-        quantiles and options["cluster"], "the intervals of --quantiles are of independent queries: leave out --cluster"
-    )
+    if quantiles and options["cluster"]:
+        raise click.UsageError("the intervals of --quantiles are of independent queries: leave out --cluster")
     intervals = intervals_of(
         options,
         seed,
@@ -414,10 +413,8 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
         refuse(("save", "beside", "figures"), "is not for --fill, whose values are means over many labels")
         if options["unjudged"] == "bounds":
             refuse(("unjudged",), "is judge with --fill, which gives the bounds too")
-    refuse_if(
-        options["beside"] and options["ties"] != "expected",
-        f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
-    )
+    if options["beside"] and options["ties"] != "expected":
+        raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
     more = ("ci", "by", "beside", "quantiles", "abstention", "overlaps", "fill", "judge")
     added = [f"--{name}" for name in more if options[name]]
     refuse_if(
@@ -428,10 +425,8 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
 
 def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
     """Return the seed, drawn if one is needed and none was given; refuse one that nothing needs."""
-    refuse_if(
-        given is not None and ties != "random" and not has_intervals,
-        f"--rng is the seed of --ties random and of --ci, got --ties {ties}",
-    )
+    if given is not None and ties != "random" and not has_intervals:
+        raise click.UsageError(f"--rng is the seed of --ties random and of --ci, got --ties {ties}")
     # one that is drawn is shown below the table, so that the result can be reproduced
     return random.SystemRandom().randrange(10**6) if given is None and ties == "random" else given
 

@@ -42,7 +42,7 @@ from deadheat.errors import (
 )
 from deadheat.io.files import CATALOGUE, exceeds, in_catalogue, path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, format_of, has_column, is_too_large, locate, scan
-from deadheat.io.guarding import guarded, phase
+from deadheat.io.guarding import check_threads, guarded, phase
 from deadheat.io.kinds import ANSWERABLE, Kind, check_given
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
@@ -240,6 +240,9 @@ class DocumentTable(InNotebooks):
 
     def to_polars(self) -> pl.DataFrame:
         """Return the rows as a Polars frame, in the order of the source."""
+        if isinstance(self.rows, MemoryRows):
+            check_threads()  # what the caller does with them would hang
+            return self.rows.frame
         with guarded(self.where):
             return self.rows.frame
 

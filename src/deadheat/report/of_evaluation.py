@@ -173,7 +173,7 @@ def report_evaluations(
     if first.judge is not None:
         tables.append(tabulate_judged(parts, names, columns, confidence_level))
     tables += _averages(grouping) if grouping else []
-    if of_queries := quantiles_of(parts, quantiles, confidence_level):
+    if of_queries := (quantiles_of(parts, quantiles, confidence_level) if quantiles else {}):
         tables.append(tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns))
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
