@@ -144,7 +144,7 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     They are checked for repeated documents if the command is to check for them; of training data, repeats are usual.
     """
     options = asked()
-    graded = cast("dh.Qrels | None", _graded(path, "qrels", None, options.get("grades")))
+    graded = cast("dh.Qrels | None", options.get("grades") and _graded(path, "qrels", None, options["grades"]))
     qrels = (graded or dh.Qrels(path, columns=named_columns("qrels"))).normalized(options.get("normalize_ids"))
     if is_checked and options.get("check_duplicates"):
         qrels.check_duplicates()
@@ -160,12 +160,10 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
 
 
 def _graded(
-    path: str, kind: Literal["qrels", "run"], name: str | None, given: Mapping[str, Any] | None
+    path: str, kind: Literal["qrels", "run"], name: str | None, given: Mapping[str, Any]
 ) -> dh.Qrels | dh.Run | None:
-    """Read what a judge wrote, if --grades, which is given, says that tables hold that and this is one."""
-    if given is None or not GRADED.search(path):
-        return None
-    return dh.read_judgments(path, kind=kind, name=name, **given)
+    """Read what a judge wrote, if this is a table: --grades, which is given, says that tables hold that."""
+    return dh.read_judgments(path, kind=kind, name=name, **given) if GRADED.search(path) else None
 
 
 def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:
@@ -183,7 +181,7 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     """
     options = asked()
     name = name or label(path)
-    graded = _graded(path, "run", name, options.get("grades"))
+    graded = options.get("grades") and _graded(path, "run", name, options["grades"])
     source: object = path if graded is None else graded.to_polars()
     if options.get("engine"):
         with guarded(path):

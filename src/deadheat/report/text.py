@@ -254,10 +254,10 @@ def _longest_word(text: str) -> int:
 
 
 def _block(grid: Grid) -> Iterator[Text]:
-    table, n_labels, n_columns = grid.table, grid.n_labels, len(grid.table.columns)
+    table, n_labels, is_grouped = grid.table, grid.n_labels, grid.table.is_grouped
     left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
     group_width = (grid.width - left) // len(grid.groups) - len(BETWEEN_GROUPS)
-    if table.is_grouped:
+    if is_grouped:
         names, lines = Text(" " * left), Text(" " * left)
         for name in grid.groups:
             names.append(BETWEEN_GROUPS + name + " " * (group_width - cell_len(name)), HEAD)
@@ -271,11 +271,11 @@ def _block(grid: Grid) -> Iterator[Text]:
         head = _line(grid, [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings])
         head.stylize(HEAD)
         yield head
-    if not table.is_grouped:
+    if not is_grouped:
         yield Text(LINE * grid.width, DIM)
-    may_have_blocks = n_labels > 1 and (table.has_blocks or not table.is_grouped)
+    may_have_blocks = n_labels > 1 and (table.has_blocks or not is_grouped)
     are_blocks = may_have_blocks and not all(row[0][0] for row in grid.rows)
-    mains = range(n_labels + table.main, len(grid.widths), n_columns) if table.main >= 0 else ()
+    mains = range(n_labels + table.main, len(grid.widths), len(table.columns)) if table.main >= 0 else ()
     for n, row in enumerate(grid.rows):
         if n and are_blocks and row[0][0]:
             yield Text("")
