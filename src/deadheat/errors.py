@@ -513,8 +513,10 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
     return found
 
 
-def by_name(given: Iterable[tuple[object, T]]) -> dict[str, T]:
+def by_name(given: Iterable[tuple[object, T]], where: str = "") -> dict[str, T]:
     """Return runs or evaluations by name, as text; raise for a name that two have, also as 1 and "1".
+
+    The error says `where`, such as " in task x".
 
     Examples
     --------
@@ -524,7 +526,7 @@ def by_name(given: Iterable[tuple[object, T]]) -> dict[str, T]:
     named: dict[str, T] = {}
     for name, one in given:
         if str(name) in named:
-            raise ParameterError(f"two runs are named {str(name)!r}", hint="give a dict of name to run")
+            raise ParameterError(f"two runs{where} are named {str(name)!r}", hint="give a dict of name to run")
         named[str(name)] = one
     return named
 

@@ -289,6 +289,12 @@ def test_bad_input(given: dict[str, Any], error: type[Exception], text: str) -> 
         dh.leaderboard(source)
 
 
+def test_evaluations_of_one_name_are_named_with_their_task() -> None:
+    own = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR")
+    with pytest.raises(ParameterError, match="two runs in task u are named 'run'"):
+        dh.leaderboard({"t": [own], "u": [own, own]})
+
+
 def test_wrong_arguments() -> None:
     given = table(drawn(2, 5, 2))
     for options in ({"missing": "skip"}, {"tasks": "some"}, {"weights": {"t0": 1}}, {"groups": {"t0": "a", "u": "b"}}):

@@ -251,7 +251,8 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
     ):
         rows = [(str(task), str(name), float(one)) for task, own in source.items() for name, one in own.items()]
         return _of_table(pl.DataFrame(rows, list(NEEDED), orient="row"), "the table", measure)
-    return _of_evaluations({str(task): by_own_name(own) for task, own in source.items()}, measure)
+    named = {str(task): by_own_name(own, where=f" in task {task}") for task, own in source.items()}
+    return _of_evaluations(named, measure)
 
 
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:

@@ -690,7 +690,7 @@ def opened(evaluation: object) -> Evaluation:
 
 
 def by_own_name(
-    given: Mapping[Any, Any] | Iterable[Any], evaluated: Callable[[Any], Evaluation] = opened
+    given: Mapping[Any, Any] | Iterable[Any], evaluated: Callable[[Any], Evaluation] = opened, where: str = ""
 ) -> dict[str, Evaluation]:
     """Return evaluations by the names that a mapping has for them; those of a list have names of their own.
 
@@ -699,10 +699,12 @@ def by_own_name(
     given : mapping, or iterable
         Of evaluations, or of whatever `evaluated` makes one of.
     evaluated : callable
+    where : str, default ""
+        For the error, if two have one name.
     """
     pairs = given.items() if isinstance(given, Mapping) else ((None, one) for one in given)
     made = [(name, evaluated(one)) for name, one in pairs]
-    return by_name((one.name if name is None else name, one) for name, one in made)
+    return by_name(((one.name if name is None else name, one) for name, one in made), where)
 
 
 def shared_measures(measures: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
