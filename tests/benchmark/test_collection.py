@@ -233,7 +233,7 @@ def test_semicolons_separate_fields_too(tmp_path: Path) -> None:
             "d.jsonl",
             '{"id": "a", "text": null}',
             MalformedRowError,
-            r"document 'a': 'text' must be text, got None",
+            r"d.jsonl:1: document 'a': 'text' must be text, got None",
         ),
         (
             "d.jsonl",
