@@ -96,12 +96,13 @@ def listed_values(
         Of each query, in the order of the listing; None where there are more orders than that, or more than 2,000
         queries: the mean over so many is as good as normal. None too for a measure that sees more than relevance.
     """
+    placements = measure.contributing(placements)
     can_be = len(queries) <= MAX_QUERIES and measure.can_list_orders(placements)
     orders = _list_orders(measure, placements, queries, max_orders) if can_be else None
     if orders is None:
         return None
     ends = np.cumsum([len(found.probabilities) for found in orders])
-    values = np.split(measure.mean(as_queries(placements, queries, orders, measure.deepest)), ends[:-1])
+    values = np.split(measure.mean(as_queries(measure, placements, queries, orders)), ends[:-1])
     return [(value, found.probabilities) for value, found in zip(values, orders, strict=True)]
 
 
@@ -207,24 +208,46 @@ def _traced(steps: list[tuple[IntArray, IntArray]], order: IntArray) -> IntArray
     return np.column_stack(ranks[::-1])
 
 
-def as_queries(placements: Placements, queries: IntArray, orders: list[Orders], deepest: int | None) -> Placements:
+def as_queries(measure: Measure, placements: Placements, queries: IntArray, orders: list[Orders]) -> Placements:
     """Return placements without ties in which every order of every query is a query, down to the deepest rank."""
+    classes = measure.classes(placements.relevance)
+    are_alike = bool((classes == classes[:1]).all())
     n_orders = [len(found.probabilities) for found in orders]
     starts = np.searchsorted(placements.query, queries).tolist()
-    # of 16 bits, where they suffice, which sort faster
-    small = np.int16 if placements.n_retrieved[queries].max(initial=0) <= np.iinfo(np.int16).max else np.int64
-    ranked = [np.argsort(found.above.astype(small), axis=1, kind="stable")[:, :deepest] for found in orders]
-    rows = np.concatenate([(rank + start).ravel() for rank, start in zip(ranked, starts, strict=True)])
-    above = [np.take_along_axis(found.above, rank, axis=1).ravel() for found, rank in zip(orders, ranked, strict=True)]
+    rows, above, n_rows = zip(*(_in_order(one.above, measure.deepest, are_alike) for one in orders), strict=True)
     copies = placements.rows(np.zeros(0, np.int64)).select(np.repeat(queries, n_orders))
+    relevance = [placements.relevance[start:][row] for row, start in zip(rows, starts, strict=True)]
+    query = np.repeat(np.arange(copies.n_queries), np.concatenate(n_rows))
     return replace(
         copies,
-        query=np.repeat(np.arange(copies.n_queries), np.repeat([rank.shape[1] for rank in ranked], n_orders)),
-        documents=np.broadcast_to(np.array("", object), len(rows)),  # measures that look at them list no orders
-        relevance=placements.relevance[rows],
+        query=query,
+        documents=np.broadcast_to(np.array("", object), len(query)),  # measures that look at them list no orders
+        relevance=np.concatenate(relevance),
         above=np.concatenate(above),
-        tied=np.ones(len(rows), np.int64),
+        tied=np.ones(len(query), np.int64),
     )
+
+
+def _in_order(above: IntArray, deepest: int | None, are_alike: bool) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the columns of each order in the order of their ranks, these ranks, and how many columns there are.
+
+    Of columns that are alike it does not matter which has which rank.
+    """
+    n_orders, n_columns = above.shape
+    if deepest is not None:
+        flat = np.flatnonzero(above < deepest)
+        at = np.full(n_orders * deepest, -1)
+        order, column = np.divmod(flat, max(n_columns, 1))
+        at[order * deepest + above.ravel()[flat]] = column
+        place = np.flatnonzero(at >= 0)
+        return at[place], place % deepest, np.bincount(place // deepest, minlength=n_orders)
+    # of 16 bits, where they suffice, which sort faster
+    small = above.astype(np.int16 if above.max(initial=0) <= np.iinfo(np.int16).max else np.int64)
+    n_rows = np.full(n_orders, n_columns)
+    if are_alike:
+        return np.tile(np.arange(n_columns), n_orders), np.sort(small, axis=1).ravel().astype(np.int64), n_rows
+    column = np.argsort(small, axis=1, kind="stable")
+    return column.ravel(), np.take_along_axis(above, column, axis=1).ravel(), n_rows
 
 
 def spans(codes: IntArray, queries: IntArray) -> list[tuple[int, int]]:
@@ -346,7 +369,7 @@ def _drawn_values(
     measure: Measure, placements: Placements, moved: BoolArray, rng: np.random.Generator, share: float = 1.0
 ) -> Iterator[FloatArray]:
     """Give the values of the moved queries in random orders, of shape (n_moved, n), some orders at a time."""
-    queries = np.flatnonzero(moved)
+    queries, placements = np.flatnonzero(moved), measure.contributing(placements)
     ties = ties_that_matter(measure, placements, queries)
     rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
     left = max(FEWEST, n_draws(placements, moved, share))
@@ -357,7 +380,7 @@ def _drawn_values(
             _draw_orders(in_row_order[start:stop], start, ties[query], n, rng)
             for query, (start, stop) in zip(queries.tolist(), rows, strict=True)
         ]
-        yield measure.mean(as_queries(placements, queries, orders, measure.deepest)).reshape(len(queries), n)
+        yield measure.mean(as_queries(measure, placements, queries, orders)).reshape(len(queries), n)
         left -= n
 
 

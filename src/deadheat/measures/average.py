@@ -93,6 +93,11 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
         """
         return 1 / size, np.zeros_like(size)
 
+    def contributing(self, placements: Placements) -> Placements:
+        """Return the placements of the relevant documents."""
+        found = super().contributing(placements)
+        return found.rows(found.relevance >= self.rel)
+
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
         found, inside, cut, n, (sums, spread) = self._split(placements, self.part_moments)

@@ -469,6 +469,10 @@ class Measure(ABC, metaclass=MeasureType):
         """Tell which queries have a document that counts as relevant for this measure."""
         return np.ones(placements.n_queries, np.bool_)
 
+    def contributing(self, placements: Placements) -> Placements:
+        """Return the placements without documents that change no value wherever they are; these count as unjudged."""
+        return placements if self.deepest is None else placements.within(self.deepest)
+
     def classes(self, relevance: FloatArray) -> FloatArray:
         """Return numbers that are equal where the measure cannot tell judged documents apart; they fall as it does."""
         if not self.binary:

@@ -276,6 +276,11 @@ class DCG(GainMeasure, WeightedMeasure):
         """Return the gain of each row."""
         return ("gain", self.gain, self.negative), gains_of(self.gain, placements.relevance, self.negative)
 
+    def contributing(self, placements: Placements) -> Placements:
+        """Return the placements of the documents that have a gain."""
+        found = super().contributing(placements)
+        return found.rows(self.gains(found)[1] != 0)
+
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value: unjudged documents are above or below those of negative gain."""
         if self.negative == "zero":
