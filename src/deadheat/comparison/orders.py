@@ -15,6 +15,7 @@ values stay equal.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -114,9 +115,9 @@ def _list_orders(measure: Measure, placements: Placements, queries: IntArray, ma
     listed: list[Orders] = []
     alike: dict[tuple[int, tuple[int, ...]], Orders] = {}
     n_orders, n_cells = QUERIES * max_orders, CELLS
-    for query, (start, stop), judged in zip(queries.tolist(), rows, n_judged.tolist(), strict=True):
+    for own, (start, stop), judged in zip(ties, rows, n_judged.tolist(), strict=True):
         most = min(max_orders, n_orders, n_cells // max(judged, 1))
-        found = _orders_of_query(in_row_order[start:stop], start, ties[query], most, alike)
+        found = _orders_of_query(in_row_order[start:stop], start, own, most, alike)
         if found is None:
             return None
         n_orders -= len(found.probabilities)
@@ -130,8 +131,8 @@ def above_in_row_order(placements: Placements) -> IntArray:
     return placements.above + np.arange(len(placements.query)) - np.repeat(placements.tie_starts, placements.tie_sizes)
 
 
-def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> dict[int, list[OpenTie]]:
-    """Return, for some queries, the ties whose order makes a difference to a measure."""
+def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> list[list[OpenTie]]:
+    """Return the ties of each of some queries whose order makes a difference to a measure."""
     cutoff: int | None = getattr(measure, "cutoff", None)
     starts = placements.tie_starts
     ends = starts + placements.tie_sizes
@@ -146,7 +147,7 @@ def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray
     columns = (query, starts, above, inside, first, last, unjudged)
     for code, row, before, ranks, level, end, others in np.column_stack(columns)[matters].tolist():
         found[code].append(OpenTie(row, before, ranks, (*counts[level:end], others)))
-    return found
+    return [*found.values()]
 
 
 def _orders_of_query(
@@ -376,10 +377,7 @@ def _drawn_values(
     at_once = max(1, AT_ONCE // _n_cells(placements, moved))
     while left > 0:
         n = min(at_once, left)
-        orders = [
-            _draw_orders(in_row_order[start:stop], start, ties[query], n, rng)
-            for query, (start, stop) in zip(queries.tolist(), rows, strict=True)
-        ]
+        orders = _draw_orders(in_row_order, rows, ties, n, rng)
         yield measure.mean(as_queries(measure, placements, queries, orders)).reshape(len(queries), n)
         left -= n
 
@@ -405,28 +403,49 @@ def _n_cells(placements: Placements, moved: BoolArray) -> int:
     return int(moved[placements.judged_query].sum())
 
 
-def _draw_orders(in_row_order: IntArray, start: int, ties: list[OpenTie], n: int, rng: np.random.Generator) -> Orders:
-    """Draw orders of the ties of a query, whose rows begin at `start`."""
-    above = np.repeat(in_row_order[None], n, axis=0)
-    for tie in ties:
-        first, n_judged = tie.row - start, sum(tie.counts[:-1])
-        above[:, first : first + n_judged] = tie.above + _draw_places(sum(tie.counts), n_judged, n, rng)
-    return Orders(above, np.full(n, 1 / n))
+def _draw_orders(
+    in_row_order: IntArray,
+    rows: list[tuple[int, int]],
+    ties: list[list[OpenTie]],
+    n: int,
+    rng: np.random.Generator,
+) -> list[Orders]:
+    """Draw orders of the ties of queries, whose rows are given; ties that look alike are drawn together."""
+    orders = [Orders(np.repeat(in_row_order[None, start:stop], n, axis=0), np.full(n, 1 / n)) for start, stop in rows]
+    alike: dict[tuple[int, int, bool], list[tuple[IntArray, int]]] = defaultdict(list)
+    for found, (start, _), own in zip(orders, rows, ties, strict=True):
+        for tie in own:
+            first, n_judged = tie.row - start, sum(tie.counts[:-1])
+            look = sum(tie.counts), n_judged, len(tie.counts) == 2  # of one class, beside the unjudged ones
+            alike[look].append((found.above[:, first : first + n_judged], tie.above))
+    for (size, n_judged, are_alike), of in alike.items():
+        places = _draw_places(size, n_judged, n * len(of), rng, are_alike=are_alike)
+        for (columns, above), drawn in zip(of, places.reshape(len(of), n, n_judged), strict=True):
+            np.add(drawn, above, out=columns)
+    return orders
 
 
-def _draw_places(size: int, n_judged: int, n: int, rng: np.random.Generator) -> IntArray:
-    """Draw the places of the judged documents in a tie, each time all different: (n, n_judged)."""
+def _draw_places(
+    size: int, n_judged: int, n: int, rng: np.random.Generator, *, are_alike: bool = False
+) -> IntArray:
+    """Draw the places of the judged documents in a tie, each time all different: (n, n_judged).
+
+    Of documents that are alike it does not matter which has which place.
+    """
     if size <= SPARSE * n_judged:
         return rng.permuted(np.tile(np.arange(size), (n, 1)), axis=1)[:, :n_judged]
     # Few of many: a place that is taken is drawn again, until none is.
-    places = rng.integers(size, size=(n, n_judged))
-    while True:
-        places.sort(axis=1)
-        taken = np.zeros(places.shape, np.bool_)
-        taken[:, 1:] = places[:, 1:] == places[:, :-1]
-        if not taken.any():
-            return rng.permuted(places, axis=1)
-        places[taken] = rng.integers(size, size=int(taken.sum()))
+    small = np.int16 if size <= np.iinfo(np.int16).max else np.int64  # sorts faster
+    places, left = rng.integers(size, size=(n, n_judged), dtype=small), np.arange(n)
+    while len(left):
+        own = np.sort(places[left], axis=1)
+        taken = np.zeros(own.shape, np.bool_)
+        taken[:, 1:] = own[:, 1:] == own[:, :-1]
+        own[taken] = rng.integers(size, size=int(taken.sum()), dtype=small)
+        places[left] = own
+        left = left[taken.any(axis=1)]
+    found = places.astype(np.int64)
+    return found if are_alike else rng.permuted(found, axis=1)
 
 
 Cells: TypeAlias = tuple[IntArray, FloatArray]  # numbers of cells, ascending, and probabilities to add up in each
