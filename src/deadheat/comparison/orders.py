@@ -215,7 +215,8 @@ def as_queries(measure: Measure, placements: Placements, queries: IntArray, orde
     are_alike = bool((classes == classes[:1]).all())
     n_orders = [len(found.probabilities) for found in orders]
     starts = np.searchsorted(placements.query, queries).tolist()
-    rows, above, n_rows = zip(*(_in_order(one.above, measure.deepest, are_alike=are_alike) for one in orders), strict=True)
+    found = [_in_order(one.above, measure.deepest, are_alike=are_alike) for one in orders]
+    rows, above, n_rows = zip(*found, strict=True)
     copies = placements.rows(np.zeros(0, np.int64)).select(np.repeat(queries, n_orders))
     relevance = [placements.relevance[start:][row] for row, start in zip(rows, starts, strict=True)]
     query = np.repeat(np.arange(copies.n_queries), np.concatenate(n_rows))
