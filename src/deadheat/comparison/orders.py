@@ -426,9 +426,7 @@ def _draw_orders(
     return orders
 
 
-def _draw_places(
-    size: int, n_judged: int, n: int, rng: np.random.Generator, *, are_alike: bool = False
-) -> IntArray:
+def _draw_places(size: int, n_judged: int, n: int, rng: np.random.Generator, *, are_alike: bool = False) -> IntArray:
     """Draw the places of the judged documents in a tie, each time all different: (n, n_judged).
 
     Of documents that are alike it does not matter which has which place.
