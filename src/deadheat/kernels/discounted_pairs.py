@@ -41,7 +41,7 @@ class GainSums:
     hhuu: FloatArray
 
 
-def gain_sums(gains: FloatArray, starts: IntArray, tied: IntArray) -> GainSums:
+def _gain_sums(gains: FloatArray, starts: IntArray, tied: IntArray) -> GainSums:
     """Return the sums over the documents of each tie.
 
     Parameters
@@ -66,9 +66,10 @@ def gain_sums(gains: FloatArray, starts: IntArray, tied: IntArray) -> GainSums:
 def moments(
     query: IntArray,
     tied: IntArray,
-    gains: GainSums,
-    rest: FloatArray,
+    gains: FloatArray,
+    starts: IntArray,
     *,
+    rest: FloatArray,
     weights: Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]],
 ) -> tuple[FloatArray, FloatArray]:
     """Return the parts of mean and variance; those of a query add up.
@@ -77,7 +78,10 @@ def moments(
     ----------
     query, tied : ndarray of shape (n_ties,)
         Ascending query codes, and documents of each tie, in the order of the ranks.
-    gains : Gains
+    gains : ndarray of shape (n_rows,)
+        Of the documents that are known; all others in a tie have none.
+    starts : ndarray of shape (n_ties,)
+        First row of each tie.
     rest : ndarray of shape (n_ties,)
         K of the tie's query.
     weights : callable
@@ -87,22 +91,24 @@ def moments(
     -------
     mean, variance : ndarray of shape (n_ties,)
     """
-    sums = np.zeros((4, len(query)))
+    discounts, late, pairs, own = sums = np.zeros((4, len(query)))
     for index, width in batches(tied):
-        sums[:, index] = _rank_sums(index, width, tied, weights)
-    discounts, late, pairs, own = sums
-    x, u = discounts * gains.h, late * gains.u
+        _, d, v = _of_ranks(index, width, tied, weights)
+        before = np.cumsum(d, axis=1) - d
+        sums[:, index] = [part.sum(axis=1) for part in (d, v, before * v, d * v)]
+    g = _gain_sums(gains, starts, tied)
+    x, u = discounts * g.h, late * g.u
     above = scan_before(x, query, np.add)
     below = scan_before(u[::-1], -query[::-1], np.add)[::-1] + rest
     n = tied.astype(np.float64)
-    inside = gains.h * gains.u - gains.hu / np.maximum(n * (n - 1), 1.0)
-    mean = own * gains.h + pairs * inside + x * below
+    inside = g.h * g.u - g.hu / np.maximum(n * (n - 1), 1.0)
+    mean = own * g.h + pairs * inside + x * below
     part, var_x, var_u = np.zeros((3, len(query)))
-    varied = np.flatnonzero((tied > 1) & (gains.hh > 0))
+    varied = np.flatnonzero((tied > 1) & (g.hh > 0))
     for chosen, width in batches(tied[varied]):
         index = varied[chosen]
         part[index], var_x[index], var_u[index] = _variances(
-            index, width, tied, gains, below=below, above=above, weights=weights
+            index, width, tied, g, below=below, above=above, weights=weights
         )
     return mean, part + var_u * scan_before(var_x, query, np.add)
 
@@ -115,15 +121,6 @@ def _of_ranks(
     real = (j <= tied[index, None]).astype(np.float64)
     discount, late = weights(index, j)
     return real, discount * real, late * real
-
-
-def _rank_sums(
-    index: IntArray, width: int, tied: IntArray, weights: Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]]
-) -> FloatArray:
-    """Return the sums of D, V, D V over pairs, and D V of the same rank, of shape (4, b)."""
-    _, discount, late = _of_ranks(index, width, tied, weights)
-    before = np.cumsum(discount, axis=1) - discount
-    return np.array([part.sum(axis=1) for part in (discount, late, before * late, discount * late)])
 
 
 def _variances(
@@ -150,15 +147,13 @@ def _variances(
     d_centred, v_centred = centred(d), centred(v)
 
     def dot(one: FloatArray, other: FloatArray) -> FloatArray:
-        total: FloatArray = (one * other).sum(axis=1)
-        return total
+        return (one * other).sum(axis=1)
 
     linear = dot(of_h, of_h) * g.hh + 2 * dot(of_h, of_u) * g.hu + dot(of_u, of_u) * g.uu
     either = d * after + v * before
     mixed = dot(of_h, either) * g.hhu + dot(of_u, either) * g.huu
     mixed = mixed / np.maximum(n - 2, 1.0)
-    pairs = _pair_variance(d, v, before, after, n=n, g=g)
-    variance = linear / (n - 1) - 2 * mixed / (n - 1) + pairs
+    variance = linear / (n - 1) - 2 * mixed / (n - 1) + _pair_variance(d, v, before, after, n=n, g=g)
     return (
         np.maximum(variance, 0.0),
         dot(d_centred, d_centred) * g.hh / (n - 1),

@@ -340,9 +340,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def __eq__(self, other: object) -> bool:
         """Tell whether it is the same measure with the same parameters."""
-        if type(self) is not type(other):
-            return NotImplemented
-        return self.key == other.key
+        return self.key == other.key if isinstance(other, Measure) else NotImplemented
 
     def __hash__(self) -> int:
         """Return a number that equal measures share."""
@@ -454,7 +452,8 @@ class Measure(ABC, metaclass=MeasureType):
     @property
     def deepest(self) -> int | None:
         """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
-        return None if getattr(self, "norm", None) == "retrieved_all" else getattr(self, "cutoff", None)
+        sees_all = getattr(self, "norm", "") == "retrieved_all" or getattr(self, "ideal", "") == "retrieved"
+        return None if sees_all else getattr(self, "cutoff", None)
 
     def looked_at(self, placements: Placements) -> IntArray:
         """Return how many documents of each list it looks at: the others change no value, wherever they are."""
@@ -640,8 +639,14 @@ def register(
         As `Measure` has them, by default those of the class that it is made from.
     """
     own = {"title": title, "formula": formula, "aliases": aliases, "trec_eval": trec_eval, "presets": presets}
-    kinds: dict[str, object] = {"range": range, "higher_is_better": higher_is_better, "is_quality": is_quality}
-    kinds |= {"total": total, "only_total": only_total, "at": at}
+    kinds = {
+        "range": range,
+        "higher_is_better": higher_is_better,
+        "total": total,
+        "only_total": only_total,
+        "is_quality": is_quality,
+        "at": at,
+    }
 
     def registered(measure: M) -> M:
         for name, value in (own | {kind: value for kind, value in kinds.items() if value is not None}).items():
@@ -665,8 +670,9 @@ def also_called(measure: M, name: str) -> M:
     >>> (MAP @ 10).label, MAP @ 10, MAP @ 10 == AP @ 10
     ('MAP@10', AP@10, True)
     """
-    members = {"stands_for": measure, "__module__": measure.__module__, "__doc__": measure.__doc__}
-    return MeasureType(name, (measure,), members)  # type: ignore[return-value]  # a class of the same kind
+    return MeasureType(  # type: ignore[return-value]  # a class of the same kind
+        name, (measure,), {"stands_for": measure, "__module__": measure.__module__, "__doc__": measure.__doc__}
+    )
 
 
 def other_names(measure: type[Measure]) -> list[str]:

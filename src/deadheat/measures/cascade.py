@@ -5,7 +5,7 @@ MaxRel is of one who takes the best document of the top k.
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import MeasureError, Plain
 from deadheat.kernels import cascade
 from deadheat.kernels.segments import scan_before
@@ -20,7 +20,7 @@ from deadheat.measures.base import (
     parameter,
     register,
 )
-from deadheat.measures.discounted import LARGEST_POWER, LOWEST_POSITIVE, exp2_minus_one, ideal_rank, scale_top
+from deadheat.measures.discounted import LARGEST_POWER, PositiveMeasure, exp2_minus_one, ideal_rank, scale_top
 from deadheat.placements.placements import Placements
 
 STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})
@@ -31,7 +31,7 @@ STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "id
     "ERR@k = ∑ 1/i · stop(d_i) · ∏[j<i] (1 - stop(d_j)) over the ranks i = 1..k",
     aliases=("MERR",),
 )
-class ERR(SumMeasure, CutMeasure):
+class ERR(PositiveMeasure, SumMeasure, CutMeasure):
     r"""Expected reciprocal rank of the document at which the user stops.
 
     .. math:: ERR@k = \sum_{i=1}^{k} \frac{1}{i}\, s(d_i) \prod_{j<i} (1 - s(d_j))
@@ -82,10 +82,6 @@ class ERR(SumMeasure, CutMeasure):
             )
         return grade
 
-    def has_relevant(self, placements: Placements) -> BoolArray:
-        """Tell which queries have a document of positive relevance."""
-        return placements.n_relevant(LOWEST_POSITIVE) > 0
-
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         groups, query, arrival = self._groups(placements)
@@ -106,8 +102,9 @@ class ERR(SumMeasure, CutMeasure):
         if plain_stop:  # documents that are not judged stop the reading too
             columns = _with_gaps(placements, columns)
         query, above, tied, start, listed = columns
-        inside = self.inside(above, tied)
-        groups = cascade.Groups(above, tied, inside, tied - listed, plain_stop, start, listed, stop[other])
+        groups = cascade.Groups(
+            above, tied, self.inside(above, tied), tied - listed, plain_stop, start, listed, stop[other]
+        )
         return groups, query, scan_before(groups.read_on(), query, np.multiply)
 
 
@@ -176,7 +173,7 @@ MERR = also_called(ERR, "MERR")
     aliases=("MaxOntSim",),
     range=(0.0, np.inf),
 )
-class MaxRel(JointMeasure, CutMeasure):
+class MaxRel(PositiveMeasure, JointMeasure, CutMeasure):
     r"""Largest relevance in the top k.
 
     .. math:: \text{MaxRel}@k = \max(0, r_1, ..., r_k) = \sum_l (t_l - t_{l-1}) [C_{k,l} > 0]
@@ -198,10 +195,6 @@ class MaxRel(JointMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 1, "c": 0.4}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.5}}, ["MaxRel@1", "MaxRel"]).means()
     {'MaxRel@1': 0.4666666666666667, 'MaxRel': 1.0}
     """
-
-    def has_relevant(self, placements: Placements) -> BoolArray:
-        """Tell which queries have a judgment of positive relevance."""
-        return placements.n_relevant(LOWEST_POSITIVE) > 0
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         r"""Compute mean and variance over all tie orders, each of shape (n_queries,).

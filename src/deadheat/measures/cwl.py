@@ -95,8 +95,7 @@ class INSQ(ScaledMeasure, WeightedMeasure):
 
     def weights(self, n_ranks: int) -> FloatArray:
         """Return the inverse squares over their sum."""
-        rank = np.arange(n_ranks)
-        total = _inverse_squares(2.0 * self.T, self.ranks)
+        rank, total = np.arange(n_ranks), _inverse_squares(2.0 * self.T, self.ranks)
         return np.where(rank < (self.ranks or n_ranks), (rank + 2.0 * self.T) ** -2 / total, 0.0)
 
 
@@ -183,8 +182,7 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
         gains = np.cumsum(self.scaled(placements, rankings), axis=1)[:, :last]
         enough = gains >= self.T - NEARLY
         stop = np.where(enough.any(axis=1), enough.argmax(axis=1) + 1, last)
-        total: FloatArray = np.take_along_axis(gains, np.minimum(stop, gains.shape[1])[:, None] - 1, axis=1)[:, 0]
-        return total / stop
+        return np.take_along_axis(gains, np.minimum(stop, gains.shape[1])[:, None] - 1, axis=1)[:, 0] / stop
 
 
 class AdaptiveMeasure(ScaledMeasure, OrdersMeasure):

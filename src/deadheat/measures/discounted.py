@@ -74,10 +74,11 @@ def gains_of(
         else:
             gains = exp2_minus_one(counted) if gain == "exp" else counted
     if np.abs(gains).max(initial=0.0) > 2.0**LARGEST_POWER:
-        largest = counted[np.abs(gains).argmax()]
-        msg = f"the gain of relevance {largest:g} is beyond 2**{LARGEST_POWER}, above which squares overflow"
-        advice = "gain='linear' or a mapping" if gain == "exp" else "a smaller scale"
-        raise MeasureError(msg, hint=f"use {advice}")
+        raise MeasureError(
+            f"the gain of relevance {counted[np.abs(gains).argmax()]:g} is beyond 2**{LARGEST_POWER}, above which"
+            " squares overflow",
+            hint="use gain='linear' or a mapping" if gain == "exp" else "use a smaller scale",
+        )
     return gains
 
 
@@ -123,6 +124,14 @@ class GainMeasure(Measure):
         key = gains_of(self.gain, placements.relevance)
         low, high = (self.mean(policies.arrange(placements, key, best=best)) for best in (False, True))
         return low, high
+
+
+class PositiveMeasure(Measure):
+    """A measure to which all documents of positive relevance are relevant."""
+
+    def has_relevant(self, placements: Placements) -> BoolArray:
+        """Tell which queries have a judgment of positive relevance."""
+        return placements.n_relevant(LOWEST_POSITIVE) > 0
 
 
 def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -340,11 +349,6 @@ class nDCG(DCG):
     {'nDCG@10': 0.8154648767857288}
     """
 
-    @property
-    def deepest(self) -> int | None:
-        """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
-        return None if self.ideal == "retrieved" else self.cutoff
-
     ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
     floor: str = parameter("zero", Choice(("zero", "worst")), "what has the value 0: a DCG of 0, or the worst ranking")
 
@@ -430,11 +434,6 @@ class IDCG(GainMeasure, CutMeasure):
     def share(self) -> nDCG:
         """The measure that divides by it."""
         return nDCG(gain=self.gain, discount=self.discount, ideal=self.ideal, cutoff=self.cutoff)
-
-    @property
-    def deepest(self) -> int | None:
-        """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
-        return self.share.deepest
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the DCG of the ideal ranking, by query."""
@@ -572,27 +571,30 @@ class RBPResidual(RankBiased):
 
 
 @dataclass(frozen=True, eq=False)
-class Ideal:
-    """The ideal rankings, one row for each judgment with a positive gain.
+class IdealSums:
+    """Sums down to each rank of the ideal rankings, which list some or all judgments.
 
     Attributes
     ----------
-    query : ndarray of shape (n_gaining,)
-    gains, dcg : ndarray of shape (n_gaining,)
-        The gain at the rank, and that of the ranking down to it.
+    query, sums : ndarray of shape (n_rows,)
     starts, sizes : ndarray of shape (n_queries,)
         First row and number of rows of each query.
     """
 
     query: IntArray
-    gains: FloatArray
-    dcg: FloatArray
+    sums: FloatArray
     starts: IntArray
     sizes: IntArray
 
+    @classmethod
+    def of(cls, query: IntArray, values: FloatArray, n_queries: int) -> "IdealSums":
+        """Add up the values of the ranks, those of each query after those of the one before."""
+        sizes = np.bincount(query, minlength=n_queries)
+        return cls(query, scan_before(values, query, np.add) + values, np.cumsum(sizes) - sizes, sizes)
+
     def at(self, rank: IntArray, query: IntArray) -> FloatArray:
-        """Return the ideal DCG down to some ranks, of queries with a positive gain."""
-        return self.dcg[self.starts[query] + np.minimum(rank, self.sizes[query]) - 1]
+        """Return the sums down to some ranks, or to the end of the ranking, of queries that have one."""
+        return self.sums[self.starts[query] + np.minimum(rank, self.sizes[query]) - 1]
 
 
 @parameters
@@ -600,15 +602,12 @@ class AveragedMeasure(GainMeasure, JointMeasure):
     """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it."""
 
     @once("gain")
-    def ideal(self, placements: Placements) -> Ideal:
-        """Return the ideal rankings."""
+    def ideal(self, placements: Placements) -> tuple[IdealSums, FloatArray]:
+        """Return the ideal DCG, of judgments with a positive gain, and their gains."""
         gains = ideal_gains(placements, self.gain)
         positive = gains > 0
         query, gains, rank = placements.judged_query[positive], gains[positive], ideal_rank(placements)[positive]
-        weighted = gains / np.log2(rank + 2.0)
-        sizes = np.bincount(query, minlength=placements.n_queries)
-        dcg = scan_before(weighted, query, np.add) + weighted
-        return Ideal(query, gains, dcg, np.cumsum(sizes) - sizes, sizes)
+        return IdealSums.of(query, gains / np.log2(rank + 2.0), placements.n_queries), gains
 
 
 @register(
@@ -662,12 +661,12 @@ class RnDCG(AveragedMeasure):
 
     def _levels(self, placements: Placements, span: int) -> tuple[IntArray, FloatArray, FloatArray]:
         """Return where levels end (query and rank as one number), the weight of ranks from there up, and of all."""
-        ideal = self.ideal(placements)
-        end = np.flatnonzero((np.diff(ideal.gains, append=0.0) != 0) | (np.diff(ideal.query, append=-1) != 0))
+        ideal, gains = self.ideal(placements)
+        end = np.flatnonzero((np.diff(gains, append=0.0) != 0) | (np.diff(ideal.query, append=-1) != 0))
         query, rank = ideal.query[end], end - ideal.starts[ideal.query[end]] + 1
         is_longer = (placements.n_retrieved >= ideal.sizes + 2) & (ideal.sizes > 0)
         n_ends = np.bincount(query, minlength=placements.n_queries) + is_longer
-        share = 1 / (ideal.dcg[end] * n_ends[query])
+        share = 1 / (ideal.sums[end] * n_ends[query])
         from_end = scan_before(share[::-1], -query[::-1], np.add)[::-1] + share
         last = np.zeros(placements.n_queries)
         last[query] = share  # the last of each query is written last
@@ -704,10 +703,9 @@ class nDCGRel(AveragedMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
-        gains, ideal = gains_of(self.gain, placements.relevance), self.ideal(placements)
+        gains, (ideal, _) = gains_of(self.gain, placements.relevance), self.ideal(placements)
         rows = np.flatnonzero(gains > 0)
-        of_rows = np.searchsorted(placements.tie_starts, rows, side="right") - 1
-        own, first = np.unique(of_rows, return_index=True)
+        own, first = np.unique(np.searchsorted(placements.tie_starts, rows, side="right") - 1, return_index=True)
         starts = placements.tie_starts[own]
         query, above, tied = placements.query[starts], placements.above[starts], placements.tied[starts]
         n_missed = ideal.sizes - np.bincount(placements.query[rows], minlength=placements.n_queries)
@@ -717,6 +715,5 @@ class nDCGRel(AveragedMeasure):
             rank = above[index, None] + j
             return 1 / np.log2(rank + 1.0), 1 / ideal.at(rank, query[index, None])
 
-        sums = discounted_pairs.gain_sums(gains[rows], first, tied)
-        parts = discounted_pairs.moments(query, tied, sums, rest, weights=weights)
+        parts = discounted_pairs.moments(query, tied, gains[rows], first, rest=rest, weights=weights)
         return divided(placements, parts, query, ideal.sizes.astype(np.float64))

@@ -21,9 +21,6 @@ from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
 
-ALPHA = "how much less the next document of a subtopic is worth: 0 as much, 1 nothing"
-ALPHA_RANGE = Number(low=0, high=1)
-
 
 @dataclass(frozen=True, eq=False)
 class Topics:
@@ -85,8 +82,8 @@ def find_topics(placements: Placements, rel: float) -> Topics:
         raise MeasureError("judgments by subtopic need the ids of the documents, which are not at hand here")
     own = placements.subtopics
     kept = own.relevance >= rel
-    rows = zip(own.query[kept].tolist(), own.doc_ids[kept], own.topic[kept].tolist(), strict=True)
-    sets = collected(((query, doc), topic) for query, doc, topic in rows)
+    pairs = zip(own.query[kept].tolist(), own.doc_ids[kept], strict=True)
+    sets = collected(zip(pairs, own.topic[kept].tolist(), strict=True))
     known: dict[tuple[int, ...], int] = {(): 0}
     of_docs = {key: known.setdefault(tuple(sorted(topics)), len(known)) for key, topics in sets.items()}
     n_topics = int(own.topic.max(initial=0)) + 1
@@ -204,7 +201,9 @@ class TopicMeasure(MeanMeasure):
 class NoveltyMeasure(TopicMeasure):
     """One in which each further document of a subtopic is worth less."""
 
-    alpha: float = parameter(0.5, ALPHA_RANGE, ALPHA)
+    alpha: float = parameter(
+        0.5, Number(low=0, high=1), "how much less the next document of a subtopic is worth: 0 as much, 1 nothing"
+    )
 
     @abstractmethod
     def weights(self, rank: IntArray) -> FloatArray:
@@ -227,8 +226,8 @@ class IdealShare(NoveltyMeasure):
         def find() -> tuple[IntArray, list[FloatArray]]:
             known: dict[bytes, int] = {}  # queries often share the sets of their documents, and so the ideal list
             of_queries = [known.setdefault(sets.tobytes(), len(known)) for sets in topics.judged]
-            each = (np.frombuffer(sets, np.int64) for sets in known)
-            return np.array(of_queries, np.int64), [topics.ideal_gains(sets, self.alpha) for sets in each]
+            ideals = [topics.ideal_gains(np.frombuffer(sets, np.int64), self.alpha) for sets in known]
+            return np.array(of_queries, np.int64), ideals
 
         of_queries, ideals = placements.cached(("ideal of topics", self.rel, self.alpha), find)
         sums = [(gains * self.weights(np.arange(1, len(gains) + 1)))[:cutoff].sum() for gains in ideals]

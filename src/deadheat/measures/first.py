@@ -204,9 +204,7 @@ class PaperMeasure(FirstMeasure):
 
     def looked_at(self, placements: Placements) -> IntArray:
         """Return the same; the paper's formula looks at all relevant documents."""
-        if self.definition == "permutations":
-            return super().looked_at(placements)
-        return placements.n_retrieved
+        return super().looked_at(placements) if self.definition == "permutations" else placements.n_retrieved
 
     @abstractmethod
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
@@ -228,10 +226,7 @@ class PaperMeasure(FirstMeasure):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        if self.definition == "permutations":
-            return super().extremes(placements)
-        value = self.mean(placements)
-        return value, value
+        return (FirstMeasure if self.definition == "permutations" else Measure).extremes(self, placements)
 
 
 @register("mean tied reciprocal rank", "MTRR@k = mean over all orders of the ties of RR@k")
@@ -267,9 +262,7 @@ class MTRR(PaperMeasure):
         if self.definition == "mid_rank" and self.cutoff is not None:
             raise MeasureError("definition='mid_rank' takes no cutoff", measure="MTRR", given=Plain(f"@{self.cutoff}"))
 
-    def at_rank(self, rank: IntArray) -> FloatArray:
-        """Return 1 / rank."""
-        return 1 / rank
+    at_rank = RR.at_rank
 
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the reciprocal of the middle rank."""
@@ -303,9 +296,7 @@ class TMHits(PaperMeasure):
         """Whether the value is 0 or 1: but for the paper's formula."""
         return self.definition == "permutations"
 
-    def at_rank(self, rank: IntArray) -> FloatArray:
-        """Return 1."""
-        return np.ones(rank.shape)
+    at_rank = Hit.at_rank
 
     def of_tie(self, above: IntArray, tied: IntArray) -> FloatArray:
         """Return the share of the tie that is in the top k."""
@@ -346,8 +337,7 @@ class ESL(JointMeasure, RelevanceMeasure):
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
         found = placements.relevant(self.rel)
-        n_found = placements.by_query(found.count, found.query)
-        mean = np.where(placements.missing, np.nan, placements.n_retrieved - n_found)
+        mean = np.where(placements.missing, np.nan, placements.n_retrieved - retrieved_relevant(placements, self.rel))
         variance = np.zeros(placements.n_queries)
         own = (found.before < self.wanted) & (self.wanted <= found.before + found.count)
         query, n, r = found.query[own], found.tied[own], found.count[own]

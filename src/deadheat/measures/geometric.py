@@ -84,8 +84,7 @@ class LogarithmMeasure(RelevanceMeasure, OrdersMeasure):
             own.count[keep],
             lambda index, left, i: own.value(keep[index], left, i),
         )
-        cells = np.bincount(parts.query, parts.size * (parts.count + 1.0), minlength=len(queries))
-        return parts, cells.astype(np.float64)
+        return parts, np.bincount(parts.query, parts.size * (parts.count + 1.0), len(queries)).astype(np.float64)
 
     @abstractmethod
     def ties(self, placements: Placements) -> Parts:
@@ -97,8 +96,7 @@ def transform_of(parts: Parts, n_queries: int) -> Callable[[NDArray[Any]], NDArr
 
     def transform_at(s: NDArray[Any]) -> NDArray[Any]:
         product = np.ones((n_queries, s.shape[1]), s.dtype)
-        each = logarithms.transform(parts.size, parts.count, parts.value, s[parts.query])
-        np.multiply.at(product, parts.query, each)
+        np.multiply.at(product, parts.query, logarithms.transform(parts.size, parts.count, parts.value, s[parts.query]))
         return product
 
     return transform_at
@@ -164,10 +162,6 @@ class PrecisionSum(LogarithmMeasure):
         """Average precision."""
         return AP(rel=self.rel)
 
-    def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return 1 for relevant documents, else 0."""
-        return 1.0 * (relevance >= self.rel)
-
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         precision = np.cumsum(rankings, axis=1) / np.arange(1, rankings.shape[1] + 1)
@@ -179,8 +173,7 @@ class PrecisionSum(LogarithmMeasure):
         found = placements.relevant(self.rel)
 
         def value(index: IntArray, left: IntArray, i: int) -> FloatArray:
-            precision: FloatArray = (found.before[index, None] + left) / (found.above[index, None] + i)
-            return precision
+            return (found.before[index, None] + left) / (found.above[index, None] + i)
 
         return Parts(found.query, found.tied, found.count, value)
 

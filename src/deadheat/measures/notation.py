@@ -159,6 +159,7 @@ def is_doubted(name: str) -> bool:
 
 
 def _word(name: str) -> str:
+    """Return what is before the parameters and the cutoff."""
     return re.split(r"[@(\s]", name, maxsplit=1)[0]
 
 
@@ -175,14 +176,10 @@ BUNDLES = {
     "pr_curve": tuple(f"IPrec@{tenth / 10:g}" for tenth in range(11)),
 }
 LONGEST = 10_000  # characters of a notation
-AROUND_AT = re.compile(r" ?@ ?")
 # A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
 NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
 TREC_CUT = re.compile(r"[0-9]++(?:\.[0-9]++)?+|\.[0-9]++")
-OF_CUT = re.compile(r"_(?:cut|at)$")
-GLUED = re.compile(r"(?P<name>[^\W\d]+)(?P<cutoff>\d+)")
-AFTER_NAME = re.compile(r"[@(\s]")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
 
 
@@ -197,7 +194,7 @@ def split_notation(text: str) -> tuple[str, ...]:
     >>> split_notation("P(rel=2) @ 5 RR")
     ('P(rel=2)@5', 'RR')
     """
-    found = NOTATION.findall(AROUND_AT.sub("@", without_spaces(" ".join(text.split()))))
+    found = NOTATION.findall(re.sub(" ?@ ?", "@", without_spaces(" ".join(text.split()))))
     return tuple(part for notation in found for part in BUNDLES.get(notation, (notation,)))
 
 
@@ -239,9 +236,8 @@ def parse_measure(notation: MeasureLike) -> Measure:
     if type(text).__module__.partition(".")[0] == "ir_measures":
         text = str(text)
     if not isinstance(text, str):
-        kind = f"{type(text).__module__}.{type(text).__name__}"
         raise MeasureError(
-            given=Plain(f"{as_given(text)} ({kind})"),
+            given=Plain(f"{as_given(text)} ({type(text).__module__}.{type(text).__name__})"),
             allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
         )
     return _parsed(text)
@@ -255,7 +251,7 @@ def _parsed(text: str) -> Measure:
     cut = _cut(text)
     if cut is not None:
         text = "@".join(cut)
-    name = AFTER_NAME.split(text)[0]
+    name = _word(text)
     if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
         text = ALIASES[name] + text.removeprefix(name)
     found = _read(_tree(text, name), text)
@@ -285,7 +281,7 @@ def _cut(text: str) -> tuple[str, str] | None:
     last = max(text.rfind("_"), text.rfind("."))
     for place in (max(text.rfind("_", 0, max(last, 0)), text.rfind(".", 0, max(last, 0))), last):
         if place > 0 and TREC_CUT.fullmatch(text, place + 1):
-            name, cutoff = OF_CUT.sub("", text[:place]), text[place + 1 :].lstrip("0") or "0"
+            name, cutoff = re.sub("_(cut|at)$", "", text[:place]), text[place + 1 :].lstrip("0") or "0"
             # rbp.95 is ranx's p, and no cutoff
             return None if _find(name) is None or name.casefold() in PRESETS else (name, cutoff)
     return None
@@ -348,9 +344,7 @@ def _read(tree: ast.expr, notation: str) -> Measure:
         tree = tree.func
     if not isinstance(tree, ast.Name):
         raise _unreadable(notation)
-    measure = _known(tree.id)
-    if preset := _preset(tree.id):
-        parameters = {**preset, **parameters}
+    measure, parameters = _known(tree.id), {**_preset(tree.id), **parameters}
     if not at:
         return measure(**parameters)
     if measure.at in parameters:
@@ -358,9 +352,9 @@ def _read(tree: ast.expr, notation: str) -> Measure:
     return measure(**parameters, **{measure.at: at[0]})
 
 
-def _preset(name: str) -> Mapping[str, Any] | None:
-    """Return the parameters that a name stands for, also with other small and large letters."""
-    return None if name in REGISTRY else PRESETS.get(name.casefold())
+def _preset(name: str) -> Mapping[str, Any]:
+    """Return the parameters that a name stands for, also with other small and large letters; mostly none."""
+    return {} if name in REGISTRY else PRESETS.get(name.casefold(), {})
 
 
 def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measure checks it
@@ -396,9 +390,9 @@ def _meant(name: str) -> str:
     """Return the question whether another name was meant: of the same meaning, with a cutoff, or spelt nearly so."""
     if name.casefold() in MEANT:
         return f"Did you mean {' or '.join(map(repr, MEANT[name.casefold()].split()))}?"
-    cut = GLUED.fullmatch(name)
-    if cut is not None and _find(cut["name"]) is not None:
-        return f"Did you mean {cut['name'] + '@' + cut['cutoff']!r}?"
+    cut = re.fullmatch(r"([^\W\d]+)(\d+)", name)
+    if cut is not None and _find(cut[1]) is not None:
+        return f"Did you mean {cut[1] + '@' + cut[2]!r}?"
     return did_you_mean(name, [*REGISTRY, *ALIASES])
 
 

@@ -337,16 +337,15 @@ class Custom(OrdersMeasure, CutMeasure):
                 f"the function raised {error!r} for query {query!r}, relevance {arguments[0][:10].tolist()}",
                 measure=self.name,
             ) from error
-        given = Plain(f"{value!r} for query {query!r}")
         try:
             number = float(value)
         except (TypeError, ValueError):
-            raise MeasureError("the function must return a number", measure=self.name, given=given) from None
+            number = math.inf
         if math.isinf(number):
             raise MeasureError(
                 "the function must return a finite number, or NaN where no value is defined",
                 measure=self.name,
-                given=given,
+                given=Plain(f"{value!r} for query {query!r}"),
             )
         return number
 
@@ -356,7 +355,5 @@ def _takes_two(function: Callable[..., float]) -> bool:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some built-in functions have no signature
         return False
-    required = [
-        p for p in parameters if p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}
-    ]
-    return len(required) > 1
+    are_required = (p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD} for p in parameters)
+    return sum(are_required) > 1

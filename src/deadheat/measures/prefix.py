@@ -11,7 +11,14 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import CUTOFF, FLAG, Number, once, parameter, register
-from deadheat.measures.discounted import LOWEST_POSITIVE, GainMeasure, gains_of, ideal_gains
+from deadheat.measures.discounted import (
+    LOWEST_POSITIVE,
+    GainMeasure,
+    IdealSums,
+    PositiveMeasure,
+    gains_of,
+    ideal_gains,
+)
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
@@ -88,8 +95,7 @@ class PrefixMeasure(OrdersMeasure):
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance, standard error, minimum and maximum."""
         ties, added = self.ties(placements)
-        most = MOST_STEPS if self.most_steps is None else self.most_steps
-        large = np.unique(ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > most])
+        large = np.unique(ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > (self.most_steps or MOST_STEPS)])
         own = np.flatnonzero(~np.isin(ties.query, large))
         parts = prefix_counts.moments(
             ties.tied[own], ties.counts[own], lambda index, j, kind, seen: added(own[index], j, kind, seen)
@@ -179,8 +185,9 @@ class infAP(RelevanceMeasure, PrefixMeasure):
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
             if kind:
                 return along(np.zeros(1), seen)
-            of_kinds = [along(before[ties, n], seen) + (seen[n] if n < len(seen) else 0) for n in range(3)]
-            relevant, other, pooled = of_kinds
+            relevant, other, pooled = (
+                along(before[ties, n], seen) + (seen[n] if n < len(seen) else 0) for n in range(3)
+            )
             return _inferred(along(above[ties] + j, seen), relevant, relevant + other, pooled)
 
         return KindTies(query[own], placements.tied[starts][own], counts[own]), added
@@ -189,8 +196,7 @@ class infAP(RelevanceMeasure, PrefixMeasure):
         """Return the value of each ranking."""
         relevant, other, pooled = (np.cumsum(rankings == code, axis=1) - (rankings == code) for code in (2, 1, 3))
         each = _inferred(np.arange(1, rankings.shape[1] + 1), relevant, relevant + other, pooled)
-        total: FloatArray = np.where(rankings == 2, each, 0.0).sum(axis=1)
-        return total / max(placements.n_relevant(self.rel)[query], 1)
+        return np.where(rankings == 2, each, 0.0).sum(axis=1) / max(placements.n_relevant(self.rel)[query], 1)
 
 
 def _inferred(rank: IntArray, relevant: IntArray, judged: IntArray, pooled: IntArray) -> FloatArray:
@@ -243,8 +249,8 @@ class G(PrefixMeasure, GainMeasure):
             for other, number in enumerate(seen):
                 found = found + along(levels[ties, other], seen) * number
             cost = along(self._cost(placements, found_gains.above[ties] + j, of[ties]), seen)
-            gain = along(levels[ties, kind], seen)
-            return gain / np.log2(np.maximum(2 + cost - found, 2.0))  # less is for states that no order reaches
+            # less is for states that no order reaches
+            return along(levels[ties, kind], seen) / np.log2(np.maximum(2 + cost - found, 2.0))
 
         return found_gains, added
 
@@ -252,19 +258,17 @@ class G(PrefixMeasure, GainMeasure):
         """Return the value of each ranking."""
         rank = np.arange(1, rankings.shape[1] + 1)
         cost = self._cost(placements, rank, np.full(len(rank), query))
-        total: FloatArray = (rankings / np.log2(2 + cost - np.cumsum(rankings, axis=1))).sum(axis=1)
-        return total / self.divisor(placements)[query]
+        sums = (rankings / np.log2(2 + cost - np.cumsum(rankings, axis=1))).sum(axis=1)
+        return sums / self.divisor(placements)[query]
 
     def _cost(self, placements: Placements, rank: IntArray, query: IntArray) -> FloatArray:
         """Return c of some ranks of some queries."""
 
-        def find() -> tuple[FloatArray, IntArray, IntArray]:
+        def find() -> IdealSums:
             above_one = np.maximum(ideal_gains(placements, self.gain) - 1, 0.0)
-            sizes = np.bincount(placements.judged_query, minlength=placements.n_queries)
-            return scan_before(above_one, placements.judged_query, np.add) + above_one, np.cumsum(sizes) - sizes, sizes
+            return IdealSums.of(placements.judged_query, above_one, placements.n_queries)
 
-        more, starts, sizes = placements.cached(("cost of G", self.gain), find)
-        return rank + more[starts[query] + np.minimum(rank, sizes[query]) - 1]
+        return rank + placements.cached(("cost of G", self.gain), find).at(rank, query)
 
 
 @register(
@@ -298,10 +302,6 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
     {'AUPRC': 0.625}
     """
 
-    def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return 1 for relevant documents, else 0."""
-        return 1.0 * (relevance >= self.rel)
-
     def divisor(self, placements: Placements) -> FloatArray:
         """Return R."""
         return placements.n_relevant(self.rel).astype(np.float64)
@@ -318,8 +318,7 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         strips = _strip(np.arange(1, rankings.shape[1] + 1), np.cumsum(rankings, axis=1))
-        total: FloatArray = np.where(rankings == 1, strips, 0.0).sum(axis=1)
-        return total / max(placements.n_relevant(self.rel)[query], 1)
+        return np.where(rankings == 1, strips, 0.0).sum(axis=1) / max(placements.n_relevant(self.rel)[query], 1)
 
 
 def _strip(rank: IntArray, count: IntArray | FloatArray) -> FloatArray:
@@ -330,7 +329,7 @@ def _strip(rank: IntArray, count: IntArray | FloatArray) -> FloatArray:
 @register(
     "compatibility", "Compat = 1/Z ∑ p^(i - 1) X_i / i, X_i the documents that the top i shares with the ideal one"
 )
-class Compat(MeanMeasure):
+class Compat(PositiveMeasure, MeanMeasure):
     r"""Compatibility: rank-biased overlap with the ideal ranking that is nearest to the list.
 
     .. math:: \text{Compat} = \frac{1}{Z} \sum_{i=1}^{D} p^{i-1}\, \frac{|I_i \cap L_i|}{i}
@@ -366,10 +365,6 @@ class Compat(MeanMeasure):
     p: float = parameter(0.95, Number(low=0, high=1, open_low=True, open_high=True), "persistence")
     normalize: bool = parameter(True, FLAG, "whether the ideal ranking has 1")  # noqa: FBT003 - a default
     depth: int | None = parameter(None, CUTOFF, "rank at which the sums end; None: the end of the longer list")
-
-    def has_relevant(self, placements: Placements) -> BoolArray:
-        """Tell which queries have a document of positive relevance."""
-        return placements.n_relevant(LOWEST_POSITIVE) > 0
 
     def codes(self, relevance: FloatArray) -> FloatArray:
         """Return the positive relevance, else 0."""

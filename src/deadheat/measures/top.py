@@ -16,7 +16,6 @@ from deadheat.measures.base import Choice, CutMeasure, Measure, Number, SumMeasu
 from deadheat.placements.placements import Placements
 
 REL = "lowest relevance that counts as relevant"
-MOST_TIMES = 1e6  # multiples of R, so that ranks stay exact integers
 
 
 @parameters
@@ -30,6 +29,10 @@ class RelevanceMeasure(Measure):
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a judgment of relevance `rel` or more."""
         return placements.n_relevant(self.rel) > 0
+
+    def codes(self, relevance: FloatArray) -> FloatArray:
+        """Return 1 for relevant documents, else 0: what an order of theirs is to a measure that lists orders."""
+        return 1.0 * (relevance >= self.rel)
 
 
 class TopMeasure(SumMeasure):
@@ -61,8 +64,7 @@ class TopMeasure(SumMeasure):
         for index, count, chance in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
             for code, numbers, own in zip(found.query[cut[index]].tolist(), count, chance, strict=True):
                 is_possible = own > 0  # the rest is padding
-                number = sure[code] + numbers[is_possible]
-                values[code] = (ratio(number, divisor[code]), own[is_possible])
+                values[code] = ratio(sure[code] + numbers[is_possible], divisor[code]), own[is_possible]
         return list(values.values())
 
 
@@ -327,8 +329,8 @@ class RprecMult(Rprec):
     {'RprecMult@0.5': 1.0, 'RprecMult@1': 0.75, 'RprecMult@2': 0.5}
     """
 
-    multiple: float = parameter(
-        1, Number(low=0, high=MOST_TIMES, open_low=True), "k as a multiple of R, before rounding; what @ sets"
+    multiple: float = parameter(  # so that ranks stay exact integers
+        1, Number(low=0, high=1e6, open_low=True), "k as a multiple of R, before rounding; what @ sets"
     )
 
     def k(self, placements: Placements) -> IntArray:
@@ -366,8 +368,8 @@ class Hole(CutTopMeasure):
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the values of some queries over all tie orders, and their probabilities."""
         most = ratio(self.depth(placements).astype(np.float64), self.divisor(placements))[queries]
-        judged = super().distributions(placements, queries)
-        return [(top - values, chances) for top, (values, chances) in zip(most, judged, strict=True)]
+        judged = zip(most, super().distributions(placements, queries), strict=True)
+        return [(top - values, chances) for top, (values, chances) in judged]
 
 
 class Count(Measure):

@@ -40,8 +40,8 @@ from deadheat.measures.base import CutMeasure, Gains, Measure
 from deadheat.measures.cascade import ERR
 from deadheat.measures.discounted import DCG, RBP, GainMeasure, gains_of, ideal_gains, nDCG
 from deadheat.measures.first import RR, Hit
-from deadheat.measures.top import F, P, R, Rprec, retrieved_relevant
-from deadheat.placements.placements import Placements, rows_of, sort_rows
+from deadheat.measures.top import F, P, R, Rprec, constant_norm
+from deadheat.placements.placements import Placements, coded, rows_of, sort_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,26 +126,20 @@ def with_ties(
     ([0, 1, 3], [1, 2, 2], [1, 1, 2])
     """
     check_threads()
-    frame = run.rounded(score_precision).to_polars().join(_codes(placements), on="query_id")
+    frame = coded(run.rounded(score_precision).to_polars(), placements.query_ids.tolist())
     ties = frame.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64))
     ties = ties.sort("code", "score", descending=[False, True]).select(
         "code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code")
     )
     if depth is not None:
-        cut = pl.min_horizontal("tied", depth - pl.col("above"))
-        ties = ties.filter(pl.col("above") < depth).with_columns(tied=cut)
+        ties = ties.filter(pl.col("above") < depth)
+        ties = ties.with_columns(tied=pl.min_horizontal("tied", depth - pl.col("above")))
     starts = placements.tie_starts
     judged = {"code": placements.query[starts], "above": placements.above[starts], "judged": placements.tie_sizes}
     ties = ties.join(pl.DataFrame(judged), on=["code", "above"], how="left", maintain_order="left")
     ties = ties.with_columns(count=pl.col("tied") - pl.col("judged").fill_null(0)).filter(pl.col("count") > 0)
     query, above, tied, count = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
     return Unjudged(query, above, tied, count, np.zeros_like(placements.n_retrieved))
-
-
-def _codes(placements: Placements) -> pl.DataFrame:
-    """Return query_id and code of the queries."""
-    ids = pl.Series("query_id", placements.query_ids.tolist(), dtype=pl.String)
-    return ids.to_frame().with_columns(code=pl.int_range(pl.len()))
 
 
 def ungraded_rows(placements: Placements, failures: pl.DataFrame) -> tuple[BoolArray, IntArray]:
@@ -160,7 +154,7 @@ def ungraded_rows(placements: Placements, failures: pl.DataFrame) -> tuple[BoolA
     rows = placements.pairs(np.arange(len(placements.query))).with_row_index("row")
     is_open = np.zeros(len(rows), np.bool_)
     is_open[rows.join(failures, on=["query_id", "doc_id"], how="semi")["row"].to_numpy()] = True
-    query = failures.join(_codes(placements), on="query_id")["code"].to_numpy()
+    query = coded(failures, placements.query_ids.tolist())["code"].to_numpy()
     return is_open, np.bincount(query, minlength=placements.n_queries).astype(np.int64)
 
 
@@ -172,7 +166,7 @@ def open_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = Non
 
 def open_ties(placements: Placements, documents: pl.DataFrame) -> Unjudged:
     """Return where the documents of :func:`open_documents` are ranked."""
-    placed = documents.join(_codes(placements), on="query_id")
+    placed = coded(documents, placements.query_ids.tolist())
     ties = placed.drop_nulls("above").group_by("code", "above", "tied").agg(count=pl.len().cast(pl.Int64))
     ties = ties.sort("code", "above")
     lost = placed.filter(pl.col("above").is_null())["code"].to_numpy()
@@ -230,8 +224,9 @@ def left_after(unjudged: Unjudged, ties: IntArray) -> Unjudged:
 
 def labelled(placements: Placements, unjudged: Unjudged, relevance: float) -> Placements:
     """Return the placements as if every retrieved unjudged document were judged, all of one relevance."""
-    columns = (unjudged.query, unjudged.above, unjudged.tied)
-    query, above, tied = (np.repeat(column, unjudged.count) for column in columns)
+    query, above, tied = (
+        np.repeat(column, unjudged.count) for column in (unjudged.query, unjudged.above, unjudged.tied)
+    )
     return with_judged(placements, query, relevance, above, tied)
 
 
@@ -317,9 +312,10 @@ def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: floa
     ([0.0], [0.5])
     """
     if not has_ends(measure):
-        names = ", ".join(one.__name__ for one in ENDS)
         raise MeasureError(
-            "there are no bounds over unjudged documents for it", measure=str(measure), allowed=f"one of {names}"
+            "there are no bounds over unjudged documents for it",
+            measure=str(measure),
+            allowed=f"one of {', '.join(one.__name__ for one in ENDS)}",
         )
     low, high = ENDS[type(measure)](measure, placements, unjudged, top)
     exact = measure.mean(placements)
@@ -337,8 +333,8 @@ def _rising(measure: Measure, placements: Placements, unjudged: Unjudged, top: f
             given=Plain(f"{scale or placements.max_relevance:g}"),
             hint=f"write {type(measure).__name__}(max_rel={top:g})",
         )
-    ends = (measure.mean(labelled(placements, unjudged, label)) for label in _labels(measure, top))
-    return tuple(ends)  # type: ignore[return-value]  # of two labels
+    low, high = (measure.mean(labelled(placements, unjudged, label)) for label in _labels(measure, top))
+    return low, high
 
 
 def _labels(measure: Measure, top: float) -> tuple[float, float]:
@@ -377,9 +373,7 @@ def _shares(measure: CutMeasure, unjudged: Unjudged, own: slice) -> FloatArray:
 
 def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: float) -> Ends:  # noqa: ANN401 - R or F
     """Return the ends of recall and of the F measure."""
-    sums = measure.moment(placements, squares=False)
-    is_list = measure.norm == "retrieved_all"
-    known = (retrieved_relevant if is_list else Placements.n_relevant)(placements, measure.rel)
+    sums, known = measure.moment(placements, squares=False), constant_norm(measure.norm, placements, measure.rel)
     fixed, factor = np.zeros(placements.n_queries), 1.0
     if isinstance(measure, F):
         whole = 1 + measure.beta**2
@@ -417,9 +411,7 @@ def _rprec(measure: Rprec, placements: Placements, unjudged: Unjudged, top: floa
 
 
 def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
-    found, known = placements.relevant(measure.rel), placements.n_relevant(measure.rel)
-    if measure.norm in {"retrieved", "retrieved_all"}:
-        known = retrieved_relevant(placements, measure.rel).astype(np.int64)
+    found, known = placements.relevant(measure.rel), constant_norm(measure.norm, placements, measure.rel)
 
     def find(code: int, own: slice) -> kernels.Ends:
         ties = slice(*np.searchsorted(found.query, (code, code + 1)))
@@ -432,7 +424,7 @@ def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> 
         low, high = kernels.precision_sums(above, tied, inside, relevant=relevant, unjudged=count)
         lost = int(unjudged.lost[code]) if measure.norm in {"R", "min"} else 0
         low, high = np.append(np.repeat(low[0], lost), low), np.append(high, np.repeat(high[-1], lost))
-        divisor = known[code] + np.arange(len(low), dtype=np.float64)
+        divisor = known[code] + np.arange(len(low))
         if measure.norm == "min" and measure.cutoff is not None:
             divisor = np.minimum(divisor, measure.cutoff)
         return kernels.sum_ends(low, high, divisor, _allowed(measure, len(low) - 1, top))
@@ -445,8 +437,9 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
     judged_query, gains = placements.judged_query, ideal_gains(placements, measure.gain)
     if is_list:  # the ideal holds what was retrieved
         judged_query, gains = placements.query, gains_of(measure.gain, placements.relevance)
-    labels = gains_of(measure.gain, np.array(_named(measure.gain, top))) if isinstance(measure.gain, Gains) else None
-    if labels is not None and labels.min() > 0:
+    is_mapped = isinstance(measure.gain, Gains)
+    labels = gains_of(measure.gain, np.array(_named(measure.gain, top) if is_mapped else [top]))
+    if is_mapped and labels.min() > 0:
         raise MeasureError("there is no bound for gains that no label has 0 of", measure=str(measure))
     longest = int(max(measure.depth(placements).max(initial=0), np.bincount(placements.judged_query).max(initial=0)))
     others = unjudged.counts() + unjudged.lost
@@ -460,7 +453,8 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
         weights = (prefix[first + measure.inside(above, tied)] - prefix[first]) / tied
         judged = gains[slice(*np.searchsorted(judged_query, (code, code + 1)))]
         lost = 0 if is_list else int(unjudged.lost[code])
-        attainable = _tried(measure.gain, judged, top) if labels is None else labels
+        # elsewhere the best label is that of a judged document, or the highest
+        attainable = labels if is_mapped else np.append(judged[judged < labels], labels)
         n_ranks = len(judged) + int(count.sum()) + lost
         return kernels.ndcg_ends(
             float(sums[code]),
@@ -471,12 +465,6 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
         )
 
     return _by_query(placements, unjudged, find)
-
-
-def _tried(gain: str, judged: FloatArray, top: float) -> FloatArray:
-    """Return the gains of labels that can be the best ones: those that judged documents have, and the highest."""
-    highest = gains_of(gain, np.array([top]))
-    return np.concatenate((judged[judged < highest], highest))
 
 
 ENDS: dict[type[Measure], Callable[[Any, Placements, Unjudged, float], Ends]] = {

@@ -12,12 +12,11 @@ from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.doubts import nearly_equal
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import DataError, counted, three
+from deadheat.errors import ABSENT, DataError, counted, three
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
 
 T = TypeVar("T")
-ABSENT = object()  # a key of nothing yet, as None may be a value
 OF_QUERIES = {"ideal", "n_relevant"}  # what is found in the judgments of each query alone, and holds for its copies
 
 
@@ -429,13 +428,13 @@ def passages_of(passages: pl.DataFrame | None, query_ids: Sequence[str]) -> Pass
     """
     if passages is None:
         return None
-    rows = _coded(passages, query_ids).sort("code", maintain_order=True)
+    rows = coded(passages, query_ids).sort("code", maintain_order=True)
     document = rows["document"].rank("dense").cast(pl.Int64).to_numpy()
     numbers = (rows[name].to_numpy() for name in ("start", "end", "relevance"))
     return Passages(rows["code"].to_numpy(), rows["doc_id"], document, *numbers)
 
 
-def _coded(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:
+def coded(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:
     """Return the rows of some queries, with the place of each one's query."""
     ids = pl.Series(query_ids, dtype=pl.String)
     return rows.join(pl.DataFrame({"query_id": ids, "code": np.arange(len(ids))}), on="query_id")
@@ -478,6 +477,6 @@ def subtopics_of(judgments: pl.DataFrame | None, query_ids: Sequence[str]) -> Su
     if judgments is None:
         return None
     topic = (pl.col("subtopic").rank("dense").over("query_id") - 1).cast(pl.Int64)
-    rows = _coded(judgments, query_ids).sort("code", "doc_id", "subtopic").with_columns(topic=topic)
+    rows = coded(judgments, query_ids).sort("code", "doc_id", "subtopic").with_columns(topic=topic)
     docs = np.array(rows["doc_id"].to_list(), dtype=object)
     return Subtopics(rows["code"].to_numpy(), docs, rows["topic"].to_numpy(), rows["relevance"].to_numpy())
