@@ -242,7 +242,7 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
             if len(some) > PACKED:
                 at, some = _pack(some, scores, at), []
             found = [*map(documents.get, judged, repeat(_ABSENT))]
-            if documents and _ABSENT in found:  # a judged document would be missed in silence
+            if documents and _ABSENT in found and set(map(type, documents)) != {str}:  # it would be missed in silence
                 refuse_other_forms([*filterfalse(documents.__contains__, judged)], documents, run_where)
             own += found
             docs += judged
