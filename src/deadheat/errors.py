@@ -638,11 +638,11 @@ def as_flag(name: str, given: object) -> bool:
     return bool(given)
 
 
-def as_number(name: str, given: float, low: float = -math.inf) -> float:
-    """Return a finite number of at least `low`; one without a fraction as an int."""
-    if not is_number(given) or not low <= given or abs(given) > sys.float_info.max:
-        allowed = "a number" + (f" from {low:g} on" if low > -math.inf else "")
-        raise ParameterError(argument=name, given=given, allowed=allowed)
+def as_number(name: str, given: float, low: float = -math.inf, high: float = math.inf) -> float:
+    """Return a finite number from `low` to `high`; one without a fraction as an int."""
+    if not is_number(given) or not low <= given <= high or abs(given) > sys.float_info.max:
+        span = f" from {low:g} to {high:g}" if high < math.inf else f" from {low:g} on" * (low > -math.inf)
+        raise ParameterError(argument=name, given=given, allowed=f"a number{span}")
     number = float(given)
     return int(number) if number.is_integer() and abs(number) < LARGEST_INTEGER else number
 

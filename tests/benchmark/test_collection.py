@@ -201,7 +201,7 @@ def test_semicolons_separate_fields_too(tmp_path: Path) -> None:
             "d.csv",
             "id,txt\na,x\n",
             ColumnError,
-            r"without 'text': found 'id', 'txt', .* If it is 'txt', call it 'text'\.$",
+            r"without a column 'text': found 'id', 'txt', .* Did you mean 'text'\?$",
         ),
         (
             "d.csv",
@@ -215,7 +215,7 @@ def test_semicolons_separate_fields_too(tmp_path: Path) -> None:
             "d.jsonl",
             '{"id": "a", "text": "x"}\n{"id": "b"}',
             ColumnError,
-            r"d.jsonl:2: documents without 'text': found 'id'",
+            r"d.jsonl:2: documents without a column 'text': found 'id'",
         ),
         (
             "d.jsonl",

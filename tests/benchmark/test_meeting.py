@@ -114,24 +114,6 @@ def test_candidate_translations_count_where_they_are_asked_for(tmp_path: Path) -
         dh.bench(cases, DOCUMENTS, "bm25", "RR", candidates=True)
 
 
-@pytest.mark.filterwarnings("ignore::deadheat.errors.NoteWarning")
-def test_a_table_of_another_language_than_its_name_says_is_doubted(tmp_path: Path) -> None:
-    ids = [f"T:{n:04d}" for n in range(30)]
-    (tmp_path / "t.obo").write_text(
-        "format-version: 1.2\nontology: t\n" + "".join(f"\n[Term]\nid: {one}\nname: term {one}\n" for one in ids)
-    )
-    names = ("Kopfschmerzen seit der Kindheit", "Schwäche der Muskeln", "Störung des Gleichgewichts")
-    rows = [f"{one}\tlabel\t{names[n % 3]} {n}" for n, one in enumerate(ids)]
-    for name in ("t-fr.tsv", "t-de.tsv"):
-        (tmp_path / name).write_text("\n".join(["id\tkind\ttext", *rows]) + "\n")
-    (tmp_path / "few-fr.tsv").write_text("\n".join(["id\tkind\ttext", *rows[:5]]) + "\n")
-    said = "t-fr.tsv (fr): its names look like 'de' (a guess by py3langid); is it the table of another language?"
-    assert said in dh.read_collection(tmp_path / "t.obo", texts=tmp_path / "t-fr.tsv").notes
-    for name in ("t-de.tsv", "few-fr.tsv"):
-        notes = dh.read_collection(tmp_path / "t.obo", texts=tmp_path / name).notes
-        assert "look like" not in " ".join(notes)
-
-
 def test_a_language_that_is_none_is_refused_by_its_option(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"collection_language must be a code .*'English'. Did you mean 'en'\?"):
         dh.bench(CASES, tmp_path / "t.obo", collection_language="English")

@@ -64,7 +64,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ([*COMPARE, "-m", "MR(missing='capped')"], "MR: missing='capped' needs a cutoff"),  # a notation is Python
         (
             ["bench", "cases.csv", "--collection", "documents.csv", "--cluster", "category"],
-            "cases: --cluster must be a column that every case has, got 'category'; 1 of 1 case have no category",
+            "cases: --cluster must be a label that every case has, got 'category'; 1 of 1 case have none, such as",
         ),
         (
             ["bench", "cases.csv", "--collection", "documents.csv", "--cluster", "id"],

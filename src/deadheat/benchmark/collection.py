@@ -15,8 +15,8 @@ import numpy as np
 
 from deadheat.arrays import IntArray
 from deadheat.benchmark.cases import Cases, folded, read_cases
-from deadheat.benchmark.languages import base, checked_code, known, likely
-from deadheat.benchmark.ontology import LABEL, Ontology, Translations, listed, read_ontology, read_translations
+from deadheat.benchmark.languages import base, checked_code
+from deadheat.benchmark.ontology import LABEL, Ontology, listed, read_ontology, read_translations
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -27,26 +27,22 @@ from deadheat.errors import (
     NoteWarning,
     ParameterError,
     Plain,
-    as_given,
     check_choice,
     collected,
     counted,
     did_you_mean,
-    joined,
     three,
 )
 from deadheat.evaluation.intervals import NONE, names_of
 from deadheat.io.files import readable
 from deadheat.io.objects import read_text
-from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
+from deadheat.io.records import READERS, Records, Wanted, column_of, format_of_records, read_records, records_of_json
 from deadheat.stats.units import joined_groups
 
 SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.
 ID_NAMES = ("doc_id", "id", "_id")
 TEXT_NAMES = ("text", "label", "name", "title")
-LONGEST = 80  # characters of a value in a message
-FEWEST_TEXTS = 20  # names of a table: the language of fewer is not guessed
 WANTED = Wanted(
     what="documents",
     expected="a list of documents such as {'id': ..., 'text': ...}, or an ontology as OBO Graphs ('graphs')",
@@ -222,9 +218,8 @@ def read_collection(
         source = read_ontology(path)
     read = [read_translations(one) for one in tables]
     named = source.translated(*read, original=original, candidates=candidates) if read else source
-    notes = (*named.notes, *_of_another_language(read))
     found = _of_ontology(named, synonyms, name)
-    for note in notes:
+    for note in named.notes:
         warnings.warn(note, NoteWarning, stacklevel=2)
     called = {term: label for term, label in zip(source.ids, source.labels, strict=True) if label.strip()}
     names = {} if original == "none" else {one.source_language: called for one in read}
@@ -232,18 +227,7 @@ def read_collection(
         names[one.language] = names.get(one.language, {}) | {
             term: rows[0].text for term, rows in one.by_term(candidates=candidates).items()
         }
-    return replace(found, languages=own or named.languages, names=names, notes=notes)
-
-
-def _of_another_language(tables: Sequence[Translations]) -> Iterator[str]:
-    """Yield the tables whose names clearly look like another language than the one they are said to be in."""
-    for table in tables:
-        other = likely([row.text for row in table.rows]) if len(table.rows) >= FEWEST_TEXTS else None
-        if other is not None and known(table.language) not in {None, other}:
-            yield (
-                f"{table.path.name} ({table.language}): its names look like {other!r} (a guess by py3langid); is it the"
-                " table of another language?"
-            )
+    return replace(found, languages=own or named.languages, names=names, notes=named.notes)
 
 
 def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collection:
@@ -281,38 +265,21 @@ def _read_table(path: Path, chosen: str) -> Records | None:
     return None if is_ontology else records_of_json(text, path, WANTED)
 
 
-def _check_columns(columns: Sequence[str], path: Path, line: int | None = None) -> None:
-    for names in (ID_NAMES, TEXT_NAMES):
-        if set(names).isdisjoint(columns):
-            unused = [name for name in columns if name not in {*ID_NAMES, *TEXT_NAMES, "synonyms"}]
-            near = next((name for name in unused if did_you_mean(name, names)), None)
-            hint = f"If it is {near!r}, call it {names[0]!r}." if near else ""
-            if not {"expected_ids", "expected_hpo_ids"}.isdisjoint(columns):
-                hint = "Is this the file of cases? The collection is what is searched."
-            raise ColumnError(
-                f"documents without {names[0]!r}: found {', '.join(map(repr, columns[:12])) or 'nothing'}",
-                allowed=f"one of {', '.join(map(repr, names))}",
-                hint=hint,
-                path=path,
-                line=line,
-            )
-
-
 def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) -> Collection:
-    if not isinstance(records.table, list):  # JSON has names in each record
-        _check_columns(records.columns, path)
+    is_of_cases = not {"expected_ids", "expected_hpo_ids"}.isdisjoint(records.columns)
+    hint = "Is this the file of cases? The collection is what is searched." * is_of_cases
     found: dict[str, tuple[int, str, tuple[str, ...]]] = {}  # the place, text and synonyms of each document
     for place, fields in enumerate(records.rows({*ID_NAMES, *TEXT_NAMES, "synonyms"})):
+        held = fields if isinstance(records.table, list) else records.columns  # JSON has names in each record
         line = records.line(place)
-        _check_columns(list(fields), path, line)
-        key, text_key = (next(one for one in names if one in fields) for names in (ID_NAMES, TEXT_NAMES))
+        key, text_key = (
+            column_of(names, held, "documents", path, line=line, hint=hint) for names in (ID_NAMES, TEXT_NAMES)
+        )
         given, text = fields[key], fields[text_key]
         row = "" if line else f" in row {place + 1}"
         doc_id = str(given)
         if isinstance(given, bool) or not isinstance(given, str | int) or not doc_id.strip():
-            raise MalformedRowError(
-                f"{key!r}{row} must be text or a whole number", given=_brief(given), path=path, line=line
-            )
+            raise MalformedRowError(f"{key!r}{row} must be text or a whole number", given=given, path=path, line=line)
         if doc_id in found:
             raise DuplicateError(
                 f"document {doc_id!r} appears {records.where(found[doc_id][0], place)}",
@@ -321,15 +288,13 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
                 line=line,
             )
         if not isinstance(text, str) or not text.strip():
-            raise MalformedRowError(
-                f"document {doc_id!r}: {text_key!r} must be text", given=_brief(text), path=path, line=line
-            )
+            raise MalformedRowError(f"document {doc_id!r}: {text_key!r} must be text", given=text, path=path, line=line)
         others = fields.get("synonyms") or []
         parts = [part.strip() for part in others.split("|")] if isinstance(others, str) else others
         if has_synonyms and not (isinstance(parts, list) and all(isinstance(part, str) for part in parts)):
             raise MalformedRowError(
                 f"document {doc_id!r}: synonyms must be a list of texts, or text with | between them",
-                given=_brief(others),
+                given=others,
                 path=path,
                 line=line,
             )
@@ -338,10 +303,6 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
         raise DataError("no document in it", allowed="at least one with an id and a text", path=path)
     _, texts, synonyms = zip(*found.values(), strict=True)
     return Collection(name, tuple(found), texts, synonyms, path)
-
-
-def _brief(given: object) -> Plain:
-    return Plain(as_given(given, LONGEST))
 
 
 STRATA = ("difficulty", "category", "domain")
@@ -406,17 +367,12 @@ class Part:
         else:
             labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
         lacking = [one for one, label in labels.items() if label is None]
-        if lacking and isinstance(column, Mapping):
-            raise ParameterError(
-                f"must name the cluster of every case; {len(lacking)} have none, such as {lacking[0]!r}",
-                argument="cluster",
-            )
         if lacking:
             raise ColumnError(
                 argument="cluster",
-                given=column,
-                allowed="a column that every case has",
-                hint=f"{len(lacking)} of {counted(len(labels), 'case')} have no {column}, such as {lacking[0]!r}",
+                given=Plain("a mapping") if isinstance(column, Mapping) else column,
+                allowed="a label that every case has",
+                hint=f"{len(lacking)} of {counted(len(labels), 'case')} have none, such as {lacking[0]!r}",
                 path=str(self),
             )
         return labels
@@ -470,13 +426,13 @@ class Family:
         if column is None:
             return None
         found: dict[str, dict[str, tuple[Hashable, ...]]] = {}
-        for language, pairs in self.pairs.items():
-            part = self.parts[language]
-            if column == EXPECTED:
-                own: dict[str, tuple[Hashable, ...]] = {case.case_id: case.expected_ids for case in part.cases}
-            else:
-                own = {one: (str(label),) for one, label in (part.clusters(column) or {}).items()}
-            found[language] = {pair: own[one] for one, pair in pairs.items()}
+        for language, part in self.parts.items():
+            labels = part.clusters(column) or {}
+            found[language] = {
+                case.pair_id: case.expected_ids if column == EXPECTED else (str(labels[case.case_id]),)
+                for case in part.cases
+                if case.pair_id is not None
+            }
         return found
 
 
@@ -505,16 +461,10 @@ def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
     alone = ", ".join(str(part) for part in parts if part.language != NONE and part.key not in inside)
     if len({part.language for part in parts} - {NONE}) < 2 or not alone:
         return tuple(found), ""
-    # cases that expect what those of another language expect, and lack a pair id
-    lacking = [
-        (part.language, frozenset(case.expected_ids)) for part in parts for case in part.cases if case.pair_id is None
-    ]
-    languages = Counter(expected for _, expected in set(lacking) if expected)
-    n_alike = sum(languages[expected] > 1 for _, expected in lacking)
-    text = f"{alone}: not paired with another language (no pair id that both have); a difference to it is one between"
-    if n_alike > 0 and 2 * n_alike >= sum(len(part.cases) for part in parts):
-        return tuple(found), f"{text} cases too; cases that ask for the same are paired by a common pair_id"
-    return tuple(found), f"{text} cases too"
+    return tuple(found), (
+        f"{alone}: not paired with another language (no pair id that both have); a difference to it is one between"
+        " cases too; cases that ask for the same are paired by a common pair_id"
+    )
 
 
 def check_cluster(column: object) -> None:
@@ -530,13 +480,9 @@ def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, 
     names = names_of(columns) if columns else []
     held = sorted({name for part in parts for name in part.strata})
     for name in names:
-        if name == "language":
-            raise ParameterError(
-                "must be another column", argument="by", given=name, hint="each language is reported by itself"
-            )
         if name not in held:
-            has = f"those that have labels are {', '.join(map(repr, held))}." if held else "no case has labels."
-            raise ParameterError(f"no case has a {name!r}", hint=joined(has, did_you_mean(name, held)))
+            allowed = f"a label that cases have ({', '.join(held) or 'none has any'})"
+            raise ParameterError(argument="by", given=name, allowed=allowed, hint=did_you_mean(name, held))
     return tuple(names)
 
 

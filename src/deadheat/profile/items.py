@@ -21,11 +21,11 @@ from deadheat.errors import (
     Plain,
     as_count,
     as_level,
+    as_number,
     as_positive,
     check_choice,
     collected,
     counted,
-    is_number,
     three,
 )
 from deadheat.evaluation.intervals import why_unknown
@@ -241,8 +241,7 @@ def profile_of(
         )
     n_items = None if n_items is None else as_count("n_items", n_items)
     n_users = None if n_users is None else as_positive("n_users", n_users)
-    if not (is_number(head) and 0 <= head <= 1):
-        raise ParameterError(argument="head", given=head, allowed="a number from 0 to 1")
+    head = as_number("head", head, 0, 1)
     known, users = _popularity_of(popularity, n_users, lists)
     catalogue = list(dict.fromkeys((*lists.doc_ids.tolist(), *(known or ()))))
     size = len(catalogue) if n_items is None else n_items

@@ -137,10 +137,10 @@ def similarity_ancestors(parents: dict[str, list[str]], term: str) -> set[str]:
     [
         ({"A": 0.0}, "must have a value for all 2 terms, got none for 'B'"),
         ({"A": 0.0, "B": 1.0, "C": 2.0}, "must name terms of the ontology only, got 'C'"),
-        ({"A": 0.0, "B": "high"}, "must be a number for each term, got 'high' for 'B'"),
-        ({"A": 0.0, "B": None}, "must be a number for each term, got None for 'B'"),
-        ({"A": 0.0, "B": -1.0}, "must be finite and 0 or more, got -1 for 'B'"),
-        ({"A": 0.0, "B": float("nan")}, "must be finite and 0 or more, got nan for 'B'"),
+        ({"A": 0.0, "B": "high"}, "must be a finite number of 0 or more for each term, got 'high' for 'B'"),
+        ({"A": 0.0, "B": None}, "must be a finite number of 0 or more for each term, got None for 'B'"),
+        ({"A": 0.0, "B": -1.0}, "must be a finite number of 0 or more for each term, got -1.0 for 'B'"),
+        ({"A": 0.0, "B": float("nan")}, "must be a finite number of 0 or more for each term, got nan for 'B'"),
         ({"A": 2.0, "B": 1.0}, "must not fall from a parent to its child, got 2 for 'A' and 1 for its child 'B'"),
     ],
 )

@@ -163,9 +163,9 @@ def test_a_replacement_may_be_of_another_ontology(tmp_path: Path) -> None:
     [
         ("a.obo", "", "expected OBO, OBO Graphs JSON or OWL"),
         ("a.obo", "id,text\n1,one\n", "expected OBO, OBO Graphs JSON or OWL"),
-        ("a.json", '{"a": 1}', "JSON without 'graphs'; expected OBO"),
-        ("a.json", '{"graphs": []}', "JSON whose 'graphs' is empty; expected OBO"),
-        ("a.json", '{"graphs" : null}', "JSON whose 'graphs' is empty"),
+        ("a.json", '{"a": 1}', "JSON without a list of 'graphs'; expected OBO"),
+        ("a.json", '{"graphs": []}', "JSON without a list of 'graphs'; expected OBO"),
+        ("a.json", '{"graphs" : null}', "JSON without a list of 'graphs'"),
         ("a.json", '{"graphs": 1}', "expected OBO, OBO Graphs JSON or OWL"),
         ("a.owl", '<?xml version="1.0"?><a/>', "pronto cannot read it: could not find `owl:Ontology`"),
         ("a.obo", OBO + "\n[Term]\nidd X:4\n", r"a\.obo:31: expected OBO"),

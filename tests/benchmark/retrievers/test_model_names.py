@@ -1,8 +1,7 @@
-"""What a model in a folder is called: after its card and its configuration, not after the folder."""
+"""What a model in a folder is called: after its card, else after the folder."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,39 +17,32 @@ BASE = "base_model:\n- org/base\n"
 INDEX = "model-index:\n- name: tuned-by-index\n  results:\n"
 
 
-def folder(path: Path, card: str | None = None, **files: object) -> Path:
+def folder(path: Path, card: str | None = None) -> Path:
     path.mkdir()
     if card is not None:
         (path / "README.md").write_text(card, encoding="utf-8")
-    for name, content in files.items():
-        (path / f"{name}.json").write_text(content if isinstance(content, str) else json.dumps(content))
     return path
 
 
 @pytest.mark.usefixtures("letters")
 @pytest.mark.parametrize(
-    ("card", "files", "name"),
+    ("card", "name"),
     [
-        (f"{HEAD}model_name: org/tuned\n{INDEX}{BASE}---\n# A title\n", {}, "tuned"),
-        (f"{HEAD}{INDEX}{BASE}---\n# A title\n", {}, "tuned-by-index"),
-        (f"{HEAD}{BASE}---\n\n# org/all-letters\n\ntext\n", {}, "all-letters"),
-        (f"{HEAD}---\n# **Letters** for `phrases`\n", {}, "Letters for phrases"),
-        ("# BioLORD-2023 #\n", {"config": {"_name_or_path": "org/base"}}, "BioLORD-2023"),
-        (f"{HEAD}{BASE}---\n# SentenceTransformer\n", {"config": {"_name_or_path": "org/old/"}}, "old"),
-        (f"{HEAD}{BASE}---\n# SentenceTransformer\n", {"config": {"_name_or_path": "/home/a/b"}}, "base"),
-        (None, {"config_sentence_transformers": {"model_name": "mine"}, "config": {"model_name": "other"}}, "mine"),
-        (None, {"config": {"model_name": 7, "_name_or_path": ""}}, "model"),
-        (None, {"config": "half a file"}, "model"),
-        ("# <img src=x>\n", {}, "model"),
-        ("# \x1b[31mred\n", {}, "model"),
-        ("", {}, "model"),
-        ("---\nmodel_name: 'quoted'\r\n---\r\n", {}, "quoted"),
+        (f"{HEAD}model_name: org/tuned\n{INDEX}{BASE}---\n# A title\n", "tuned"),
+        (f"{HEAD}{INDEX}{BASE}---\n# A title\n", "tuned-by-index"),
+        (f"{HEAD}{BASE}---\n\n# org/all-letters\n\ntext\n", "all-letters"),
+        (f"{HEAD}---\n# **Letters** for `phrases`\n", "Letters for phrases"),
+        ("# BioLORD-2023 #\n", "BioLORD-2023"),
+        (f"{HEAD}{BASE}---\n# SentenceTransformer\n", "model"),
+        (None, "model"),
+        ("# <img src=x>\n", "model"),
+        ("# \x1b[31mred\n", "model"),
+        ("", "model"),
+        ("---\nmodel_name: 'quoted'\r\n---\r\n", "quoted"),
     ],
 )
-def test_a_model_is_called_as_its_files_say(
-    card: str | None, files: dict[str, object], name: str, tmp_path: Path
-) -> None:
-    assert make_retriever(folder(tmp_path / "model", card, **files)).name == name
+def test_a_model_is_called_as_its_card_says(card: str | None, name: str, tmp_path: Path) -> None:
+    assert make_retriever(folder(tmp_path / "model", card)).name == name
 
 
 @pytest.mark.usefixtures("letters")

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.benchmark.languages import ALLOWED, is_code, near_code
 from deadheat.errors import (
-    ColumnError,
     DataError,
     FileFormatError,
     MalformedRowError,
@@ -38,7 +37,7 @@ from deadheat.errors import (
     three,
 )
 from deadheat.io.files import readable
-from deadheat.io.records import Wanted, read_records
+from deadheat.io.records import Wanted, column_of, read_records
 from deadheat.kernels.segments import ratio
 
 MAX_BYTES = 1 << 25  # for the bits that say which terms are below which
@@ -214,9 +213,8 @@ def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> Flo
     """Return a given information content as an array of shape (n_terms,), or raise `ParameterError`."""
     missing = [term for term in ids if term not in given]
     others = sorted(str(term) for term in given.keys() - set(ids))
-    odd = [f"{given[term]!r} for {term!r}" for term in ids if term in given and not is_number(given[term])]
+    odd = [f"{own!r} for {term!r}" for term, own in given.items() if not (is_number(own) and 0 <= own < np.inf)]
     values = np.zeros(0) if missing or odd else np.array([given[term] for term in ids], np.float64)
-    wrong = [f"{values[i]:g} for {ids[i]!r}" for i in np.flatnonzero(~((values >= 0) & (values < np.inf))).tolist()]
     falls = [
         f"{values[parent]:g} for {ids[parent]!r} and {values[child]:g} for its child {ids[child]!r}"
         for child, parent in zip(graph.child.tolist(), graph.parent.tolist(), strict=True)
@@ -225,8 +223,7 @@ def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> Flo
     for found, problem, said in (
         (missing, f"must have a value for all {len(ids):,} terms", f"none for {three([*map(repr, missing)])}"),
         (others, "must name terms of the ontology only", three([*map(repr, others)])),
-        (odd, "must be a number for each term", ""),
-        (wrong, "must be finite and 0 or more", ""),
+        (odd, "must be a finite number of 0 or more for each term", ""),
         (falls, "must not fall from a parent to its child", ""),
     ):
         if found:
@@ -586,7 +583,9 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
     """
     file = readable(path)
     records = read_records(file, None, WANTED)
-    columns = _columns(records.columns, file)
+    held = records.columns
+    columns = {field: name for field, names in COLUMNS.items() if (name := next((n for n in names if n in held), None))}
+    columns |= {field: column_of(COLUMNS[field], held, "translations", file, line=1) for field in ("term", "text")}
     table = [
         {field: str(row[name] or "") for field, name in columns.items()} for row in records.rows(set(columns.values()))
     ]
@@ -616,24 +615,8 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
         raise DataError("no translated name in it", path=file)
     code = code or (mark[2].lower() if mark else _of_name(file))
     source = {fields.get("source_language", "").strip().lower() for fields in table} - {""}
-    english = "en" if "english" in records.columns else ""
+    english = "en" if "english" in held else ""
     return Translations(file, code, source.pop() if len(source) == 1 else english, tuple(rows))
-
-
-def _columns(held: Sequence[str], path: Path) -> dict[str, str]:
-    """Return the column of each field that the table has."""
-    found = {field: name for field, names in COLUMNS.items() if (name := next((n for n in names if n in held), None))}
-    for field in ("term", "text"):
-        if field not in found:
-            names = COLUMNS[field]
-            raise ColumnError(
-                f"translations without a column {names[0]!r}: found {', '.join(map(repr, held)) or 'nothing'}",
-                allowed=f"one of {', '.join(map(repr, names))}",
-                hint=next((near for name in held if (near := did_you_mean(name, names))), ""),
-                path=path,
-                line=1,
-            )
-    return found
 
 
 def _rows(fields: Mapping[str, str], path: Path, line: int, *, scope: str, split: bool) -> Iterator[Translation]:

@@ -241,9 +241,8 @@ class Ontology:
         >>> pair.similarity("B", "B", kind="resnik")
         2.5
         """
-        if information_content is None:
-            return replace(self, information_content=intrinsic(self.graph))
-        return replace(self, information_content=checked(information_content, self.ids, self.graph))
+        given, graph = information_content, self.graph
+        return replace(self, information_content=intrinsic(graph) if given is None else checked(given, self.ids, graph))
 
     def translated(
         self,
@@ -303,7 +302,7 @@ class Ontology:
         return replace(self, labels=labels, synonyms=synonyms, languages=languages, notes=(*self.notes, *notes))
 
     def branch_of(self, term: str) -> str:
-        """Return the label of the branch that a term is in, itself perhaps; empty if it is in none.
+        """Return the label of the branch that a term is in, itself perhaps; empty for one that is above all.
 
         Branches are the children of the term with the fewest terms below it that are more than half of all (or the
         roots): in HPO those of Phenotypic abnormality. A term in several is in the one that most of its ancestors are
@@ -313,11 +312,9 @@ class Ontology:
         --------
         >>> parents = {"animal": [], "bird": ["animal"], "owl": ["bird"], "wren": ["bird"], "fish": ["animal"]}
         >>> animals = Ontology.from_parents(parents)
-        >>> [animals.branch_of(term) for term in ("owl", "bird", "fish", "stone")]
-        ['owl', '', '', '']
+        >>> [animals.branch_of(term) for term in ("owl", "bird", "fish")]
+        ['owl', '', '']
         """
-        if term not in self:
-            return ""
         lineages = [self.graph.ancestors(one)[0].tolist() for one in self.graph.ancestors(self.index(term))[0].tolist()]
         counts = {branch: sum(branch in one for one in lineages) for branch in self._branches if branch in lineages[0]}
         found = min(counts, key=lambda one: (-counts[one], self._branches[one], one), default=None)
@@ -693,11 +690,9 @@ def read_ontology(path: str | os.PathLike[str]) -> Ontology:
 def _graphs(content: bytes, path: Path) -> list[Any]:
     """Return the graphs of JSON, on most other of which the parser would panic; warn of what is not read."""
     found = parsed_json(decoded(content, path), path)
-    if "graphs" not in found:
-        raise FileFormatError(f"JSON without 'graphs'; {FORMATS}", path=path)
-    graphs: object = found["graphs"]
+    graphs: object = found.get("graphs")
     if not isinstance(graphs, list) or not graphs:
-        raise FileFormatError(f"JSON whose 'graphs' is empty; {FORMATS}", path=path)
+        raise FileFormatError(f"JSON without a list of 'graphs'; {FORMATS}", path=path)
     if b'"synonymType"' in content:
         warnings.warn(
             f"{path}: the types of synonyms (layperson, abbreviation, ...) are not read from OBO Graphs JSON;"

@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from importlib import import_module, metadata
 from importlib.util import find_spec
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -36,7 +36,6 @@ from deadheat.benchmark.retrievers.protocol import (
     STRINGS,
     Hits,
     Strings,
-    check_number,
     check_search,
     options_of,
     top,
@@ -48,6 +47,7 @@ from deadheat.errors import (
     MissingDependencyError,
     ParameterError,
     as_count,
+    as_number,
     check_choice,
     package,
 )
@@ -93,7 +93,7 @@ class Embedding:
         Of a model on the hub.
     name : str, optional
         By default the last part of the model's name; of one in a folder as its card has it (README.md: ``model_name``,
-        ``model-index`` or the title), else its configuration, else the folder's.
+        ``model-index`` or the title), else the folder's.
 
     Raises
     ------
@@ -290,29 +290,25 @@ def products(left: FloatArray, right: FloatArray) -> FloatArray:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep the bar that transformers draws while it loads a model off the screen."""
-    try:
-        logging = import_module("transformers.utils.logging")
-    except ImportError:
+    logging = sys.modules.get("transformers.utils.logging")  # sentence-transformers has loaded it
+    if logging is None or not logging.is_progress_bar_enabled():
         yield
         return
-    was_enabled = logging.is_progress_bar_enabled()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        if was_enabled:
-            logging.enable_progress_bar()
+        logging.enable_progress_bar()
 
 
 def default_folder() -> Path:
     """Return the user's cache folder on this platform, or that of the environment."""
     environ, home = os.environ, Path.home()
-    if sys.platform == "darwin":
-        base = home / "Library" / "Caches"
-    elif os.name == "nt":
-        base = Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    else:
-        base = Path(environ.get("XDG_CACHE_HOME") or home / ".cache")
+    caches = {
+        "darwin": home / "Library" / "Caches",
+        "win32": Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local"),
+    }
+    base = caches.get(sys.platform, Path(environ.get("XDG_CACHE_HOME") or home / ".cache"))
     return Path(environ.get(ENVIRONMENT) or base / "deadheat")
 
 
@@ -368,59 +364,26 @@ def name_of(model: str) -> str:
     """Return the last part of the name of a model.
 
     For one in a folder, the first of these that exists: ``model_name``, ``model_id`` or ``model-index`` in the head of
-    the card (README.md), the title of the card, ``model_name`` in config_sentence_transformers.json or config.json,
-    ``_name_or_path`` there (the model that it was made from), ``base_model`` of the card, the folder.
+    the card (README.md), the title of the card, the folder.
     """
     folder = Path(model)
-    for found in _named(folder) if os.path.isdir(folder) else ():  # noqa: PTH112 - of Path it raises for a long text
-        name = " ".join(re.sub("[*`]", "", found).split()).strip("'\"").rstrip("/")
+    try:
+        card = (folder / "README.md").read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):  # no folder, or one without a card
+        card = ""
+    front = FRONT.match(card)
+    head, start = (front[1], front.end()) if front else ("", 0)
+    fields = (re.search(FIELD.format(name), head, re.MULTILINE) for name in ("model_name", "model_id", "model-index"))
+    for found in filter(None, (*fields, TITLE.search(card, start))):
+        name = " ".join(re.sub("[*`]", "", found[1]).split()).strip("'\"").rstrip("/")
         if " " not in name:
             name = name.rpartition("/")[2]
-        if name and name.isprintable() and len(name) <= LONGEST and not re.search(r"[<>\[\]|]", name):
+        is_name = name.isprintable() and 0 < len(name) <= LONGEST and not re.search(r"[<>\[\]|]", name)
+        if is_name and name != "SentenceTransformer":  # what the library writes if it knows no name
             return name
     return folder.absolute().name
 
 
-def _named(folder: Path) -> Iterator[str]:
-    """Yield the names that the files of a folder give, the most reliable first."""
-    card = _text(folder / "README.md")
-    front = FRONT.match(card)
-    head = front[1] if front else ""
-    yield from _fields(head, "model_name", "model_id", "model-index")
-    title = TITLE.search(card, front.end() if front else 0)
-    if title and title[1].strip() != "SentenceTransformer":  # what the library writes if it knows no name
-        yield title[1]
-    configurations = [_configuration(folder / name) for name in ("config_sentence_transformers.json", "config.json")]
-    for key, configuration in product(("model_name", "_name_or_path"), configurations):
-        if isinstance(value := configuration.get(key), str) and not Path(value).is_absolute():
-            yield value
-    yield from _fields(head, "base_model")
-
-
-def _fields(head: str, *names: str) -> Iterator[str]:
-    found = (re.search(FIELD.format(name), head, re.MULTILINE) for name in names)
-    yield from (one[1] for one in found if one)
-
-
-def _configuration(path: Path) -> dict[str, object]:
-    try:
-        found: object = json.loads(_text(path))
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _text(path: Path) -> str:
-    """Return the start of a file as text; empty if it cannot be read."""
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(1 << 20).replace("\r\n", "\n")
-    except OSError:
-        return ""
-
-
-# of NAMES, those that bm25s has stop words for
-STOPPED = ("da", "de", "en", "es", "fr", "it", "nl", "no", "pt", "ru", "sv", "tr", "zh")
 TOKENS = r"(?u)\b\w\w+\b"  # bm25s's and scikit-learn's
 METHODS = ("lucene", "robertson", "atire", "bm25l", "bm25+")
 CASES = "cases"  # the language of the cases
@@ -517,10 +480,9 @@ class BM25:
     ) -> None:
         check_choice("method", method, METHODS)
         check_choice("strings", strings, STRINGS)
-        check_number("k1", k1, low=0)
-        check_number("b", b, low=0, high=1)
         self._bm25s = package("bm25s", "BM25 needs the package bm25s", "retrievers")
-        self.method, self.k1, self.b, self.strings = method, float(k1), float(b), strings
+        self.k1, self.b = float(as_number("k1", k1, 0)), float(as_number("b", b, 0, 1))
+        self.method, self.strings = method, strings
         self.token_pattern = _checked_pattern(token_pattern)
         self.stopwords = stopwords if stopwords is None or isinstance(stopwords, str) else tuple(stopwords)
         self.language, self.stem, self.fold_accents = _checked_language(language, stem=stem), stem, fold_accents
@@ -528,9 +490,8 @@ class BM25:
         self._own = None if self.language == CASES else self.language
         self._stopped: Any = self.stopwords
         if self.language is not None and stopwords == "english":  # those of the language, if it has a list
-            code = base(self._own or "")
-            self._stopped = NAMES[code] if code in STOPPED and self._has_stopwords(NAMES[code]) else None
-
+            own = NAMES.get(base(self._own or ""), "")
+            self._stopped = own if self._has_stopwords(own) else None
         if self.stem:
             _stemming()  # which may be missing
         if isinstance(self._stopped, str) and not self._has_stopwords(self._stopped):

@@ -2,7 +2,6 @@
 
 import hashlib
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +23,6 @@ from deadheat.errors import (
     as_count,
     collected,
     counted,
-    is_number,
     shown,
 )
 from deadheat.io.files import readable
@@ -137,11 +135,8 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
     DataError
         The retriever returned a score that is not a number, a document twice, or an id that is not text.
     """
-    if isinstance(retriever, RunFile):
-        found = retriever.look_up(query_ids)
-
-    else:
-        found = _frame(retriever.name, retriever.search(texts, k), query_ids)
+    is_held = isinstance(retriever, RunFile)
+    found = retriever.look_up(query_ids) if is_held else _frame(retriever.name, retriever.search(texts, k), query_ids)
     return best(found, query_ids, k)
 
 
@@ -400,13 +395,6 @@ def written(name: str, kind: type, options: Mapping[str, object]) -> str:
     # a number without a fraction as people write it
     plain = {key: int(one) if isinstance(one, float) and one.is_integer() else one for key, one in changed.items()}
     return name + (f"({', '.join(f'{key}={one!r}' for key, one in plain.items())})" if plain else "")
-
-
-def check_number(name: str, given: object, *, low: float, high: float = math.inf) -> None:
-    """Raise `ParameterError` if an option is not a number in its range."""
-    if not is_number(given) or not low <= given <= high or given == math.inf:  # type: ignore[operator]
-        allowed = f"from {low:g} to {high:g}" if high < math.inf else f"from {low:g} on"
-        raise ParameterError(argument=name, given=given, allowed=f"a number {allowed}")
 
 
 def check_search(retriever: object, made: T | None, texts: Sequence[str], k: int) -> T:

@@ -325,12 +325,15 @@ class LLM:
             wait = 2 * wait or FIRST_WAIT
             try:
                 with urlopen(request, timeout=self.timeout) as answer:  # noqa: S310 - http or https, as was checked
-                    return _content(json.load(answer))
+                    content = json.load(answer)["choices"][0]["message"].get("content") or ""  # a refusal has none
+                    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
             except HTTPError as error:
                 with error:  # an open answer
                     problem = f"{error.code} {error.reason}: {shown(error.read(500).decode('utf-8', 'replace'))}"
                 if error.code not in MAY_PASS:
-                    raise DataError(f"{self.endpoint} refuses: {problem}", hint=self._advice(error.code)) from None
+                    what = "holds another key" if key else "is not set"
+                    hint = f"the environment variable {self.api_key_env} {what}" * (error.code in {401, 403})
+                    raise DataError(f"{self.endpoint} refuses: {problem}", hint=hint) from None
                 asked = error.headers.get("Retry-After", "")
                 wait = float(asked) if asked.isdigit() else wait
             except (URLError, OSError, HTTPException, ValueError, LookupError, TypeError) as error:
@@ -340,16 +343,6 @@ class LLM:
             given=Plain(problem),
             hint="what was answered is kept: the same call goes on from there",
         )
-
-    def _advice(self, code: int) -> str:
-        what = "holds another key" if os.environ.get(self.api_key_env) else "is not set"
-        return f"the environment variable {self.api_key_env} {what}" if code in {401, 403} else ""
-
-
-def _content(answer: Mapping[str, Any]) -> str:
-    """Return the text of an answer, which may come in parts; a refusal has none."""
-    held = answer["choices"][0]["message"].get("content") or ""
-    return held if isinstance(held, str) else "".join(part.get("text", "") for part in held)
 
 
 KINDS: dict[str, Any] = {"bm25": BM25, "string": StringSimilarity, "embedding": Embedding, "run": RunFile}
@@ -531,15 +524,13 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
             hint=joined(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}"),
         )
     try:
+        compile(text, "", "eval")  # which refuses an option that is given twice
         call = cast("ast.Call", ast.parse(text, mode="eval").body)
         values = [literal(one, text) for one in call.args]
-        options = {str(one.arg): literal(one.value, text) for one in call.keywords}
-        is_read = len(options) == len(call.keywords)  # else one is given twice
-    except (SyntaxError, ValueError, AttributeError):  # the last of what is no call
-        is_read = False
-    if not is_read:
-        raise ParameterError(f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\"")
-    options |= named
+        options = {str(one.arg): literal(one.value, text) for one in call.keywords} | named
+    except (SyntaxError, ValueError, AttributeError) as error:  # the last of what is no call
+        hint = f"write them as in \"{head}(name='mine')\""
+        raise ParameterError(f"cannot read the options of {text!r}", hint=hint) from error
     signature = inspect.signature(KINDS[head])
     allowed = [one.name for one in signature.parameters.values() if one.kind != one.VAR_POSITIONAL]
     for name in (one for one in options if one not in allowed):
