@@ -376,10 +376,8 @@ class CasesError(DataError):
         What is wrong, one by one.
     """
 
-    def __init__(
-        self, problem: str | None = None, *, path: str | Path | None = None, findings: Iterable[Any] = ()
-    ) -> None:
-        super().__init__(problem, path=path)
+    def __init__(self, problem: str | None = None, *, findings: Iterable[Any] = (), **parts: Any) -> None:  # noqa: ANN401 - those of its base
+        super().__init__(problem, **parts)
         self.findings = tuple(findings)
 
 

@@ -96,7 +96,6 @@ REPORTS[BenchResult] = lambda result, *, full=False: report_bench(result, full=f
 PAGES[BenchResult] = page_of_bench
 
 CUTOFFS = (1, 3, 5, 10)
-LARGE = 1_000_000  # bytes: reading a larger file takes long enough to be announced
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
 # the same texts, documents and options, so that no outdated run is reused. The version of the package would discard
 # runs that a release does not touch, and those of a model take hours. 2: BM25 finds what shares a word, not what scores
@@ -134,7 +133,6 @@ class Store:
         self.suffix = "" if limit is None else f".limit-{limit}"
         self._report = self.folder / f"report{self.suffix}.md"
         self._summary = self.folder / f"bench{self.suffix}.json"
-        self._old: set[Path] = set()
 
     @contextmanager
     def held(self, parts: Iterable[Part], retrievers: Iterable[str], k: int) -> Iterator[None]:
@@ -161,7 +159,6 @@ class Store:
             "deadheat bench",
             "wait until it is done, or choose another output folder",
         ):
-            self._old = self._evaluations_of(read_summary(self._summary) or {})
             yield
 
     def _refuse_foreign(self, keys: Iterable[Key], k: int) -> None:
@@ -219,7 +216,7 @@ class Store:
         for key, evaluation in result.evaluations.items():
             evaluation.save(self.evaluation_of(key), **vars(result.interval_options(result.parts[key[:2]])))
         summary = summarise(result, documents, retrievers)
-        for path in self._old - self._evaluations_of(summary):
+        for path in self._evaluations_of(read_summary(self._summary) or {}) - self._evaluations_of(summary):
             with suppress(DataError):  # of someone else by now
                 SAVED.refuse_foreign(path)
                 path.unlink(missing_ok=True)
@@ -248,19 +245,11 @@ class Store:
 
 
 def read_summary(path: Path) -> dict[str, Any] | None:
-    """Return the content of a bench.json; None if there is none.
-
-    Raises
-    ------
-    FileFormatError
-        It is nested too deep to be read.
-    """
+    """Return the content of a bench.json; None if there is none, or none that can be read."""
     try:
         made: object = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    except RecursionError:
-        raise FileFormatError("lists and objects nested too deep", allowed="bench.json as written", path=path) from None
     return made if isinstance(made, dict) and made.get("kind") == BENCH.kind else None
 
 
@@ -738,12 +727,10 @@ def _search(
         first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
         if (id(first), part.key, deep) not in searched:
             if id(first) not in ready:
-                if isinstance(first, Embedding):
-                    tell(f"{name} embeds {len(documents):,} documents of {documents.name}, unless it did before")
+                does, unless = ("embeds", ", unless it did before") if isinstance(first, Embedding) else ("takes", "")
+                tell(f"{name} {does} {len(documents):,} documents of {documents.name}{unless}")
                 first.index(documents)
                 ready.add(id(first))
-                seconds = time.perf_counter() - start
-                tell(f"{name} has {len(documents):,} documents of {documents.name} after {seconds:.1f} s")
                 start = time.perf_counter()
             searched[id(first), part.key, deep] = retrieve(first, query_ids, texts, deep)
         found = searched[id(first), part.key, deep]
@@ -892,8 +879,7 @@ def _read(
             f"{late[0]} is only for a collection that is read here", given=Plain("a Collection"), hint="give its path"
         )
     for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | Path)):
-        if Path(path).is_file() and (path == str(ontology) or Path(path).stat().st_size > LARGE):
-            tell(f"reading {path}")
+        tell(f"reading {path}")
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
     if isinstance(collection, Collection):
         return collection, terms

@@ -627,28 +627,27 @@ def tell(
     return [one for one in found if one.key or one.text]
 
 
-def _of_searched_languages(result: BenchResult) -> Iterator[Fact]:
+def _of_searched_languages(result: BenchResult) -> list[Fact]:
     """Say in which languages the texts are that cases are searched in; a search that crosses languages is a note."""
     spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
-    if not parts:
-        return
-    if not spoken:
+    if parts and not spoken:
         text = f"that of the texts in {result.settings.collection} is not known: name the collection's language"
-        yield said("languages", text)
-        return
+        return [said("languages", text)]
     known = [part for part in parts if is_code(part.language)]
-    if unknown := ", ".join(str(part) for part in parts if part not in known):
-        yield note(
-            "languages meet",
-            f"{unknown}: no code of ISO 639, so it is not known whether the texts are in that language",
-        )
+    unknown = ", ".join(str(part) for part in parts if part not in known)
     texts = " and ".join(spoken) + " (guessed from them)" * result.settings.is_guess
     held = set(map(base, spoken))
-    if crossing := ", ".join(str(part) for part in known if base(part.language) not in held):
-        yield note("languages meet", f"{crossing}: searched in texts in {texts}, another language")
-    for part in known if len(held) > 1 else ():
-        if base(part.language) in held:
-            yield note("languages meet", f"{part}: searched in texts in {texts}")
+    crossing = ", ".join(str(part) for part in known if base(part.language) not in held)
+    no_code = f"{unknown}: no code of ISO 639, so it is not known whether the texts are in that language"
+    return [
+        note("languages meet", no_code if unknown else ""),
+        note("languages meet", f"{crossing}: searched in texts in {texts}, another language" if crossing else ""),
+        *(
+            note("languages meet", f"{part}: searched in texts in {texts}")
+            for part in known
+            if len(held) > 1 and base(part.language) in held
+        ),
+    ]
 
 
 def _of_words(settings: BenchSettings) -> Iterator[Fact]:
@@ -805,7 +804,11 @@ def _of_cases(result: BenchResult) -> list[Fact]:
 
     easy, parts = "have the text of an expected document, ignoring case and whitespace", result.parts.values()
     small = ", ".join(f"{part} ({len(part.cases)})" for part in parts if len(part.cases) < SMALL)
-    is_small = small and result.settings.limit is None
+    is_whole = result.settings.limit is None
+    to_detect = (
+        "to detect a difference as large as that between best and next, which is itself uncertain: see the first table"
+        " (80% power, paired t test)"
+    )
     bare = [(part, [case.case_id for case in part.cases if not case.expected_ids]) for part in parts]
     return [
         *(
@@ -816,34 +819,25 @@ def _of_cases(result: BenchResult) -> list[Fact]:
         *(
             note("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({three(ids)}), which count as 0")
             for part in parts
-            for ids, names in _missing(result, part).items()
+            for ids, names in collected(
+                (one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries
+            ).items()  # those that are alike in that are named together
         ),
         Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()}),
         Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()}),
         *(said("easy cases", f"{share(result.parts[key], n)} {easy}") for key, n in result.verbatim.items() if n),
-        note("few cases", f"{small}: good for a first look, not for a conclusion" if is_small else ""),
-        *(said("more cases", text) for text in _wanted(result) if result.settings.limit is None),
-    ]
-
-
-def _wanted(result: BenchResult) -> Iterator[str]:
-    """Say how many cases more each part needs, to know a mean, and what the table of answers has."""
-    for part in result.parts.values():
-        if (n := len(part.cases)) < STANDARD:
-            yield (
+        note("few cases", f"{small}: good for a first look, not for a conclusion" if small and is_whole else ""),
+        *(
+            said(
+                "more cases",
                 f"{part}: of {n:,}, a mean from 0 to 1 is known to ± {half_width(n):.2f} at worst; with"
-                f" {STANDARD - n:,} more to ± {half_width(STANDARD):.2f}"
+                f" {STANDARD - n:,} more to ± {half_width(STANDARD):.2f}",
             )
-    if result.comparisons:
-        yield (
-            "to detect a difference as large as that between best and next, which is itself uncertain: see the first"
-            " table (80% power, paired t test)"
-        )
-
-
-def _missing(result: BenchResult, part: Part) -> dict[tuple[str, ...], list[str]]:
-    """Return the cases that a retriever found nothing for, with the retrievers that are alike in that."""
-    return collected((one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries)
+            for part in parts
+            if is_whole and (n := len(part.cases)) < STANDARD
+        ),
+        said("more cases", to_detect if is_whole and result.comparisons else ""),
+    ]
 
 
 def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]]:
@@ -851,10 +845,8 @@ def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]
     several = len(result.parts) > 1
     before = {key: "".join(f"{name}-" for name in key if several and name != NONE) for key in result.parts}
     for key, part in result.parts.items():
-        if key in result.comparisons:
-            yield before[key], result.comparisons[key], {}
-        else:
-            yield before[key], result.of_part(part), {"options": result.interval_options(part)}
+        options = {} if key in result.comparisons else {"options": result.interval_options(part)}
+        yield before[key], result.comparisons.get(key, result.of_part(part)), options
     for name, across in result.across.items():
         yield f"{name}-" if len(result.across) > 1 else "", across, {}
     for one in result.groupings(result.settings.by) if result.settings.by else ():

@@ -403,19 +403,21 @@ class BenchResult(Shown):
             **dict.fromkeys(["lowest", "highest", "pooled"], pl.String),
         }
         rows = []
-        pooled = []
-        for language in self.languages:
-            parts = [part for key, part in self.parts.items() if key[1] == language]
-            n_cases = len({(case.case_id, case.text) for part in parts for case in part.cases})
-            sets = f" of {len(parts)} sets" if len(parts) > 1 else ""
-            pooled.append(f"{language}: {counted(n_cases, 'case')}{sets}")
+        cases = collected(
+            (part.language, {(one.case_id, one.text) for one in part.cases}) for part in self.parts.values()
+        )
+        pooled = ", ".join(
+            f"{language}: {counted(len(set.union(*own)), 'case')}" + f" of {len(own)} sets" * (len(own) > 1)
+            for language, own in sorted(cases.items())
+            if language != NONE
+        )
         for name, measure in product(self.retrievers, self.measures) if len(self.languages) > 1 else ():
             means = {language: self._mean_of(language, name, measure) for language in self.languages}
             values = np.array(list(means.values()))
             differ = values.max() - values.min() > NOISE
             ends = [pick(means, key=means.__getitem__) if differ else None for pick in (min, max)]
             row = float(values.mean()), float(values.var()), float(values.std()), len(values)
-            rows.append((name, measure.label, *row, *ends, ", ".join(pooled)))
+            rows.append((name, measure.label, *row, *ends, pooled))
         return frame_of(rows, schema)
 
     def by(self, columns: str | Sequence[str]) -> dict[Key, Strata]:

@@ -63,9 +63,7 @@ def test_an_empty_list_in_a_cell_expects_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cell", ["D1;D9", "D8,D9", "D9;nowhere;D1"])
 def test_ids_that_the_collection_lacks_are_an_error(cell: str, tmp_path: Path) -> None:
     several = cell.replace(";", "|").replace(",", "|").replace("|", r"\|")
-    message = (
-        rf"cases\.csv: case 'cases-000' \(line 2\): '{cell}' is read as one id; if it is several, write '{several}'"
-    )
+    message = rf"cases\.csv:2: case 'cases-000': '{cell}' is read as one id; if it is several, write '{several}'"
     with pytest.raises(CasesError, match=message):
         dh.bench(cases_of(tmp_path, cell), collection(tmp_path), ["bm25"], measures=["R@5"])
 

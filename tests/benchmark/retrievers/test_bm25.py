@@ -95,7 +95,7 @@ def test_a_score_that_is_nan_is_an_error_with_its_case_and_document(
     monkeypatch.setattr(retriever, "_index", Mock(wraps=retriever._index, scores=retriever._index.scores))
     monkeypatch.setattr(retriever._index, "get_scores", lambda _: wrong)
     for k in (1, 2, 50):
-        with pytest.raises(DataError, match=r"score of document 'd1' for case 'q' by bm25.* is NaN"):
+        with pytest.raises(DataError, match=r"bm25.*: score of document 'd1' for query 'q' is NaN"):
             retrieve(retriever, ["p", "q"], ["sky", "red"], k)
 
 

@@ -162,7 +162,7 @@ def test_a_product_that_is_nan_is_an_error_with_its_case_and_document(k: int, mo
     monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.products", lambda *_: scores)
     retriever = Embedding("org/large", cache=False)
     retriever.index(Collection("two", ("D1", "D2"), ("a fever", "pain a"), ((), ())))
-    with pytest.raises(DataError, match="score of document 'D2' for case 'q' by large is NaN"):
+    with pytest.raises(DataError, match="large: score of document 'D2' for query 'q' is NaN"):
         retrieve(retriever, ["p", "q"], ["a fever", "a heart"], k)
 
 

@@ -161,8 +161,8 @@ def returns(result: object) -> Callable[[Sequence[str], int], Any]:
         (["D1"], SourceTypeError, r"<lambda> must return a dict .* got 'D1' for text 0"),
         ([{"D1": "high"}], DataError, "<lambda>: score of document 'D1' must be a number, got 'high'"),
         ([{1: 0.5}], SourceTypeError, "ids are text, got 1"),
-        ([{"": 0.5}], DataError, "empty document id"),
-        (Hits(np.array([0, 0]), np.array(["a", "a"], dtype=object), np.ones(2)), DuplicateError, "more than once"),
+        ([{"": 0.5}], DataError, "<lambda>: 1 of 1 row lack a query_id or doc_id"),
+        (Hits(np.array([0, 0]), np.array(["a", "a"], dtype=object), np.ones(2)), DuplicateError, "<lambda>: .* 'a'"),
         (Hits(np.array([1]), np.array(["a"], dtype=object), np.ones(1)), SourceTypeError, "do not belong together"),
         (Hits([0.0], ["a"], [1.0]), SourceTypeError, "text must be the index of each text.*got float64"),  # type: ignore[arg-type]
         (Hits([[0]], ["a"], [1.0]), SourceTypeError, r"got int64 of shape \(1, 1\)"),  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
@@ -214,12 +215,8 @@ class Cases:
                 elif n_known == len(parts):
                     cells.append(one)
                 else:
-                    place = "" if case.line is None else f" (line {case.line})"
-                    raise CasesError(
-                        f"case {case.case_id!r}{place}: {one!r} is read as one id; if it is several, write"
-                        f" {'|'.join(parts)!r}",
-                        path=self.path,
-                    )
+                    what = f"{one!r} is read as one id; if it is several, write {'|'.join(parts)!r}"
+                    raise CasesError(f"case {case.case_id!r}: {what}", path=self.path, line=case.line)
                 pairs += [(part, grade) for part in parts]
             ids, grades = (tuple(own) for own in zip(*pairs, strict=True)) if pairs else ((), ())
             found.append(replace(case, expected_ids=ids, relevance=grades))
@@ -247,9 +244,8 @@ class Cases:
         And pair_id, if a case has one.
         """
         names = ["text", *LABELS, *["pair_id"] * any(case.pair_id is not None for case in self)]
-        columns = {"query_id": [case.case_id for case in self]}
-        columns |= {name: [getattr(case, name) for case in self] for name in names}
-        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+        columns = {name: [getattr(case, name) for case in self] for name in ("case_id", *names)}
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).rename({"case_id": "query_id"})
 
     def texts(self) -> list[str]:
         """Return the text of each case."""
@@ -467,7 +463,8 @@ class CaseFile:
     def cases(self) -> Cases:
         """Those that can be used."""
         notes = (f"{self.name}: {self.said_by_folder}",) if self.said_by_folder else ()
-        return Cases(self.name, self.records.metadata, tuple(self.found), self.path, self.is_table, notes)
+        has_cells = not isinstance(self.records.table, list)
+        return Cases(self.name, self.records.metadata, tuple(self.found), self.path, has_cells, notes)
 
     def language_of(self, row: Mapping[str, Any]) -> str | None:
         """Return the language that a row says, or else the file, the user, or the name of the folder."""
@@ -492,20 +489,14 @@ class CaseFile:
         )
 
     @property
-    def is_table(self) -> bool:
-        """Whether it is CSV or TSV, which have no metadata."""
-        return not isinstance(self.records.table, list)
-
-    @property
     def lines(self) -> Sequence[int]:
         """The line on which each case begins."""
         return self.records.lines or ()
 
     def warning(self, kind: str, message: str, advice: str, about: Case | int | None = None) -> Finding:
         """Return a finding about the file, or about a line or a case of it."""
-        if isinstance(about, Case):
-            return finding(self.path, about.line, kind, message, advice, case_id=about.case_id)
-        return finding(self.path, about, kind, message, advice)
+        line, case_id = (about.line, about.case_id) if isinstance(about, Case) else (about, "")
+        return finding(self.path, line, kind, message, advice, case_id=case_id)
 
     def line_of(self, place: int, *keys: str | int) -> int:
         """Return the line on which a case, or a part of it, begins."""
@@ -724,11 +715,9 @@ def _cell(name: str, cell: str, pattern: re.Pattern[str]) -> object:
     if name in IDS and all(map(pattern.fullmatch, found := list(filter(None, _BETWEEN_IDS.split(cell))))):
         return found
     if cell.strip().startswith("["):
-        try:
+        with suppress(ValueError, RecursionError):
             found = json.loads(cell)
             parts = [str(one) if isinstance(one, int) and not isinstance(one, bool) else one for one in found]
-        except (ValueError, RecursionError):
-            pass
     return parts if name in IDS else [_number(part) for part in parts]
 
 

@@ -37,6 +37,8 @@ _HOW_TO_LABEL = {
     "difficulty": "Let people rate it easy, medium or hard: results can then be reported by it.",
     "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be reported by it.",
     "domain": "Name the part of the collection that the case is about: results can then be reported by it.",
+    "language": "Write it once, as metadata.language, or in a column language, or give --language, such as de."
+    " Languages are never evaluated together.",
 }
 
 
@@ -219,14 +221,7 @@ def missing_labels(file: CaseFile) -> Iterator[Finding]:
             lack = f"{_share(lacking, file)} lack a {name} ({listed_lines(lacking)})"
             if len(lacking) == n:
                 lack = f"{'all cases lack' if n > 1 else 'the case lacks'} a {name}"
-            yield file.warning("missing_label", lack, _HOW_TO_LABEL.get(name) or _how_to_name_language(file, lacking))
-
-
-def _how_to_name_language(file: CaseFile, cases: Sequence[Case]) -> str:
-    likely = guess(". ".join(case.text for case in cases))
-    how = "Add a column language" if file.is_table else "Write it once, as metadata.language"
-    example = f"; the texts look like {likely!r}" if likely else ", such as de"
-    return f"{how}, or give --language{example}. Languages are never evaluated together."
+            yield file.warning("missing_label", lack, _HOW_TO_LABEL[name])
 
 
 def languages_of_folders(file: CaseFile) -> Iterator[Finding]:
@@ -305,12 +300,8 @@ def few_cases(file: CaseFile) -> Iterator[Finding]:
 def shared_ids(file: CaseFile) -> Iterator[Finding]:
     """Find the cases that share an expected id with one of their language: what makes one hard makes the other so."""
     for language, part in file.cases.by_language().items():
-        seen: set[str] = set()
-        sharing = []
-        for case in part:
-            sharing += [case] * (not seen.isdisjoint(case.expected_ids))
-            seen.update(case.expected_ids)
-        if sharing:
+        firsts = {one: case for case in reversed(part.cases) for one in case.expected_ids}
+        if sharing := [case for case in part if any(firsts[one] is not case for one in case.expected_ids)]:
             of = f" of language {language!r}" if language and len(file.cases.languages) > 1 else ""
             yield file.warning(
                 "shared_ids",

@@ -31,7 +31,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.languages import ALLOWED, NAMES, base, is_code, near_code
+from deadheat.benchmark.languages import ALLOWED, NAMES, base, checked_code, is_code, near_code
 from deadheat.benchmark.retrievers.protocol import (
     STRINGS,
     Hits,
@@ -619,9 +619,7 @@ def _checked_language(given: str | None, *, stem: bool) -> str | None:
         raise ParameterError(
             "needs a language", argument="stem", hint="language='cases' is that of each case, 'fr' is French"
         )
-    if given is not None and given != CASES and not is_code(given):
-        raise ParameterError(argument="language", given=given, allowed=f"{CASES!r} or {ALLOWED}", hint=near_code(given))
-    return given
+    return given if given in {None, CASES} else checked_code("language", given)
 
 
 def _checked_pattern(given: str) -> str:

@@ -53,9 +53,6 @@ class Hits:
     doc_id: TextArray
     score: FloatArray
 
-    def __repr__(self) -> str:
-        return f"<Hits: {counted(len(self.text), 'document')}>"
-
     @classmethod
     def of_parts(cls, documents: TextArray, parts: Sequence[tuple[IntArray, FloatArray]]) -> Self:
         """Put together what each text found: (index into `documents`, score), an array each."""
@@ -135,8 +132,11 @@ def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str
     DataError
         The retriever returned a score that is not a number, a document twice, or an id that is not text.
     """
-    is_held = isinstance(retriever, RunFile)
-    found = retriever.look_up(query_ids) if is_held else _frame(retriever.name, retriever.search(texts, k), query_ids)
+    found = (
+        retriever.look_up(query_ids)
+        if isinstance(retriever, RunFile)
+        else _frame(retriever.name, retriever.search(texts, k), query_ids)
+    )
     return best(found, query_ids, k)
 
 
@@ -179,18 +179,12 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
         raise SourceTypeError(
             f"{name}: ids are text", given=Plain(f"{odd!r} ({type(odd).__name__})"), hint="write str(id)"
         )
-    if "" in docs:
-        raise DataError(f"{name} returned an empty document id", allowed="text")
     frame = pl.DataFrame(
         {"query_id": [query_ids[place] for place in text.tolist()], "doc_id": docs, "score": scores},
         schema=cast("dict[str, pl.DataType]", SCHEMA),
     )
-    for query, doc, _ in frame.filter(pl.col("score").is_nan()).iter_rows():
-        raise DataError(f"score of document {doc!r} for case {query!r} by {name} is NaN; expected a number")
-    for query, doc, _ in frame.filter(frame.select("query_id", "doc_id").is_duplicated()).iter_rows():
-        raise DuplicateError(
-            f"{name} found document {doc!r} more than once for case {query!r}", hint="each document may appear once"
-        )
+    if len(frame):
+        Run(frame, name=name).check_duplicates()  # which refuses empty ids and NaN too
     return frame
 
 
