@@ -12,7 +12,7 @@ import scipy
 
 import deadheat as dh
 from deadheat.comparison import orders
-from deadheat.comparison.flips import Side, flip, is_moved, normal_error
+from deadheat.comparison.flips import Side, flip, is_moved, normal_errors
 from deadheat.comparison.orders import DrawnSums, draw_sums, probability_below
 from deadheat.comparison.pairs import Pair
 from deadheat.measures.orders import OrdersMeasure
@@ -184,17 +184,21 @@ def test_a_normal_distribution_is_off_by_less_than_is_said(n: int, p: float) -> 
     """Sums of n values that are 1 - c with probability p and -c otherwise: their distribution is the binomial one."""
     sums = np.arange(n + 1)
     cumulative = scipy.stats.binom.cdf(sums, n, p)
-    variance, largest = np.full(n, p * (1 - p)), np.full(n, 1 - p)
+    variance, largest = n * p * (1 - p), 1 - p
+
+    def bounded(mean: float) -> float:
+        return float(normal_errors(*(np.array([one]) for one in (mean, variance, largest * variance, largest)))[0])
+
     tails = []
     for count in np.unique(np.linspace(0, n, 50).astype(int)).tolist():
         mean = n * p - count - 0.5  # of the sum of values less c = (count + 0.5) / n
         below = cumulative[count] if mean > 0 else 1 - cumulative[count]
-        bound = normal_error(mean, variance, largest)
+        bound = bounded(mean)
         normal = scipy.stats.norm.sf(abs(mean) / math.sqrt(n * p * (1 - p)))
         assert abs(below - normal) <= bound + 1e-12
         tails.append(bound)
     assert min(tails) < (0.005 if n > 10 else 1.01)
-    assert normal_error(0.0, variance, largest) < {20_000: 0.03, 400: 0.2}.get(n, 1.01)
+    assert bounded(0.0) < {20_000: 0.03, 400: 0.2}.get(n, 1.01)
 
 
 def test_without_more_the_bound_is_that_of_cantelli() -> None:

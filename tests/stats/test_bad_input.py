@@ -46,7 +46,7 @@ VALUES = np.random.default_rng(1).random((6, 2))
         ),
         (lambda: stats.standard_errors(VALUES, cluster=list("aabbcc")), r"cluster must be whole numbers .* got <U1"),
         (lambda: stats.interval_bounds(VALUES, means=np.ones((9, 3))), r"means must .* \(n_resamples, 2\), .*\(9, 3\)"),
-        (lambda: stats.p_values(VALUES, test="bootstrap", means=np.ones(9)), r"means must have the shape .*\(9,\)"),
+        (lambda: stats.interval_bounds(VALUES, means=np.ones(9)), r"means must have the shape .*\(9,\)"),
         (lambda: stats.p_values(VALUES, test="ttest"), r"test must be one of 'randomization', .*, got 'ttest'"),
         (lambda: stats.p_values(VALUES, test="Wilcoxon"), r"Did you mean 'wilcoxon'\?"),
         (lambda: stats.p_values(VALUES, test="t", alternative="larger"), r"alternative must be one of 'two-sided'"),

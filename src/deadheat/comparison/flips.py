@@ -98,7 +98,7 @@ def flip(
         Of the sums of system and baseline over the same queries: both exact or on the same grid, as
         :func:`~deadheat.comparison.orders.comparable` gives them; or sums that were drawn.
     most_off : float, default 1
-        The most that the normal distribution can be off, as :func:`normal_error` gives it.
+        The most that the normal distribution can be off, as :func:`normal_errors` gives it.
 
     Returns
     -------
@@ -116,9 +116,10 @@ def flip(
     >>> flip(-0.25, 0.3125, -1.0, 0.5).method
     'normal'
     """
-    found = normal_flips(*(np.array([number]) for number in (difference, tie_variance, lowest, highest, most_off)))
-    if not found.can_flip[0] or distributions is None:
-        return found.one(0)
+    columns = normal_flips(*(np.array([number]) for number in (difference, tie_variance, lowest, highest, most_off)))
+    found = Flip(*(column.tolist()[0] for column in columns))
+    if not found.can_flip or distributions is None:
+        return found
     ahead, behind = distributions if difference > 0 else distributions[::-1]
     if isinstance(ahead, DrawnSums) or isinstance(behind, DrawnSums):
         probability, error = probability_below(ahead, behind)  # type: ignore[arg-type]  # both are
@@ -130,31 +131,16 @@ def flip(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Flips:
-    """Of many differences what :class:`Flip` says of one, as far as it is known without a look at single orders.
-
-    Attributes
-    ----------
-    probability, standard_error : ndarray of float, shape (n,)
-    can_flip : ndarray of bool, shape (n,)
-    method : ndarray of str, shape (n,)
-    """
-
-    probability: FloatArray
-    can_flip: BoolArray
-    method: TextArray
-    standard_error: FloatArray
-
-    def one(self, place: int) -> Flip:
-        """Return one of them."""
-        return Flip(*(of_all[place : place + 1].tolist()[0] for of_all in vars(self).values()))
-
-
 def normal_flips(
     difference: FloatArray, tie_variance: FloatArray, lowest: FloatArray, highest: FloatArray, most_off: FloatArray
-) -> Flips:
-    """Return what :func:`flip` does without distributions, of many differences: all of shape (n,)."""
+) -> tuple[FloatArray, BoolArray, TextArray, FloatArray]:
+    """Return what :func:`flip` does without distributions, of many differences.
+
+    Returns
+    -------
+    probability, can_flip, method, standard_error : ndarray of shape (n,)
+        As the fields of :class:`Flip`.
+    """
     equal = ROUNDING * np.maximum(1.0, np.maximum(np.abs(lowest), np.abs(highest)))
     is_none = ~(np.abs(difference) >= equal)  # equal, or NaN
     is_fixed = highest - lowest < equal
@@ -164,7 +150,7 @@ def normal_flips(
     ahead, variance = np.abs(difference[can_flip]), tie_variance[can_flip]
     probability[can_flip], standard_error[can_flip] = _normal(ahead, variance, most_off[can_flip])
     method = np.where(can_flip, "normal", np.where(is_none | is_fixed, "none", "exact")).astype(object)
-    return Flips(probability, can_flip, method, standard_error)
+    return probability, can_flip, method, standard_error
 
 
 def normal_flip(ahead: float, tie_variance: float, most_off: float) -> Flip:
@@ -183,25 +169,26 @@ def _normal(ahead: FloatArray, variance: FloatArray, most_off: FloatArray) -> tu
     return ndtr(-deviations), np.minimum(most_off, cantelli)
 
 
-def normal_error(difference: float, variances: FloatArray, deviations: FloatArray) -> float:
+def normal_errors(difference: FloatArray, variance: FloatArray, third: FloatArray, largest: FloatArray) -> FloatArray:
     r"""Bound how far the probability that a sum of independent values has the other sign is from a normal one.
 
     .. math:: \min\Bigl(0.5606\, \frac{\sum_i m_i \sigma_i^2}{s^3},
               \exp\frac{-d^2}{2 (s^2 + m d / 3)}\Bigr), \quad s^2 = \sum_i \sigma_i^2, \quad m = \max_i m_i
 
-    The first is the theorem of Berry and Esseen, with the third moment of each value bounded by its variance and how
-    far it can be from its mean. The second, Bernstein's inequality, bounds the probability itself, and the normal one.
+    with :math:`\sigma_i^2` the variance of each value, and :math:`m_i` the most that it can be from its mean. The first
+    is the theorem of Berry and Esseen, with the third moment of each value bounded by these two. The second,
+    Bernstein's inequality, bounds the probability itself, and the normal one.
 
     Parameters
     ----------
-    difference : float
-        The mean of the sum: d.
-    variances, deviations : ndarray of float, shape (n,)
-        The variance of each value, and the most that it can be from its mean.
+    difference, variance : ndarray of float, shape (n_sums,)
+        The mean of each sum, d, and its variance.
+    third, largest : ndarray of float, shape (n_sums,)
+        The sum of :math:`m_i \sigma_i^2`, and the largest :math:`m_i`.
 
     Returns
     -------
-    float
+    ndarray of float, shape (n_sums,)
 
     References
     ----------
@@ -211,23 +198,8 @@ def normal_error(difference: float, variances: FloatArray, deviations: FloatArra
     --------
     A hundred fair coins, of which each is worth 0 or 1:
 
-    >>> round(normal_error(0.0, np.full(100, 0.25), np.full(100, 0.5)), 5)
-    0.05606
-    """
-    largest = deviations.max(initial=0.0)
-    sums = (np.array([number]) for number in (difference, variances.sum(), variances @ deviations, largest))
-    return float(normal_errors(*sums)[0])
-
-
-def normal_errors(difference: FloatArray, variance: FloatArray, third: FloatArray, largest: FloatArray) -> FloatArray:
-    r"""Return :func:`normal_error` of many sums, all of shape (n,).
-
-    Parameters
-    ----------
-    difference, variance : ndarray of float
-        Of each sum.
-    third, largest : ndarray of float
-        The sum of :math:`m_i \sigma_i^2`, and the largest :math:`m_i`.
+    >>> normal_errors(np.array([0.0]), np.array([25.0]), np.array([12.5]), np.array([0.5])).round(5).tolist()
+    [0.05606]
     """
     total = np.where(variance > 0, variance, 1.0)
     bernstein = np.exp(-(difference**2) / 2 / (total + largest * np.abs(difference) / 3))
@@ -540,7 +512,8 @@ def normal_error_of(one: Side, other: Side, keep: BoolArray, difference: float) 
     """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
     if not (one.is_exact and other.is_exact):
         return 1.0
-    own = one.factors(keep)
-    deviations = [own * np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in (one, other)]
-    variances = [own**2 * side.variance[keep] for side in (one, other)]
-    return normal_error(difference, np.concatenate(variances), np.concatenate(deviations))
+    own, sides = one.factors(keep), (one, other)
+    deviations = np.concatenate([own * np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in sides])
+    variances = np.concatenate([own**2 * side.variance[keep] for side in sides])
+    sums = (difference, variances.sum(), variances @ deviations, deviations.max(initial=0.0))
+    return float(normal_errors(*(np.array([number]) for number in sums))[0])

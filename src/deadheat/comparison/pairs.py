@@ -286,11 +286,8 @@ class Pairs(Sequence[Pair]):
         return found if isinstance(place, slice) else found[0]
 
     def __iter__(self) -> Iterator[Pair]:
-        if len(self) <= KEPT:
-            yield from self._all
-        else:
-            for start in range(0, len(self), KEPT):
-                yield from self._made(slice(start, start + KEPT))
+        for start in range(0, len(self), KEPT):
+            yield from self[start : start + KEPT]
 
     @cached_property
     def _all(self) -> tuple[Pair, ...]:
@@ -562,12 +559,7 @@ def _flips(
     error = normal_errors(difference, variance, third, largest)
     most_off = np.where(stack.is_exact[a] & stack.is_exact[b], error, 1.0)  # sampled moments prove nothing
     found = normal_flips(difference / n, variance / n**2, lowest, highest, most_off)
-    return {
-        "flip_probability": found.probability,
-        "can_flip": found.can_flip,
-        "flip_method": found.method,
-        "flip_standard_error": found.standard_error,
-    }
+    return dict(zip(FLIP_FIELDS, found, strict=True))
 
 
 def _refine(

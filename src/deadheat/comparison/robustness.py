@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations, pairwise
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,6 @@ from deadheat.errors import ParameterError, Plain, generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores
 from deadheat.kernels import agreement, weighting
-from deadheat.kernels.weighting import effective_number, linearised
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import as_placed, ends, has_ends
@@ -342,14 +341,16 @@ def judged_pairs(
             ends = zip(values_of(two, pair.measure, query_ids, "weights"), (kept, known), strict=True)
             weights, of_others = (columns[some, 0] for columns, some in ends)
         powered = powered_mean(
-            linearised(own[kept], weights),
-            linearised(both[kept], weights),
-            linearised(others[known], of_others),
+            weighting.linearised(own[kept], weights),
+            weighting.linearised(both[kept], weights),
+            weighting.linearised(others[known], of_others),
             confidence_level=design.confidence_level,
         )
         human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}
-        n_effective = powered.n_effective * (1 if weights is None else effective_number(weights) / len(weights))
-        added = JudgeContribution(powered.weight, powered.correlation, n_effective, int(known.sum()), **human)
+        worth = 1 if weights is None else weighting.effective_number(weights) / len(weights)
+        added = JudgeContribution(
+            powered.weight, powered.correlation, worth * powered.n_effective, int(known.sum()), **human
+        )
         numbers: dict[str, Any] = {  # without weight those of the human labels stay
             "difference": powered.estimate,
             "low": powered.low,
@@ -451,7 +452,7 @@ def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, de
         Of all evaluations together, sorted.
     design : Design
     """
-    documents: dict[str, pl.DataFrame | None] = {}
+    documents: dict[str, pl.DataFrame] = {}
     for measure in next(iter(evaluations.values())).measures:
         scores = {name: one[str(measure)] for name, one in evaluations.items()}
         if not all(one.has_unjudged_bounds and isinstance(one.unjudged, PlacedBounds) for one in scores.values()):
@@ -505,20 +506,18 @@ def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
     return replace(scores, unjudged=PlacedBounds(measure, placements, as_placed(placements), top, None))
 
 
-def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame | None:
-    """Return query_id and doc_id of what was retrieved unjudged, but for ties that a depth cuts; None: not known."""
+def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame:
+    """Return query_id and doc_id of what was retrieved unjudged, as far as is known, but for ties that a depth cuts."""
     bounds, depth = evaluation[measure].unjudged, evaluation.conventions.depth
     if not isinstance(bounds, PlacedBounds) or bounds.documents is None:
-        return None
+        return pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String})
     found = bounds.documents()
     is_whole = True if depth is None else found["above"] + found["tied"] <= depth
     return found.filter(is_whole).select("query_id", "doc_id")
 
 
-def _both(one: pl.DataFrame | None, other: pl.DataFrame | None, query_ids: TextArray) -> IntArray:
-    """Return how many unjudged documents of each query two systems retrieve, as far as is known."""
-    if one is None or other is None:
-        return np.zeros(len(query_ids), np.int64)
+def _both(one: pl.DataFrame, other: pl.DataFrame, query_ids: TextArray) -> IntArray:
+    """Return how many unjudged documents of each query two systems both retrieve."""
     shared = one.join(other, on=["query_id", "doc_id"]).group_by("query_id").len()
     return np.nan_to_num(aligned(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids)).astype(np.int64)
 
@@ -528,9 +527,7 @@ def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray)
 
     What only the other retrieves unjudged may be relevant and not retrieved here: it counts in divisors.
     """
-    bounds, its = scores.unjudged, other.unjudged
-    assert isinstance(bounds, PlacedBounds)  # noqa: S101 - looked at above
-    assert isinstance(its, PlacedBounds)  # noqa: S101 - as above
+    bounds, its = (cast("PlacedBounds", one.unjudged) for one in (scores, other))  # looked at before
     own, others = (members(query_ids, one.query_ids) for one in (scores, other))
     lost = -both
     lost[others] += its.unjudged.counts()

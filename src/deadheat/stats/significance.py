@@ -22,9 +22,10 @@ from deadheat.stats.units import (
     as_matrix,
     as_weights,
     batches,
+    bootstrap_means,
     bootstrap_t,
-    means_of,
     sign_flip_sums,
+    towards,
     unit_sums,
     units_of,
 )
@@ -60,7 +61,6 @@ def p_values(
     n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
     rng: Rng = None,
-    means: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> Significance:
     """Test for each column whether the mean of its differences is 0.
@@ -85,8 +85,6 @@ def p_values(
     cluster : array-like of int, shape (n_queries,), optional
         Code of each query's cluster; clusters are drawn, or change sign, as a whole. Not for "wilcoxon" and "sign".
     rng : numpy.random.Generator or int, optional
-    means : array-like of shape (n_resamples, n_columns), optional
-        For "bootstrap": what :func:`resampled_means` gave for the same differences and clusters.
     weights : array-like of float, shape (n_queries,) or that of `differences`, optional
         How much each query counts, above 0 where there is a value.
         Of the weighted mean difference; not for "wilcoxon" and "sign".
@@ -132,12 +130,10 @@ def p_values(
                 rng=generator(rng),
             )
         )
-    if test == "bootstrap":
-        resampled = means_of(means, differences, n_resamples=n_resamples, cluster=codes, rng=rng, weights=own)
-        return _bootstrap(differences, codes, side, partial(_mean_of, resampled=resampled), own)
-    if test == "bootstrap-t":
+    if test in {"bootstrap", "bootstrap-t"}:
         seed = int(generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
-        return _bootstrap(differences, codes, side, partial(_t_of, n_resamples=n_resamples, seed=seed), own)
+        statistic = partial(_mean_of if test == "bootstrap" else _t_of, n_resamples=n_resamples, seed=seed)
+        return _bootstrap(differences, codes, side, statistic, own)
     if test == "wilcoxon":
         return _wilcoxon(differences, side)
     found = _t(differences, codes, side, own) if test == "t" else _sign(differences, side)
@@ -171,8 +167,7 @@ def _t(
     found = np.full(differences.shape[1], np.nan)
     for units in units_of(differences, codes, weights=weights):
         means, errors, freedom = units.means, units.standard_errors, units.freedom
-        excess = {"two-sided": np.abs(means), "greater": means, "less": -means}[alternative]
-        tail = t_tail(excess, errors, freedom)
+        tail = t_tail(towards(means, alternative), errors, freedom)
         found[units.columns] = np.minimum(1.0, 2 * tail) if alternative == "two-sided" else tail
     return found
 
@@ -198,9 +193,10 @@ def _bootstrap(
     return Significance(found, is_exact)
 
 
-def _mean_of(units: Units, resampled: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _mean_of(units: Units, n_resamples: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the resampled means, moved to mean 0, the mean difference, and the tolerance."""
-    return resampled[:, units.columns] - units.means, units.means, ROUNDING * units.scales
+    resampled = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
+    return resampled - units.means, units.means, ROUNDING * units.scales
 
 
 def _t_of(units: Units, n_resamples: int, seed: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -392,7 +388,12 @@ def adjust(p_values: ArrayLike, method: str) -> FloatArray:
     [0.03, 0.06, 0.06, nan]
     """
     check_choice("method", method, CORRECTIONS)
-    given = _checked(p_values)
+    given = array_of("p_values", p_values).astype(np.float64)
+    if given.ndim != 1:
+        raise ParameterError("must have one dimension", argument="p_values", given=Plain(f"the shape {given.shape}"))
+    outside = given[(given < 0) | (given > 1)]
+    if len(outside):
+        raise ParameterError("must lie between 0 and 1, or be NaN", argument="p_values", given=Plain(outside[0]))
     tests = np.flatnonzero(~np.isnan(given))
     order = tests[np.argsort(given[tests], kind="stable")]
     ascending, n_tests, rank = given[order], len(order), np.arange(1, len(order) + 1)
@@ -425,16 +426,6 @@ def significant(p_values: ArrayLike, alpha: float) -> BoolArray:
     ([True, False, False], [False])
     """
     return np.asarray(p_values, np.float64) < alpha - EQUAL
-
-
-def _checked(p_values: ArrayLike) -> FloatArray:
-    given = array_of("p_values", p_values).astype(np.float64)
-    if given.ndim != 1:
-        raise ParameterError("must have one dimension", argument="p_values", given=Plain(f"the shape {given.shape}"))
-    outside = given[(given < 0) | (given > 1)]
-    if len(outside):
-        raise ParameterError("must lie between 0 and 1, or be NaN", argument="p_values", given=Plain(outside[0]))
-    return given
 
 
 @dataclass(frozen=True, eq=False)
@@ -722,7 +713,7 @@ def _n_extreme(  # noqa: PLR0917 - what is counted, and how
         return np.abs(null, out=null) if alternative == "two-sided" else np.multiply(sign, null, out=null)
 
     sign = -1.0 if alternative == "less" else 1.0
-    bounds = ((np.abs(observed) if alternative == "two-sided" else sign * observed) - tolerance)[:, None]
+    bounds = (towards(observed, alternative) - tolerance)[:, None]
     error = off + ROUGH * np.abs(bounds)
     low, high = (bounds - error).astype(rough.dtype), (bounds + error).astype(rough.dtype)
     counts = np.empty(len(first), np.int64)
@@ -765,11 +756,7 @@ def count_extreme(
     -------
     ndarray of int, shape (n_columns,)
     """
-    if alternative == "two-sided":
-        return (np.abs(null) >= np.abs(observed) - tolerance).sum(axis=0)
-    if alternative == "greater":
-        return (null >= observed - tolerance).sum(axis=0)
-    return (null <= observed + tolerance).sum(axis=0)
+    return (towards(null, alternative) >= towards(observed, alternative) - tolerance).sum(axis=0)
 
 
 def _exact(values: FloatArray, alternative: Alternative) -> float:
@@ -778,8 +765,7 @@ def _exact(values: FloatArray, alternative: Alternative) -> float:
     Meet in the middle: a sum of all is one of the sums of the first half plus one of the second; for each of the
     former, binary search counts the latter.
     """
-    observed, tolerance = values.sum(), ROUNDING * np.abs(values).sum()
-    bound = {"two-sided": abs(observed), "greater": observed, "less": -observed}[alternative] - tolerance
+    bound = towards(values.sum(), alternative) - ROUNDING * np.abs(values).sum()
     if alternative == "two-sided" and bound <= 0:
         return 1.0
     middle = len(values) // 2

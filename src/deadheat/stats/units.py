@@ -12,7 +12,7 @@ and whatever other columns there are.
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
@@ -322,18 +322,16 @@ def resampled_means(
     return means
 
 
-def means_of(means: ArrayLike | None, values: FloatArray, **arguments: Any) -> FloatArray:  # noqa: ANN401 - of the other
-    """Return resampled means that were given, if they fit the values; else what :func:`resampled_means` gives."""
-    if means is None:
-        return resampled_means(values, **arguments)
-    given = np.asarray(means, np.float64)
-    if given.ndim != 2 or not len(given) or given.shape[1] != values.shape[1]:
+def means_of(given: ArrayLike, values: FloatArray) -> FloatArray:
+    """Return resampled means that were given; raise if they do not fit the values."""
+    means = np.asarray(given, np.float64)
+    if means.ndim != 2 or not len(means) or means.shape[1] != values.shape[1]:
         raise ParameterError(
             f"must have the shape (n_resamples, {values.shape[1]}), as resampled_means gives",
             argument="means",
-            given=Plain(given.shape),
+            given=Plain(means.shape),
         )
-    return given
+    return means
 
 
 def drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Iterator[tuple[int, FloatArray]]:
@@ -385,6 +383,13 @@ def joined_groups(keys: Sequence[Collection[Hashable]]) -> list[int]:
 
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
+
+
+def towards(values: FloatArray, alternative: Alternative) -> FloatArray:
+    """Return how far values are from 0 on the side, or the sides, of the alternative."""
+    if alternative == "two-sided":
+        return np.abs(values)
+    return values if alternative == "greater" else -values
 
 
 def as_matrix(name: str, given: ArrayLike) -> FloatArray:

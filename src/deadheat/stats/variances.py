@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
 from deadheat.errors import NOISE, Rng, as_level
-from deadheat.stats.units import ROUNDING, Alternative, as_clusters, as_matrix, means_of, units_of
+from deadheat.stats.units import ROUNDING, Alternative, as_clusters, as_matrix, means_of, resampled_means, units_of
 
 HALVINGS = 60  # of the range in which a p value, or an end, lies: more than a float has digits
 
@@ -304,7 +304,11 @@ def spread_of_means(
     if units.n_units < 2:
         return Spread(variance, np.nan, np.nan, np.nan, _lowest(units.means[None]), units.n_units)
     shared = np.where(whole[:, None], given, np.nan)
-    resampled = means_of(means, shared, n_resamples=n_resamples, cluster=codes, rng=rng)
+    resampled = (
+        resampled_means(shared, n_resamples=n_resamples, cluster=codes, rng=rng)
+        if means is None
+        else means_of(means, shared)
+    )
     errors = resampled - units.means
     errors = (errors - errors.mean(axis=1, keepdims=True)) * np.sqrt(units.n_units / (units.n_units - 1))
     tail = (1 - level) / 2
