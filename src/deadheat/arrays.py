@@ -1,4 +1,4 @@
-"""Type aliases for arrays, and where runs of equal keys start."""
+"""Type aliases for arrays, where runs of equal keys start, and SciPy's special functions."""
 
 from typing import Any, TypeAlias
 
@@ -11,6 +11,18 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 TextArray: TypeAlias = npt.NDArray[np.object_]
 AnyArray: TypeAlias = npt.NDArray[Any]
 ArrayLike: TypeAlias = npt.ArrayLike
+
+
+class _Special:
+    """The module scipy.special, which takes 0.3 s to load: it is when one of its functions is first called."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - of a module
+        from scipy import special
+
+        return getattr(special, name)
+
+
+special: Any = _Special()
 
 
 def run_starts(*keys: AnyArray) -> IntArray:

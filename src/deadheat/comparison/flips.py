@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, special
 from deadheat.comparison.orders import (
     MAX_ORDERS,
     MAX_VALUES,
@@ -161,12 +161,10 @@ def normal_flip(ahead: float, tie_variance: float, most_off: float) -> Flip:
 
 def _normal(ahead: FloatArray, variance: FloatArray, most_off: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the normal probabilities of the other side, and the most that each can be off."""
-    from scipy.special import ndtr  # slow to load, and only some differences need it
-
     deviations, cantelli = np.copysign(np.inf, ahead), np.ones(len(ahead))
     np.divide(ahead, np.sqrt(variance), out=deviations, where=variance > 0)
     np.divide(variance, variance + ahead**2, out=cantelli, where=variance + ahead**2 > 0)
-    return ndtr(-deviations), np.minimum(most_off, cantelli)
+    return special.ndtr(-deviations), np.minimum(most_off, cantelli)
 
 
 def normal_errors(difference: FloatArray, variance: FloatArray, third: FloatArray, largest: FloatArray) -> FloatArray:

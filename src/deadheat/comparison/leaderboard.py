@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
@@ -554,8 +554,6 @@ def _unknown(
 
 def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, rng: np.random.Generator) -> Uncertainty:
     """Return what resamples say, of tasks whose columns are in the order of the models."""
-    from scipy import special  # slow to load
-
     groups: list[IntArray] | None = None
     if board.sampling == "fixed":
         blocks, of_blocks = list(tasks), board.shares.tolist()

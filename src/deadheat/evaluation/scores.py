@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, special
 from deadheat.data.shown import InNotebooks, Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import MeasureError, ParameterError, Plain, Rng, as_level, as_positive, counted
@@ -290,8 +290,6 @@ class Scores(InNotebooks):
         >>> evaluate(qrels, Repeats(runs), "RR")["RR"].plan_repeats(0.2)["n_repeats"].to_list()
         [1, 2, 3, 5, 10, 20]
         """
-        from scipy import special
-
         found, half = self.variance_components, as_positive("width", width) / 2
         queries, shared = max(found.queries, 0.0), max(np.nan_to_num(found.shared), 0.0)
         noise, allowed = max(found.repeats - shared, 0.0), (half / special.ndtri((1 + confidence_level) / 2)) ** 2

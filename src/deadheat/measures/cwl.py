@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.errors import MeasureError
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio
@@ -65,8 +65,6 @@ class ScaledMeasure(Measure):
 
 def _inverse_squares(start: FloatArray | float, n_ranks: FloatArray | float | None) -> FloatArray:
     """Return the sum of 1 / (start + i)^2 over the i from 0 on: all of them, or `n_ranks`."""
-    from scipy import special  # slow to load, and few measures need it
-
     total = special.zeta(2, start)
     return np.asarray(total if n_ranks is None else total - special.zeta(2, start + n_ranks), np.float64)
 

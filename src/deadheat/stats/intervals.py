@@ -4,8 +4,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray
-from deadheat.errors import ParameterError, Rng, as_level, as_resamples, check_choice, generator, is_number
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special
+from deadheat.errors import Rng, as_level, as_resamples, check_choice, generator
 from deadheat.settings import BOUNDED, OF_ANY_MEANS
 from deadheat.stats.units import (
     BATCH_CELLS,
@@ -225,8 +225,6 @@ def proportion_bounds(totals: ArrayLike, n: int, confidence_level: float = 0.95)
     >>> proportion_bounds([2, 1], 2).round(3).tolist()
     [[0.158, 0.013], [1.0, 0.987]]
     """
-    from scipy import special
-
     tail = (1 - as_level("confidence_level", confidence_level)) / 2
     sums = np.clip(np.asarray(totals, np.float64), 0, n)
     if not n:
@@ -264,8 +262,6 @@ def jackknife_bounds(value: float, left_out: FloatArray, confidence_level: float
     >>> round(low, 3), round(high, 3)
     (-0.638, 1.638)
     """
-    from scipy import special
-
     kept = left_out[~np.isnan(left_out)]
     n = len(kept)
     if n < 2 or np.isnan(value):
@@ -277,8 +273,6 @@ def jackknife_bounds(value: float, left_out: FloatArray, confidence_level: float
 
 def t_bounds(units: Units, level: float) -> FloatArray:
     """Return the lower and upper bounds by Student's t, shape (2, n_columns)."""
-    from scipy import special
-
     half = special.stdtrit(units.freedom, (1 + level) / 2) * units.standard_errors
     return np.stack([units.means - half, units.means + half])
 
@@ -397,10 +391,7 @@ def quantile_bounds(
     >>> quantile_bounds(np.arange(1.0, 11), 0.5), quantile_bounds(np.arange(1.0, 6), 0.5)
     ((2.0, 9.0), (-inf, inf))
     """
-    from scipy import special  # slow to load
-
-    if not is_number(quantile) or not 0 < quantile < 1:
-        raise ParameterError(argument="quantile", given=quantile, allowed="a number between 0 and 1")
+    quantile = as_level("quantile", quantile, example="0.5")
     tail = (1 - as_level("confidence_level", confidence_level)) / 2 + ROUNDING  # half of 1 - 0.8 is less than 0.1
     ordered = np.sort(values[~np.isnan(values)])
     n, counts = len(ordered), np.arange(len(ordered))

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import FloatArray, IntArray, special
 from deadheat.errors import NOISE
 
 FEWEST = 5  # known values: with fewer the weight would be a guess
@@ -101,8 +101,6 @@ def powered_mean(
 
 def sample_doubt(one: FloatArray, other: FloatArray) -> float | None:
     """Return the p value of Welch's t test of two samples if it is below `SUSPECT`: they are not of one population."""
-    from scipy import special
-
     one, other = (values[~np.isnan(values)] for values in (one, other))
     if min(len(one), len(other)) < 2:
         return None
@@ -155,8 +153,6 @@ def _weight(known: FloatArray, predicted: FloatArray, others: FloatArray, ratio:
 def _powered(
     known: FloatArray, weights: FloatArray, predicted: FloatArray, others: FloatArray, confidence_level: float
 ) -> Powered:
-    from scipy import special
-
     n, mean_weight = len(known), float(weights.mean())
     centre = float(others.mean()) if len(others) else 0.0
     residuals = known - weights * (predicted - centre)
@@ -358,8 +354,6 @@ def concentration_of(counts: FloatArray) -> float:
     >>> concentration_of(apart), concentration_of(alike)
     (1.0, 1024.0)
     """
-    from scipy import special
-
     whole, totals = CONCENTRATIONS, counts.sum(-1)
     meant = meanings(counts.sum(0))
     likelihood = [

@@ -4,7 +4,8 @@ import math
 from bisect import bisect_left
 from functools import lru_cache
 
-from deadheat.errors import ParameterError, as_count, as_level, as_positive, is_number
+from deadheat.arrays import special
+from deadheat.errors import ParameterError, as_count, as_level, as_number, as_positive, is_number
 from deadheat.stats.units import as_alternative
 
 MAX_QUERIES = 10**9
@@ -50,10 +51,8 @@ def power(
     >>> round(power(0.02, 0.1, 50), 3), round(power(0.02, 0.1, 200), 3)
     (0.284, 0.804)
     """
-    if not is_number(difference) or not math.isfinite(difference):
-        raise ParameterError(argument="difference", given=difference, allowed="a finite number")
     as_alternative(alternative)
-    ratio = difference / as_positive("std", std)
+    ratio = as_number("difference", difference) / as_positive("std", std)
     n_queries = as_count("n_queries", n_queries, low=2)
     return _power(ratio, n_queries, 1 - as_level("confidence_level", confidence_level), alternative)
 
@@ -195,15 +194,11 @@ def _power(ratio: float, n_queries: int, alpha: float, alternative: str) -> floa
 @lru_cache(256)
 def _bound(freedom: int, tail: float) -> float:
     """Return what Student's t exceeds with a probability."""
-    from scipy import special
-
     return float(-special.stdtrit(freedom, tail))
 
 
 def _upper_tail(freedom: int, centre: float, bound: float) -> float:
     """Return the probability that noncentral t exceeds a bound, by its mirror image, which keeps small tails."""
-    from scipy import special
-
     tail = float(special.nctdtr(freedom, -centre, -bound))
     if math.isnan(tail):  # far out, where SciPy's series underflows: there the normal limit is 0 or 1 as well
         tail = float(special.ndtr(centre - bound))

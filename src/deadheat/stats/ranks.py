@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.errors import Rng, generator
 from deadheat.kernels.segments import segment_sums
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, batches, bootstrap_means, drawn_counts
@@ -374,8 +374,6 @@ def separated(  # noqa: PLR0917 - what an interval is made of
         Of :func:`critical_value`: a deviate of the normal distribution, of which Student's t takes the same tail.
     confidence_level : float
     """
-    from scipy import special  # slow to load
-
     tail, n_ordered = special.ndtr(-critical), max(len(low) * (len(low) - 1), 1)
     tails = np.where(freedom < FEW, min(tail, (1 - confidence_level) / n_ordered), tail)
     t = special.stdtrit(np.minimum(freedom, MANY), tails)  # of the lower tail: negative

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_starts, special
 from deadheat.errors import ParameterError, Plain, Rng, array_of, as_level, as_resamples, check_choice, generator
 from deadheat.settings import CLUSTERED, CORRECTIONS, TESTS
 from deadheat.stats.intervals import t_bounds
@@ -153,8 +153,6 @@ def t_tail(excess: FloatArray, standard_error: FloatArray, freedom: float) -> Fl
     -------
     ndarray of float, shape (n_columns,)
     """
-    from scipy import special
-
     spread = standard_error > 0
     t = np.divide(excess, standard_error, out=np.zeros(len(excess)), where=spread)
     return np.where(spread, special.stdtr(freedom, -t), excess <= NEGLIGIBLE_DIFFERENCE)
@@ -241,8 +239,6 @@ def _exact_tails(ranks: IntArray, positive: int) -> tuple[float, float]:
 
 def _normal_tails(ranks: IntArray, positive: int) -> tuple[float, float]:
     """Return what `_exact_tails` does by the normal distribution, without a correction for continuity, as SciPy."""
-    from scipy import special
-
     z = (positive - ranks.sum() / 2) / np.sqrt((ranks.astype(np.float64) ** 2).sum() / 4)
     return float(special.ndtr(-z)), float(special.ndtr(z))
 
@@ -262,8 +258,6 @@ def _ranked(values: FloatArray) -> FloatArray:
 
 def _sign(differences: FloatArray, alternative: Alternative) -> FloatArray:
     """Return the p-values of the sign test, a binomial test with probability 1/2."""
-    from scipy import special
-
     above, below = (differences > 0).sum(axis=0), (differences < 0).sum(axis=0)
     fewer = {"two-sided": np.minimum(above, below), "greater": below, "less": above}[alternative]
     tail = special.bdtr(fewer.astype(np.float64), above + below, 0.5)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special
 from deadheat.errors import NOISE, Rng, as_level
 from deadheat.stats.units import ROUNDING, Alternative, as_clusters, as_matrix, means_of, resampled_means, units_of
 
@@ -105,8 +105,6 @@ def variance_components(values: FloatArray, tie_variances: FloatArray) -> Varian
     of_repeats, left, whole = _mean_squares(values)
     shared, p_value = math.nan, math.nan
     if not math.isnan(of_repeats):
-        from scipy import special
-
         n_whole, n_repeats = whole.shape
         shared = _excess(of_repeats, left) / n_whole
         degrees = (n_repeats - 1, (n_whole - 1) * (n_repeats - 1))
@@ -158,8 +156,6 @@ def widened(
         One for each system.
     confidence_level : float
     """
-    from scipy import special
-
     extra = sum(
         special.stdtrit(one.freedom, (1 + confidence_level) / 2) ** 2 * one.variance for one in shared if one.variance
     )
@@ -179,8 +175,6 @@ def shared_p_value(
     >>> round(shared_p_value(0.1, 0.04, 20, [], "two-sided"), 4)  # as Student's t
     0.0212
     """
-    from scipy import special
-
     if {"two-sided": abs(difference), "greater": difference, "less": -difference}[alternative] <= 0:
         return (
             1.0 if alternative == "two-sided" else 1 - shared_p_value(-difference, error, freedom, shared, alternative)
@@ -205,8 +199,6 @@ def rerun_probability(difference: float, shared: Sequence[Shared]) -> float:
     >>> round(rerun_probability(0.02, [Shared(0.0, 0.0004, 4), Shared(0.0, 0.0, 4)]), 3)
     0.206
     """
-    from scipy import special
-
     parts = [(one.of_one * (1 + 1 / (one.freedom + 1)), one.freedom) for one in shared if one.freedom]
     variance = sum(own for own, _ in parts)
     if not variance or math.isnan(difference):
