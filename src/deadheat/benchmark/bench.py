@@ -118,7 +118,7 @@ class Store:
 
     ``runs`` holds a Parquet file for each part, retriever and k, and beside it a JSON file with what it was made from;
     ``evaluations`` what `Evaluation.save` writes; ``bench.json`` and ``report.md`` are about the whole. ``bench.lock``
-    is there while a call is at work.
+    names the process that is at work.
 
     Parameters
     ----------

@@ -216,7 +216,8 @@ def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False) -
                 refuse_binary(piece, path)
             held.append(piece)
             if not is_plain:
-                n_held += held_of(piece, as_objects=as_objects)
+                n_parts = sum(map(piece.count, (b",", b";", b"\t", b"\n"))) if as_objects else piece.count(b"\n")
+                n_held += len(piece) + n_parts * (_OBJECT if as_objects else ROW)
                 check_held(n_held, n_packed, path)
     return b"".join(held).removeprefix(BOM)  # the mark may be in two members of a compressed file
 
@@ -439,30 +440,6 @@ def rows_at_a_time() -> int:
     return _MOST_ROWS if most is None else min(max(most // _BYTES_PER_ROW, _FEWEST_ROWS), _MOST_ROWS)
 
 
-def most_rows(default: int) -> int:
-    """Return the number of rows from which a run that could be held is not, if it is `default` without a bound."""
-    most = _memory.get()
-    return default if most is None else min(default, most // _BYTES_PER_ROW)
-
-
-def held_of(text: bytes, *, as_objects: bool) -> int:
-    r"""Return about how many bytes of memory a text takes with what is made of it.
-
-    Parameters
-    ----------
-    text : bytes
-    as_objects : bool
-        Whether its fields become objects of Python, not rows of a frame.
-
-    Examples
-    --------
-    >>> held_of(b"q,d,1\n", as_objects=False), held_of(b"q,d,1\n", as_objects=True)
-    (70, 456)
-    """
-    n_fields = sum(map(text.count, (b",", b";", b"\t", b"\n"))) if as_objects else 0
-    return len(text) + (_OBJECT * n_fields if as_objects else ROW * text.count(b"\n"))
-
-
 def check_held(n_bytes: int, n_compressed: int, path: Path, *, is_streamed: bool = False) -> None:
     """Raise FileFormatError if a file of `n_compressed` bytes unpacks to more than may be held.
 
@@ -570,24 +547,17 @@ def write_text(
 ) -> None:
     """Write a table with a header; without a separator, write each row of its one column as an unquoted line.
 
-    Compressed output is written in slices, plain output directly to `file`: Polars before 2.0 does not report that it
-    lost the last bytes.
+    Polars writes into memory, plain text slice by slice: before 2.0 it does not report that a file lost the last bytes.
     """
-    has_header, separator = separator is not None, separator or ","
-    quote_style: Literal["necessary", "never"] = "necessary" if has_header else "never"
-    if compression != "uncompressed":
-        table.write_csv(
-            file,
-            separator=separator,
-            include_header=has_header,
-            quote_style=quote_style,
-            compression=compression,
-        )
-        return
-    for start in range(0, max(table.height, 1), _SLICE):
+    size = _SLICE if compression == "uncompressed" else max(table.height, 1)
+    for start in range(0, max(table.height, 1), size):
         held = io.BytesIO()
-        table[start : start + _SLICE].write_csv(
-            held, separator=separator, include_header=has_header and not start, quote_style=quote_style
+        table[start : start + size].write_csv(
+            held,
+            separator=separator or ",",
+            include_header=separator is not None and not start,
+            quote_style="never" if separator is None else "necessary",
+            compression=compression,
         )
         file.write(held.getbuffer())
 
@@ -698,9 +668,10 @@ BEYOND = 1 << 20  # the byte that Windows locks; what is before it can still be 
 
 @contextmanager
 def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[None]:
-    """Hold a lock: a file that exists while the lock is held, and names the process.
+    """Hold a lock: a file that names the process while the lock is held.
 
-    A file that a dead process left is taken over. On a file system without locks there is a warning, and no lock.
+    The file stays, empty; that of a dead process is taken over. On a file system without locks there is a warning, and
+    no lock.
 
     Parameters
     ----------
@@ -717,37 +688,28 @@ def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[Non
         Another process, or another thread of this one, holds it.
     """
     path = Path(path)
-    while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            _lock(file)
-            if _is_at(file, path):
-                break
-        except OSError as error:
-            holder = os.read(file, 200).decode(errors="replace")
-            if error.errno in HELD:
-                os.close(file)
-                raise DataError(
-                    f"another {what} is running there{holder and f' ({holder})'}", hint=advice, path=path.parent
-                ) from None
-            warnings.warn(
-                f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time",
-                DeadheatWarning,
-                stacklevel=4,
-            )
-            break
-        os.close(file)  # its holder removed it after we opened it and before we locked it: try again with a new one
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _lock(file)
+    except OSError as error:
+        if error.errno in HELD:
+            with open(file, errors="replace") as held:  # noqa: PTH123 - a descriptor
+                holder = held.read(200)
+            raise DataError(
+                f"another {what} is running there{holder and f' ({holder})'}", hint=advice, path=path.parent
+            ) from None
+        warnings.warn(
+            f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time",
+            DeadheatWarning,
+            stacklevel=4,
+        )
     try:
         os.ftruncate(file, 0)
         os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
-        if sys.platform != "win32":
-            path.unlink(missing_ok=True)  # while it is still locked, so that nobody else holds it
+        os.ftruncate(file, 0)  # not removed, as another process may have it open by now
         os.close(file)
-        if sys.platform == "win32":
-            with suppress(OSError):  # another process already has it open, and will remove it
-                path.unlink()
 
 
 if sys.platform == "win32":
@@ -765,11 +727,3 @@ else:
 
     def _lock(file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _is_at(file: int, path: Path) -> bool:
-    """Return whether a path still names this open file."""
-    try:
-        return os.path.samestat(os.fstat(file), path.stat())
-    except FileNotFoundError:
-        return False

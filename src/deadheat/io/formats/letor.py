@@ -7,7 +7,7 @@ is out of the ordinary is read again line by line, which names the line that is 
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,6 @@ from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_r
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
 HIGHEST = 2**32 - 1  # number of a feature
-DENSE = 1 << 16  # numbers up to which counting is faster than sorting
 MOST_CELLS = 1 << 30  # of features and documents: 8 GB
 ABSENT = "a feature that a line lacks is 0, as in SVMlight"
 NUMBERED = "documents without 'docid = ' are numbered from 0 in the order of the file"
@@ -87,8 +86,8 @@ class Letor:
     @cached_property
     def numbers(self) -> IntArray:
         """The numbers of all features in the file, ascending."""
-        found = [_distinct(part.numbers) for part in self.parts]
-        return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+        found = [pl.Series(part.numbers, dtype=pl.Int64).unique() for part in self.parts]  # sorting takes longer
+        return pl.concat(found).unique().sort().to_numpy()
 
     @cached_property
     def names(self) -> list[str]:
@@ -113,12 +112,6 @@ class Letor:
             start += len(part.sizes)
         matrix += 0.0  # -0.0 is 0.0
         return matrix if np.array_equal(place, np.arange(len(wanted))) else matrix[place]
-
-
-def _distinct(numbers: IntArray) -> IntArray:
-    if numbers.size and numbers.max() < DENSE:
-        return np.flatnonzero(np.bincount(numbers))
-    return np.unique(numbers)
 
 
 def is_letor(head: bytes) -> bool:
@@ -194,10 +187,19 @@ def _parse_features(texts: pl.Series) -> Features | None:
     sizes = (texts.str.count_matches(" ", literal=True) + 1).fill_null(0).cast(pl.Int64).to_numpy()
     if not sizes.sum():
         return Features(sizes, np.zeros(0, np.int64), np.zeros(0))
-    pairs = _pairs(texts, int(sizes.sum()))
-    if pairs is None:
+    below = texts.drop_nulls().str.replace_all(" ", "\n", literal=True).str.join("\n").item().encode()
+    schema = {"number": pl.UInt32, "value": pl.Float64}
+    # Polars passes over a third field, a carriage return at the end of a line, a plus sign and a byte order mark.
+    has_plus = b"+" in below and b"\n+" in below  # the first look is the faster one
+    if below.count(b":") != sizes.sum() or b"\r" in below or has_plus or not below[:1].isdigit():
         return None
-    numbers, values = pairs
+    try:
+        found = pl.read_csv(below, has_header=False, separator=":", quote_char=None, schema=schema)
+    except pl.exceptions.PolarsError:
+        return None
+    if len(found) != sizes.sum() or found["number"].null_count() or not are_plain(found["value"]):
+        return None
+    numbers, values = found["number"].to_numpy().astype(np.int64), found["value"].to_numpy()
     n_features = int(sizes[0])
     if n_features and (sizes == n_features).all():
         table = numbers.reshape(-1, n_features)
@@ -208,65 +210,41 @@ def _parse_features(texts: pl.Series) -> Features | None:
     return Features(sizes, numbers, values) if ascends.all() else None
 
 
-def _pairs(texts: pl.Series, n: int) -> tuple[IntArray, FloatArray] | None:
-    """Return numbers and values of all n features; None where they may not be what the file says."""
-    below = texts.drop_nulls().str.replace_all(" ", "\n", literal=True).str.join("\n").item().encode()
-    schema = {"number": pl.UInt32, "value": pl.Float64}
-    # Polars passes over a third field, a carriage return at the end of a line, a plus sign and a byte order mark.
-    has_plus = b"+" in below and b"\n+" in below  # the first look is the faster one
-    if below.count(b":") != n or b"\r" in below or has_plus or not below[:1].isdigit():
-        return None
-    try:
-        found = pl.read_csv(below, has_header=False, separator=":", quote_char=None, schema=schema)
-    except pl.exceptions.PolarsError:
-        return None
-    number, value = found["number"], found["value"]
-    if len(found) != n or number.null_count() or not are_plain(value):
-        return None
-    return number.to_numpy().astype(np.int64), value.to_numpy()
-
-
 def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, IntArray, Features]:
     """Read line by line, or raise what is wrong with the first line that is."""
-    rows, lines, sizes = [], [], []
-    numbers: list[int] = []
-    values: list[float] = []
+    rows, lines, features = [], [], []
     for line, raw in enumerate(text.split("\n"), first_line):
         head, _, comment = raw.partition("#")
         fields = [field for field in head.strip(" \t\r").replace("\t", " ").split(" ") if field]
         check_comment(comment, path, line)
         if not fields:
             continue
-        query, relevance = _begin(fields, raw, path, line)
+        if len(fields) < 2 or not fields[1].startswith("qid:") or fields[1] == "qid:":
+            has_query = any(field.startswith("qid:") for field in fields)
+            raise MalformedRowError(
+                allowed=LINE,
+                given=Plain(shown(raw.strip())),
+                hint="" if has_query else "without queries there is nothing to rank",
+                path=path,
+                line=line,
+            )
+        query, relevance = fields[1].removeprefix("qid:"), read_value(fields[0], "qrels", path=path, line=line)
         found = _FIND_ID.search(comment)
         document = None if found is None else found[1]
         check_ids_of_row(query, document or "", path, line)
-        own = dict(_features(fields[2:], path, line))
         rows.append((query, document, relevance))
         lines.append(line)
-        sizes.append(len(own))
-        numbers += own
-        values += own.values()
-    features = Features(np.array(sizes, np.int64), np.array(numbers, np.int64), np.array(values, np.float64))
-    return frame_of_rows(rows, (*KEYS, "relevance")), np.array(lines, np.int64), features
+        features.append(_features(fields[2:], path, line))
+    sizes = np.array([len(own) for own in features], np.int64)
+    numbers = np.array([number for own in features for number in own], np.int64)
+    values = np.array([value for own in features for value in own.values()], np.float64)
+    rows_of_block = frame_of_rows(rows, (*KEYS, "relevance"))
+    return rows_of_block, np.array(lines, np.int64), Features(sizes, numbers, values)
 
 
-def _begin(fields: Sequence[str], raw: str, path: Path, line: int) -> tuple[str, float]:
-    """Return the query and the relevance of a line."""
-    if len(fields) < 2 or not fields[1].startswith("qid:") or fields[1] == "qid:":
-        raise MalformedRowError(
-            allowed=LINE,
-            given=Plain(shown(raw.strip())),
-            hint="" if any(one.startswith("qid:") for one in fields) else "without queries there is nothing to rank",
-            path=path,
-            line=line,
-        )
-    return fields[1].removeprefix("qid:"), read_value(fields[0], "qrels", path=path, line=line)
-
-
-def _features(fields: Collection[str], path: Path, line: int) -> Iterator[tuple[int, float]]:
-    """Yield number and value of each feature of a line."""
-    seen: set[int] = set()
+def _features(fields: Iterable[str], path: Path, line: int) -> dict[int, float]:
+    """Return the value of each feature of a line, by its number."""
+    found: dict[int, float] = {}
     for field in fields:
         name, mark, text = field.partition(":")
         if not mark or not _FEATURE.fullmatch(name) or int(name) > HIGHEST:
@@ -274,10 +252,10 @@ def _features(fields: Collection[str], path: Path, line: int) -> Iterator[tuple[
                 "not a feature", allowed="NUMBER:VALUE, such as 3:0.25", given=field, path=path, line=line
             )
         number = int(name)
-        if number in seen:
+        if number in found:
             raise DuplicateError(f"feature {number} appears twice in one line", allowed="once", path=path, line=line)
-        seen.add(number)
-        yield number, read_value(text, "run", path=path, line=line, name=f"feature {number}")
+        found[number] = read_value(text, "run", path=path, line=line, name=f"feature {number}")
+    return found
 
 
 def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:

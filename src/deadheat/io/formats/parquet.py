@@ -8,7 +8,7 @@ from typing import IO, Any
 import polars as pl
 
 from deadheat.errors import FileFormatError
-from deadheat.io.files import Compression, is_bounded, most_rows, plain_head
+from deadheat.io.files import Compression, is_bounded, plain_head
 from deadheat.io.formats.base import CASES, Content, Format, ScoreColumns, register
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, are_cases
@@ -46,7 +46,7 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
         from deadheat.io.frames import canonical  # it needs Narwhals
 
-        return canonical(rows, kind, str(path), given, is_large=is_bounded() or n_rows >= most_rows(LARGE))
+        return canonical(rows, kind, str(path), given, is_large=is_bounded() or n_rows >= LARGE)
 
 
 def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
