@@ -145,7 +145,7 @@ def test_columns_that_differ_only_in_case(tmp_path: Path, engine: str, expected:
     result = call("evaluate", tmp_path / "qrels", path, "-m", "RR", "--engine", engine, "--format", "csv")
     assert result.exit_code == expected
     if expected:
-        assert "columns 'Score' and 'score' differ only in case" in result.stderr
+        assert "run without a column 'score': found 'query_id', 'doc_id', 'Score', 'score_1'" in result.stderr
     else:
         assert float(next(csv.DictReader(result.stdout.splitlines()))["value"]) == 1
 

@@ -13,9 +13,10 @@ import deadheat as dh
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from deadheat.integrations.pytest_plugin import AssertRanking
+    from deadheat.gates import GateResult
 
 pytest_plugins = ["pytester"]
 
@@ -72,7 +73,7 @@ def test_the_plugin_waits_with_the_heavy_libraries() -> None:
     assert not set(done.stdout.split()) & {"numpy", "polars", "scipy", "rich", "narwhals", "click"}
 
 
-def test_of_an_evaluation(assert_ranking: AssertRanking) -> None:
+def test_of_an_evaluation(assert_ranking: Callable[..., GateResult]) -> None:
     custom = dh.Custom("first", lambda relevance: float(relevance[0]))
     evaluation = dh.evaluate(QRELS, TIED, ["RR", custom])
     assert assert_ranking(evaluation, "RR > 0.5") == dh.gate(evaluation, "RR > 0.5")
@@ -83,7 +84,7 @@ def test_of_an_evaluation(assert_ranking: AssertRanking) -> None:
         assert_ranking(evaluation, ["P@3 > 0.5"])
 
 
-def test_of_qrels_and_run(assert_ranking: AssertRanking, tmp_path: Path) -> None:
+def test_of_qrels_and_run(assert_ranking: Callable[..., GateResult], tmp_path: Path) -> None:
     assert assert_ranking(QRELS, TIED, "RR >= 1", ties="best").checks[0].value == 1.0
     with pytest.raises(AssertionError, match="missing queries"):
         assert_ranking(QRELS, {"q1": {"a": 1.0}}, "RR >= 1")
@@ -97,7 +98,7 @@ def test_of_qrels_and_run(assert_ranking: AssertRanking, tmp_path: Path) -> None
         assert_ranking(QRELS, TIED, "P@1 > 0.6", baseline=path, alpha=0.01)
 
 
-def test_a_pass_that_proves_little_gives_a_warning(assert_ranking: AssertRanking) -> None:
+def test_a_pass_that_proves_little_gives_a_warning(assert_ranking: Callable[..., GateResult]) -> None:
     some = TIED | {query: BEST[query] for query in ("q0", "q1", "q2", "q3")}
     best = dh.evaluate(QRELS, BEST, ["RR"])
     with pytest.warns(dh.DeadheatWarning, match="but RR >= baseline proves little: with 6 queries only a loss of"):
@@ -109,7 +110,7 @@ def test_a_pass_that_proves_little_gives_a_warning(assert_ranking: AssertRanking
         assert_ranking(QRELS, BEST | {"q0": {"b": 1.0}}, "each(level): RR > 0.9", queries=table)
 
 
-def test_a_seed_is_that_of_drawn_ties_too(assert_ranking: AssertRanking) -> None:
+def test_a_seed_is_that_of_drawn_ties_too(assert_ranking: Callable[..., GateResult]) -> None:
     qrels = {f"q{n}": {"a": 1} for n in range(40)}
     tied = {query: {"a": 1.0, "b": 1.0} for query in qrels}
     gates = ["P@1 > 0", "low(P@1) > 0"]
@@ -120,7 +121,7 @@ def test_a_seed_is_that_of_drawn_ties_too(assert_ranking: AssertRanking) -> None
     assert drawn[0] != drawn[2]
 
 
-def test_wrong_calls(assert_ranking: AssertRanking) -> None:
+def test_wrong_calls(assert_ranking: Callable[..., GateResult]) -> None:
     evaluation = dh.evaluate(QRELS, TIED, ["RR"])
     with pytest.raises(ParameterError, match="nothing to check"):
         assert_ranking(QRELS, TIED)
@@ -133,7 +134,7 @@ def test_wrong_calls(assert_ranking: AssertRanking) -> None:
         assert_ranking(evaluation, "RR > 0", ties="best")
 
 
-def test_a_question_more_needs_no_new_baseline(assert_ranking: AssertRanking, tmp_path: Path) -> None:
+def test_a_question_more_needs_no_new_baseline(assert_ranking: Callable[..., GateResult], tmp_path: Path) -> None:
     dh.evaluate(QRELS, BEST, ["RR"]).save(tmp_path / "base.json")
     more = {**QRELS, "q1": {"a": 2}, "new": {"a": 1}}
     result = assert_ranking(more, {**BEST, "new": {"a": 1.0}}, "RR >= 0.9", baseline=tmp_path / "base.json")

@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,65 +20,54 @@ if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.gates import GateResult, Threshold
 
-    Checks = str | Iterable[str]
-
-
-class AssertRanking:
-    """What the fixture `assert_ranking` gives: a function of qrels, run and gates, or of an evaluation and gates."""
-
-    @overload
-    def __call__(self, evaluation: Evaluation, checks: Checks = (), /, **options: Any) -> GateResult: ...  # noqa: ANN401 - options of `gate`, checked there
-
-    @overload
-    def __call__(self, qrels: Source, run: Source, checks: Checks = (), /, **options: Any) -> GateResult: ...  # noqa: ANN401 - options of `gate`, checked there
-
-    def __call__(self, /, *given: Any, **options: Any) -> GateResult:
-        """Check a ranking as :func:`deadheat.gate` does; raise `AssertionError` with a table if a gate failed.
-
-        Parameters
-        ----------
-        *given
-            An `Evaluation` and gates; or qrels, a run and gates, of which the measures are evaluated, and those of the
-            baseline. Gates may be left out where there is a baseline.
-        **options
-            Of :func:`deadheat.gate`, such as baseline, no_worse_than, by and queries; with qrels and run also ties,
-            missing, no_relevant,
-            score_precision and check_duplicates of :func:`deadheat.evaluate`, which takes rng as well.
-
-        Returns
-        -------
-        GateResult
-            A pass that proves little, as of a loss that few queries cannot tell from chance, gives a warning.
-        """
-        __tracebackhide__ = True
-        from deadheat.errors import DeadheatWarning
-        from deadheat.evaluation.evaluation import Evaluation
-        from deadheat.gates import gate, parse_all
-
-        is_evaluated = bool(given) and isinstance(given[0], Evaluation)
-        n_data = 1 if is_evaluated else 2
-        if not n_data <= len(given) <= n_data + 1:
-            raise TypeError(
-                "assert_ranking takes an Evaluation and gates, or qrels, a run and gates, such as"
-                f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
-            )
-        checks = parse_all(given[n_data] if len(given) > n_data else ())
-        evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options)
-        result = gate(evaluation, checks, **options)
-        if not result.passed:
-            from deadheat.report.of_changes import report_gate
-            from deadheat.report.text import as_text
-
-            raise AssertionError(as_text(report_gate(result), width=100).plain)
-        if result.proving_little:
-            warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
-        return result
-
 
 @pytest.fixture(scope="session")
-def assert_ranking() -> AssertRanking:
+def assert_ranking() -> Callable[..., GateResult]:
     """Assert on measures: ``assert_ranking(qrels, run, "nDCG@10 >= 0.8")``, or of an Evaluation and gates."""
-    return AssertRanking()
+    return check_ranking
+
+
+def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - checked by `evaluate` and `gate`
+    """Check a ranking as :func:`deadheat.gate` does; raise `AssertionError` with a table if a gate failed.
+
+    Parameters
+    ----------
+    *given
+        An `Evaluation` and gates; or qrels, a run and gates, of which the measures are evaluated, and those of the
+        baseline. Gates may be left out where there is a baseline.
+    **options
+        Of :func:`deadheat.gate`, such as baseline, no_worse_than, by and queries; with qrels and run also ties,
+        missing, no_relevant, score_precision and check_duplicates of :func:`deadheat.evaluate`, which takes rng as
+        well.
+
+    Returns
+    -------
+    GateResult
+        A pass that proves little, as of a loss that few queries cannot tell from chance, gives a warning.
+    """
+    __tracebackhide__ = True
+    from deadheat.errors import DeadheatWarning
+    from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.gates import gate, parse_all
+
+    is_evaluated = bool(given) and isinstance(given[0], Evaluation)
+    n_data = 1 if is_evaluated else 2
+    if not n_data <= len(given) <= n_data + 1:
+        raise TypeError(
+            "assert_ranking takes an Evaluation and gates, or qrels, a run and gates, such as"
+            f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
+        )
+    checks = parse_all(given[n_data] if len(given) > n_data else ())
+    evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options)
+    result = gate(evaluation, checks, **options)
+    if not result.passed:
+        from deadheat.report.of_changes import report_gate
+        from deadheat.report.text import as_text
+
+        raise AssertionError(as_text(report_gate(result), width=100).plain)
+    if result.proving_little:
+        warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
+    return result
 
 
 def _evaluate(qrels: Source, run: Source, checks: Sequence[Threshold], options: dict[str, Any]) -> Evaluation:

@@ -102,7 +102,9 @@ class InformationRetrievalEvaluator(WithTies, of_embeddings.InformationRetrieval
             Of the parent.
         """
         functions = self.score_functions
-        found = {name: self._best() for name in functions}
+        size = max(k for cutoffs, _ in OF_RETRIEVAL.values() for k in getattr(self, cutoffs))
+        relevant = [set(self.relevant_docs[query]) for query in self.queries_ids]
+        found = {name: Best(size, self.corpus_ids, relevant, self.ties) for name in functions}
         self.score_functions = {name: _watched(function, found[name].add) for name, function in functions.items()}
         self._counted = iter(found.values())  # the parent asks for the metrics of each function in this order
         try:
@@ -134,11 +136,6 @@ class InformationRetrievalEvaluator(WithTies, of_embeddings.InformationRetrieval
             name: {k: float(measure(k).mean(placements).mean()) for k in getattr(self, cutoffs)}
             for name, (cutoffs, measure) in OF_RETRIEVAL.items()
         }
-
-    def _best(self) -> "Best":
-        """Return an empty record of the documents that can count, for the largest of all cutoffs."""
-        size = max(k for cutoffs, _ in OF_RETRIEVAL.values() for k in getattr(self, cutoffs))
-        return Best(size, self.corpus_ids, [set(self.relevant_docs[query]) for query in self.queries_ids], self.ties)
 
     def _of_lists(self, results: list[list[dict[str, Any]]]) -> dict[str, dict[int, float]]:
         qrels = {str(query): dict.fromkeys(map(str, self.relevant_docs[query]), 1) for query in self.queries_ids}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, MissingDependencyError, package
+from deadheat.errors import DataError, MissingDependencyError, package
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -115,18 +115,7 @@ def _duckdb() -> FrameEngine:
     def frame(path: str) -> object:
         files = _files(path, "duckdb")
         # else numbers of later files become those of the first, and float64 that is read as float32 ties
-        rows = connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
-        seen: dict[str, str] = {}
-        for name in () if is_remote(path) else pl.scan_parquet(files[0], glob=False).collect_schema():
-            other = seen.setdefault(name.casefold(), name)
-            if other != name:  # DuckDB gives one of them another name
-                differ = "differ only in case, which the engine duckdb does not tell apart"
-                raise ColumnError(
-                    f"columns {other!r} and {name!r} {differ}",
-                    hint="rename one of them, or take the engine polars",
-                    path=files[0],
-                )
-        return rows
+        return connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
 
     def beside(judgments: pl.DataFrame) -> nw.LazyFrame[Any]:
         import narwhals as nw  # only joins need it

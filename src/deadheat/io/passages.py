@@ -300,8 +300,7 @@ def _with_flags(source: object, path: Path | None) -> pl.DataFrame | None:
     if path is not None:
         return read_records(path, None, Wanted(what="judgments")).frame
     if isinstance(source, list):
-        are_dicts = bool(source) and all(isinstance(row, Mapping) for row in source)
-        has_any = are_dicts and any(ANSWERABLE in row for row in source)
+        has_any = all(isinstance(row, Mapping) for row in source) and any(ANSWERABLE in row for row in source)
         return pl.DataFrame(source, infer_schema_length=None) if has_any else None
     if isinstance(source, pl.LazyFrame):
         return source.collect() if ANSWERABLE in source.collect_schema().names() else None

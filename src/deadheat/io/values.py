@@ -267,16 +267,6 @@ def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
     return start + len(values)
 
 
-def refuse_truths(mapping: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """Raise for a score of true or false in JSON."""
-    for query, documents in mapping.items():
-        if bool in set(map(type, documents.values())):
-            doc, score = next((doc, score) for doc, score in documents.items() if isinstance(score, bool))
-            raise DataError(
-                f"score of document {doc!r} for query {query!r} is {str(score).lower()}", allowed="a number", path=where
-            )
-
-
 @contextmanager
 def _checked(numbers: FloatArray, mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> Iterator[None]:
     """Raise for the first number that cannot be evaluated: that cannot be packed inside, or is doubtful afterwards.
@@ -409,16 +399,13 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
         return
     for name, given in (("query_id", query_id), ("doc_id", doc_id)):
         if found := _FIND_CONTROL.search(given):
-            if found[0] == "\ufeff":
-                raise MalformedRowError(
-                    f"{name} {shown(given)} contains a byte order mark, which only the start of a file may have",
-                    hint="were files concatenated?",
-                    path=path,
-                    line=line,
-                )
+            is_mark = found[0] == "\ufeff"
             raise MalformedRowError(
-                f"{name} {shown(given)} contains the control character U+{ord(found[0]):04X}; ids have none,"
+                f"{name} {shown(given)} contains a byte order mark, which only the start of a file may have"
+                if is_mark
+                else f"{name} {shown(given)} contains the control character U+{ord(found[0]):04X}; ids have none,"
                 f" and {LINE_ENDS}",
+                hint="were files concatenated?" if is_mark else None,
                 path=path,
                 line=line,
             )

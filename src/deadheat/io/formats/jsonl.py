@@ -67,7 +67,6 @@ from deadheat.io.values import (
     is_id,
     is_plain,
     read_value,
-    refuse_truths,
 )
 
 
@@ -306,10 +305,13 @@ def checked(held: Mapping[str, Any], texts: Sequence[str], path: Path, kind: Kin
         if not "".join((query, *documents)).isprintable():
             for doc in documents:
                 check_ids_of_row(query, doc, path)
-    if kind == "run":
-        refuse_truths(nested, str(path))
-        if isinstance(next(iter(next(iter(nested.values())).values())), list):
-            return nested  # of scores by several keys, which a run checks
+        if kind == "run" and bool in set(map(type, documents.values())):
+            doc, score = next((doc, score) for doc, score in documents.items() if isinstance(score, bool))
+            raise DataError(
+                f"score of document {doc!r} for query {query!r} is {json.dumps(score)}", allowed="a number", path=path
+            )
+    if kind == "run" and isinstance(next(iter(next(iter(nested.values())).values())), list):
+        return nested  # of scores by several keys, which a run checks
     _refuse_rounded(all_numbers(nested, list(nested), kind, str(path)), texts, kind, path)
     return nested
 
@@ -365,12 +367,8 @@ def write_nested(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, com
     for query_id, doc_id, value in rows.iter_rows():
         is_level = kind == "qrels" and value.is_integer() and abs(value) <= LARGEST_INTEGER
         nested.setdefault(query_id, {})[doc_id] = int(value) if is_level else value
-    last = len(nested) - 1
-    lines = [
-        f"{'{' if n == 0 else ''}{json.dumps(query_id)}: {json.dumps(documents)}{'}' if n == last else ','}"
-        for n, (query_id, documents) in enumerate(nested.items())
-    ]
-    write_text(pl.DataFrame({"line": lines or ["{}"]}), file, compression)
+    text = ",\n".join(f"{json.dumps(query_id)}: {json.dumps(documents)}" for query_id, documents in nested.items())
+    write_text(pl.DataFrame({"line": f"{{{text}}}".split("\n")}), file, compression)
 
 
 register(Format(name="json", suffixes=(".json",), read=read_nested, write=write_nested, columns=names_in_json))
