@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,8 +101,21 @@ def test_a_dict_of_splits_is_refused() -> None:
 
 
 def test_records_of_mixed_types() -> None:
-    with pytest.raises(ColumnError, match="records of mixed types"):
+    with pytest.raises(ColumnError, match="records: column 'query_id' holds values of several types: str, int"):
         dh.Run([*ROWS, {"query_id": 7, "doc_id": "x", "score": 1.0}])
+
+
+def test_whole_numbers_among_others(tmp_path: Path) -> None:
+    """JavaScript writes 1.0 as 1."""
+    rows = [{"query_id": "q", "doc_id": doc, "score": score} for doc, score in (("a", 1), ("b", 0.5), ("c", 2))]
+    (tmp_path / "run.json").write_text(json.dumps(rows))
+    for source in (rows, tmp_path / "run.json"):
+        assert dh.Run(source).to_dict() == {"q": {"a": 1.0, "b": 0.5, "c": 2.0}}
+    rows[0]["score"] = 2**53 + 1
+    (tmp_path / "run.json").write_text(json.dumps(rows))
+    for source in (rows, tmp_path / "run.json"):
+        with pytest.raises(DataError, match=r"several types|2\*\*53"):
+            dh.Run(source)
 
 
 def test_the_real_datasets() -> None:

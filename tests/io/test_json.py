@@ -23,7 +23,7 @@ from deadheat.errors import (
     SwappedFilesError,
 )
 from deadheat.io.formats import locate, scan
-from deadheat.io.formats.jsonl import _parse, _rows
+from deadheat.io.formats.jsonl import _lines, _parse, _rows
 from deadheat.io.kinds import VALUE_COLUMN, resolve_columns
 from deadheat.io.values import read_value
 
@@ -243,7 +243,7 @@ def test_polars_and_the_slow_way_agree(
     content = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=ascii_only) + "\n" for row in rows]
     path.write_text("".join(content), encoding="utf-8", newline="")
     columns = resolve_columns(names, "run", where=path)
-    assert [row for _, row in _rows(path, columns, "run", path)] == rows
+    assert [row for _, row in _rows(_lines(path, path), columns, "run", path)] == rows
     fast = _parse(path, columns)
     assert fast is None or fast.rows() == rows
 

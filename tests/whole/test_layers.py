@@ -150,7 +150,6 @@ LATE = {
     "evaluation.scores imports stats in Scores.variance_components": "SciPy",
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.__init__ imports io in scan": "Narwhals",
-    "io.formats.jsonl imports io in _of_records": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",
     "io.formats.parquet imports io in _read_score_columns": "Narwhals",
     "io.passages imports io in _table_of": "Narwhals",

@@ -304,10 +304,7 @@ def frame_of(source: Any) -> Any:  # noqa: ANN401 - any frame
     if not source or not all(isinstance(row, Mapping) for row in source):
         return None
     names = dict.fromkeys(name for row in source for name in row)
-    try:
-        return pl.DataFrame({name: [row.get(name) for row in source] for name in names}, strict=True)
-    except (TypeError, pl.exceptions.PolarsError) as error:
-        raise ColumnError(f"records of mixed types: {error}", allowed="text and numbers") from None
+    return pl.DataFrame([_column(name, [row.get(name) for row in source], "records") for name in names])
 
 
 def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
@@ -319,19 +316,16 @@ def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
 
 
 def _column(name: str, values: list[Any], where: str) -> pl.Series:
+    types = dict.fromkeys(type(value).__name__ for value in values if value is not None)
+    if {*types} == {"int", "float"}:
+        values = [float(one) if isinstance(one, int) and not is_beyond(one) else one for one in values]
     try:
         return pl.Series(name, values, strict=True)
     except (TypeError, ValueError, pl.exceptions.PolarsError):  # among them UnicodeEncodeError
-        types = dict.fromkeys(type(value).__name__ for value in values)
-        if len(types) > 1:
-            raise ColumnError(
-                f"column {name!r} holds values of several types: {', '.join(types)}",
-                allowed="text, or numbers",
-                path=where,
-            ) from None
+        unread = "a type that cannot be read, or text that UTF-8 cannot hold"
         raise ColumnError(
-            f"column {name!r} holds values of a type that cannot be read, or text that UTF-8 cannot hold",
-            given=Plain(*types),
+            f"column {name!r} holds values of {'several types' if len(types) > 1 else unread}: {', '.join(types)}",
+            allowed="text, or numbers",
             path=where,
         ) from None
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, cast
 
-from deadheat.errors import Advice, ColumnError, ParameterError, SwappedFilesError, did_you_mean
+from deadheat.errors import Advice, ColumnError, ParameterError, SwappedFilesError, check_choice, did_you_mean
 
 Kind = Literal["qrels", "run"]
 
@@ -200,8 +200,7 @@ def check_given(given: Mapping[str, str]) -> dict[str, str]:
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'doc_id': 'chunk'}")
     allowed = tuple(dict.fromkeys(canonical for columns in COLUMN_NAMES.values() for canonical in columns))
     for canonical, name in given.items():
-        if canonical not in allowed:
-            raise ParameterError(argument="columns", given=canonical, allowed=allowed)
+        check_choice("columns", canonical, allowed)
         if not isinstance(name, str):
             raise ParameterError(argument="columns", given=name, allowed="a name for each column, as text")
     return dict(given)

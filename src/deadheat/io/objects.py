@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,8 @@ class JsonText:
     >>> text = JsonText('{"cases": [\n1,\n[2,\n3]]}', "cases.json")
     >>> text.lines_of_items(["cases"]), text.line_of(["cases", 1, 1])
     ([2, 3], 4)
+    >>> list(JsonText('[{"a": 1},\n {"a": [2]}]', "rows.json").texts_of_items())
+    [(1, '{"a": 1}'), (2, '{"a": [2]}')]
     """
 
     def __init__(self, text: str, path: Path, *, number: Callable[[str], object] | None = None) -> None:
@@ -60,6 +62,14 @@ class JsonText:
     def lines_of_items(self, keys: Sequence[str | int]) -> list[int]:
         """Return the line on which each item of a list begins."""
         return [self._line(offset) for offset in self._members(self._offset(keys)).values()]
+
+    def texts_of_items(self) -> Iterator[tuple[int, str]]:
+        """Yield the line on which each item begins, and its text, of a text that is a list."""
+        at = self._next(self._next(0) + 1)
+        while self.text[at] != "]":
+            _, end = _DECODER.raw_decode(self.text, at)
+            yield self._line(at), self.text[at:end]
+            at = self._next(end)
 
     @cached_property
     def _newlines(self) -> list[int]:

@@ -471,8 +471,6 @@ def lists_of_rows(
             scores = [_of_rank(one, query, path, line) for one in numbers] if "rank" in columns else numbers
             documents = list(zip(documents, scores, strict=True))
         found[str(query)] = reader.plain(list(documents), query)
-    if not any(found.values()):
-        raise DataError("empty: it has no documents", path=path)
     assumed = reader.assumed()
     return found, (RANKED_BY_COLUMN,) if "rank" in columns and not assumed else assumed
 

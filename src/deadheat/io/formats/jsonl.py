@@ -5,7 +5,8 @@ That is ``{query_id: {doc_id: number}}``, as pytrec_eval and ranx use it, lists,
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -53,7 +54,7 @@ from deadheat.io.kinds import (
     resolve_columns,
     value_column,
 )
-from deadheat.io.objects import object_of, parsed, read_text
+from deadheat.io.objects import JsonText, object_of, parsed, read_text
 from deadheat.io.results import lists_of_rows, nested_of
 from deadheat.io.sources import exported
 from deadheat.io.values import (
@@ -92,28 +93,48 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if isinstance(data, Path):
         refuse_binary(head or b"", path)
         check_lines_of(path)
-    first = next(_objects(data, path), None)
-    if first is None:
+    lines = partial(_lines, data, path)
+    if next(lines(), None) is None:
         raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
-    if are_cases(first[1], kind, given):
+    return _of_lines(lines, data, path, kind, given)
+
+
+def _of_lines(
+    lines: Callable[[], Iterable[tuple[int, str]]],
+    data: Path | bytes | None,
+    path: Path,
+    kind: Kind,
+    given: Mapping[str, str],
+) -> Content:
+    """Read objects, each of which is a row, or has the list of documents of a query.
+
+    Parameters
+    ----------
+    lines : callable
+        Returns the text of each object, and the line on which it begins.
+    data : pathlib.Path, bytes or None
+        The same as JSON lines, for Polars.
+    """
+    _, first = next(_objects(lines(), path))
+    if are_cases(first, kind, given):
         return CASES
-    lists = [name for name, value in first[1].items() if isinstance(value, list)]
-    columns = resolve_columns(list(first[1]), kind, where=path, given=given, lists=lists)
-    if isinstance(first[1][columns["doc_id"]], list | dict):
-        lines = list(_lines(data, path))
-        found, notes = lists_of_rows(((line, object_of(raw, path, line)) for line, raw in lines), columns, kind, path)
-        return Content(checked(found, [raw for _, raw in lines], path, kind), notes)
-    frame = _parse(data, columns)
+    lists = [name for name, value in first.items() if isinstance(value, list)]
+    columns = resolve_columns(list(first), kind, where=path, given=given, lists=lists)
+    if isinstance(first[columns["doc_id"]], list | dict):
+        found, notes = lists_of_rows(_objects(lines(), path, number=None, needed=None), columns, kind, path)
+        return Content(checked(found, (raw for _, raw in lines()), path, kind), notes)
+    frame = None if data is None else _parse(data, columns)
     if frame is None:
-        frame = frame_of_rows((row for _, row in _rows(data, columns, kind, path)), columns)
+        frame = frame_of_rows((row for _, row in _rows(lines(), columns, kind, path)), columns)
     if SUBTOPIC in columns:
         return split_off(frame, path)
-    return Content(frame, ranks=_ranks(data, columns) if "rank" in first[1] and "score" in columns else None)
+    has_ranks = data is not None and "rank" in first and "score" in columns
+    return Content(frame, ranks=_ranks(data, columns) if has_ranks else None)
 
 
 def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
     """Read the ids of JSON lines and several scores of each object, in file order."""
-    some = [row for _, row in islice(_objects(path, path), SAMPLE)]
+    some = [row for _, row in islice(_objects(_lines(path, path), path), SAMPLE)]
     known = list(dict.fromkeys(name for row in some for name in row))
     numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {_JsonNumber}]
     chosen, notes = chosen_names(names, numeric, known, given, path)
@@ -131,9 +152,9 @@ def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
 
 def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str, given: Mapping[str, str]) -> list[int]:
     """Return the 1-based lines that hold this pair."""
-    data = read_all(path, has_lines=True)
-    columns = resolve_columns(list(next(_objects(data, path))[1]), kind, where=path, given=given)
-    return [line for line, row in _rows(data, columns, kind, path) if row[:2] == (query_id, doc_id)]
+    lines = list(_lines(read_all(path, has_lines=True), path))
+    columns = resolve_columns(list(next(_objects(lines, path))[1]), kind, where=path, given=given)
+    return [line for line, row in _rows(lines, columns, kind, path) if row[:2] == (query_id, doc_id)]
 
 
 def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
@@ -173,11 +194,11 @@ def _doubts(columns: Mapping[str, str]) -> Iterator[str]:
 
 
 def _rows(
-    data: Path | bytes, columns: dict[str, str], kind: Kind, path: Path
+    lines: Iterable[tuple[int, str]], columns: dict[str, str], kind: Kind, path: Path
 ) -> Iterator[tuple[int, tuple[str | float | None, ...]]]:
     """Yield each row with its line, or raise what is wrong with it."""
     are_numbers: dict[tuple[str, str], bool] = {}  # the ids of each column
-    for line, row in _objects(data, path, columns.values()):
+    for line, row in _objects(lines, path, needed=columns.values()):
         missing = next((name for key, name in columns.items() if name not in row and key != SUBTOPIC), None)
         if missing is not None:
             raise MalformedRowError(
@@ -237,10 +258,16 @@ def _lines(data: Path | bytes, path: Path) -> Iterator[tuple[int, str]]:
         first_line += block.count(b"\n")
 
 
-def _objects(data: Path | bytes, path: Path, needed: Collection[str] = ()) -> Iterator[tuple[int, dict[str, Any]]]:
+def _objects(
+    lines: Iterable[tuple[int, str]],
+    path: Path,
+    *,
+    number: Callable[[str], object] | None = _JsonNumber,
+    needed: Collection[str] | None = (),
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object with its line; numbers keep their text."""
-    for line, raw in _lines(data, path):
-        yield line, object_of(raw, path, line, number=_JsonNumber, needed=needed)
+    for line, raw in lines:
+        yield line, object_of(raw, path, line, number=number, needed=needed)
 
 
 def write_jsonl(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
@@ -258,7 +285,7 @@ register(
         read=read_jsonl,
         write=write_jsonl,
         locate=locate_in_jsonl,
-        columns=lambda path: next((list(row) for _, row in _objects(path, path)), []),  # of the first object
+        columns=lambda path: next((list(row) for _, row in _objects(_lines(path, path), path)), []),  # of the first
         read_columns=read_score_columns,
         has_subtopics=True,
     )
@@ -277,9 +304,10 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         With the query and the document that are wrong.
     """
     text = read_text(path, _EXPECTED)
-    held = parsed(text, path)
+    json_text = JsonText(text, path)
+    held = json_text.value
     if isinstance(held, list) and held and all(isinstance(row, dict) for row in held):
-        return _of_records(held, text, path, kind, given)
+        return _of_lines(json_text.texts_of_items, None, path, kind, given)
     if isinstance(held, dict) and any(isinstance(held.get(key), list) for key in CASES_KEYS) and kind == "qrels":
         return CASES
     if not isinstance(held, dict):
@@ -298,7 +326,7 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     return Content(checked(held, [text], path, kind), notes)
 
 
-def checked(held: Mapping[str, Any], texts: Sequence[str], path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
+def checked(held: Mapping[str, Any], texts: Iterable[str], path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
     """Return the queries of a dict of dicts that is in JSON texts; raise for what cannot be evaluated."""
     nested = check_mapping(held, kind, str(path))
     for query, documents in nested.items():
@@ -316,33 +344,7 @@ def checked(held: Mapping[str, Any], texts: Sequence[str], path: Path, kind: Kin
     return nested
 
 
-def _of_records(rows: list[dict[str, Any]], text: str, path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
-    """Read a list of objects, as JSON Lines has them on lines."""
-    if are_cases(rows[0], kind, given):
-        return CASES
-    lists = [name for name, value in rows[0].items() if isinstance(value, list)]
-    columns = resolve_columns(list(rows[0]), kind, where=path, given=given, lists=lists)
-    if isinstance(rows[0][columns["doc_id"]], list | dict):
-        held, notes = lists_of_rows(((None, row) for row in rows), columns, kind, path)
-        return Content(checked(held, [text], path, kind), notes)
-    try:
-        frame = pl.DataFrame({name: [row.get(name) for row in rows] for name in columns.values()}, strict=True)
-    except (TypeError, pl.exceptions.PolarsError) as error:
-        raise FileFormatError(f"rows of mixed types: {error}", allowed="text and numbers", path=path) from None
-    for row in rows:
-        query, doc = (str(row.get(columns[key])) for key in KEYS)
-        check_ids_of_row(query, doc, path)
-    value = frame[list(columns.values())[-1]]
-    if kind == "run" and value.dtype == pl.Boolean:
-        raise DataError(f"{value.name} is true or false", allowed="a number", path=path)
-    if value.dtype.is_float():
-        _refuse_rounded(value.drop_nulls().to_numpy(), [text], kind, path)
-    from deadheat.io.frames import canonical  # it needs Narwhals
-
-    return canonical(frame, kind, str(path), given)
-
-
-def _refuse_rounded(numbers: FloatArray, texts: Sequence[str], kind: Kind, path: Path) -> None:
+def _refuse_rounded(numbers: FloatArray, texts: Iterable[str], kind: Kind, path: Path) -> None:
     """Raise for a number that became infinite, or another one beyond 2**53; whole numbers were not rounded."""
     large = set(numbers[np.abs(numbers) >= LARGEST_INTEGER].tolist())
 
