@@ -128,8 +128,8 @@ def _of_lines(
         frame = frame_of_rows((row for _, row in _rows(lines(), columns, kind, path)), columns)
     if SUBTOPIC in columns:
         return split_off(frame, path)
-    has_ranks = data is not None and "rank" in first and "score" in columns
-    return Content(frame, ranks=_ranks(data, columns) if has_ranks else None)
+    has_both = "rank" in first and "score" in columns
+    return Content(frame, ranks=_ranks(data, columns) if data is not None and has_both else None)
 
 
 def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
