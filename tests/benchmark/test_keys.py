@@ -134,7 +134,7 @@ def test_synonyms_are_chosen_when_the_collection_is_read(tmp_path: Path) -> None
     with pytest.raises(ParameterError, match="synonyms='none' is only for a collection that is read here"):
         dh.bench(CASES, DOCUMENTS, synonyms="none")
     with pytest.raises(ParameterError, match="synonyms must be one of 'exact', 'all', 'none', got 'some'"):
-        dh.bench(CASES, DOCUMENTS, synonyms="some")
+        dh.bench(CASES, tmp_path / "terms.csv", synonyms="some")
 
 
 def test_an_ontology_is_a_collection() -> None:

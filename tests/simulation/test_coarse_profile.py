@@ -201,7 +201,6 @@ def test_runs_may_be_given_in_several_ways() -> None:
     ]
     assert repr(by_name) == "<CoarseningProfile of good, fair by RR: 3 queries>"
     assert coarsening_profile(qrels, runs["good"], "RR", dtypes="bfloat16").rows[1].scores == "bfloat16"
-    assert set(by_name.to_dict()) == {"rows", "pairs"}
     assert by_name.to_polars().height == 4
     assert not coarsening_profile(qrels, runs["good"], "RR", levels=[2]).pairs
 

@@ -17,13 +17,12 @@ from importlib import metadata
 from inspect import signature
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from deadheat.benchmark.collection import (
-    SYNONYMS,
     Collection,
     Part,
     check_by,
@@ -36,7 +35,7 @@ from deadheat.benchmark.collection import (
     split_cells,
 )
 from deadheat.benchmark.languages import checked_code, likely
-from deadheat.benchmark.ontology import KINDS, ORIGINAL, Ontology, read_ontology
+from deadheat.benchmark.ontology import KINDS, Ontology, read_ontology
 from deadheat.benchmark.report import cutoff_of, page_of_bench, report_bench, tables_of_page
 from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, failures_of, names_of
 from deadheat.benchmark.retrievers import (
@@ -863,14 +862,11 @@ def _read(
     **options: Any,  # noqa: ANN401 - of read_collection
 ) -> tuple[Collection, Ontology | None]:
     """Read the documents and the ontology, which may be one file."""
-    check_choice("synonyms", options["synonyms"], SYNONYMS)
-    check_choice("original", options["original"], ORIGINAL)
     if options["language"] is not None:
         checked_code("collection_language", options["language"])
-    given: object = collection
-    if not isinstance(given, Collection | Ontology | str | Path):
+    if not isinstance(cast("object", collection), Collection | Ontology | str | Path):
         raise SourceTypeError(
-            argument="collection", given=Plain(type(given).__name__), allowed="a Collection or a path"
+            argument="collection", given=Plain(type(collection).__name__), allowed="a Collection or a path"
         )
     defaults = {name: one.default for name, one in signature(read_collection).parameters.items()}
     late = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
@@ -883,9 +879,9 @@ def _read(
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
     if isinstance(collection, Collection):
         return collection, terms
-    is_same = terms is not None and not isinstance(ontology, Ontology) and str(collection) == str(ontology)
+    source = terms if terms is not None and str(collection) == str(ontology) else collection
     with warnings.catch_warnings(action="ignore", category=NoteWarning):  # they are notes of the report
-        return read_collection(terms if is_same and terms is not None else collection, **options), terms
+        return read_collection(source, **options), terms
 
 
 def _spoken(documents: Collection, parts: Sequence[Part]) -> tuple[tuple[str, ...], bool]:

@@ -16,7 +16,7 @@ import numpy as np
 from deadheat.arrays import IntArray
 from deadheat.benchmark.cases import Cases, folded, read_cases
 from deadheat.benchmark.languages import base, checked_code
-from deadheat.benchmark.ontology import LABEL, Ontology, listed, read_ontology, read_translations
+from deadheat.benchmark.ontology import LABEL, ORIGINAL, Ontology, listed, read_ontology, read_translations
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -200,6 +200,7 @@ def read_collection(
         How many terms the tables name, and what becomes of the others.
     """
     check_choice("synonyms", synonyms, SYNONYMS)
+    check_choice("original", original, ORIGINAL)
     tables = [texts] if isinstance(texts, str | os.PathLike) else list(texts)
     own = () if language is None else (checked_code("language", language),)
     if not isinstance(source, Ontology):

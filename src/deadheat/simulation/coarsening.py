@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -53,7 +53,6 @@ from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 LEVELS = (2, 3, 5, 10, 20, 50, 100)
 AS_GIVEN = "as given"
 MOST_PAIRS = 500
-COLUMN_TYPES = {"str": pl.String, "str | None": pl.String, "int": pl.Int64, "float": pl.Float64}
 MOST_LEVELS = 2**31
 LARGE = 2.0**1022  # two such numbers may differ by more than the largest one
 
@@ -302,12 +301,7 @@ class CoarseningProfile(Plottable):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each run, measure and coarsening, with the fields of `CoarseScores`; null for no number."""
-        schema = {one.name: COLUMN_TYPES[str(one.type)] for one in fields(CoarseScores)}
-        return frame_of(list(map(asdict, self.rows)), schema)
-
-    def to_dict(self) -> dict[str, list[dict[str, object]]]:
-        """Return rows and pairs as dicts."""
-        return {"rows": [asdict(row) for row in self.rows], "pairs": [asdict(pair) for pair in self.pairs]}
+        return frame_of(list(map(asdict, self.rows))).cast({"rival": pl.String})  # of a single run all are null
 
 
 def coarsening_profile(

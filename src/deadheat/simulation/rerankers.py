@@ -47,10 +47,6 @@ def _is_share(given: object) -> bool:
     return is_number(given) and 0 <= cast("float", given) <= 1
 
 
-def _is_count(given: object) -> bool:
-    return (whole(given) or 0) > 0
-
-
 def _as_share(name: str, given: object) -> object:
     if not _is_share(given):
         raise ParameterError(argument=name, given=given, allowed="a probability, from 0 to 1")
@@ -68,7 +64,9 @@ def _as_levels(_: str, given: int) -> int | None:
     return whole(given)
 
 
-OF_COUNTS = partial(_as_span, is_allowed=_is_count, allowed="a tuple of two whole numbers from 1 on")
+OF_COUNTS = partial(
+    _as_span, is_allowed=lambda one: (whole(one) or 0) > 0, allowed="a tuple of two whole numbers from 1 on"
+)
 
 
 @dataclass(frozen=True)

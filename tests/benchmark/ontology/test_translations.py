@@ -158,8 +158,6 @@ def test_what_cannot_be_read_is_named_with_its_place(
 
 def test_arguments_that_cannot_be_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "hp-fr.babelon.tsv", BABELON)
-    with pytest.raises(ParameterError, match=r"tables needs a table of translations"):
-        TERMS.translated()
     with pytest.raises(ParameterError, match=r"original must be one of 'fallback', 'also', 'none'"):
         TERMS.translated(path, original="English")
     documents = written(tmp_path, "documents.csv", "doc_id,text\nT:0001,Finding\n")

@@ -173,8 +173,6 @@ def test_an_endpoint_that_is_not_there_is_said(server: ChatServer) -> None:
         LLM("localhost", "m")
     with pytest.raises(ParameterError, match=r"the prompt has no \{document\}"):
         LLM(server.url, "m", prompt="grade {query}")
-    with pytest.raises(ParameterError, match="model must be the name of a model"):
-        LLM(server.url, "")
 
 
 def test_bench_compares_retrievers_with_and_without_a_reranker(server: ChatServer) -> None:

@@ -17,6 +17,7 @@ from deadheat.benchmark.retrievers.protocol import Strings, top
 from deadheat.benchmark.retrievers.reranking import make_retrievers
 from deadheat.errors import (
     DataError,
+    DeadheatError,
     DeadheatWarning,
     DuplicateError,
     MissingDependencyError,
@@ -112,7 +113,7 @@ def test_search_needs_documents() -> None:
     ],
 )
 def test_what_cannot_be_searched_for_is_refused(texts: Any, k: Any, message: str) -> None:  # noqa: ANN401 - wrong ones
-    with pytest.raises(ParameterError, match=message):
+    with pytest.raises(DeadheatError, match=message):
         indexed(BM25()).search(texts, k)
 
 

@@ -874,10 +874,9 @@ def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str]:
     if pattern.fullmatch(given):
         return "", ""
     # a similar one that matches: without spaces, in upper case, or with the missing zeros
-    digits, upper = re.findall("[0-9]{1,7}", given), plain.upper()
-    tries = [plain, upper, upper.replace("_", ":").replace("-", ":")]
-    if len(digits) == 1 and upper.removesuffix(digits[0]).rstrip(":_- ") in {"", "HP", "HPO"}:
-        tries.append(f"HP:{digits[0]:0>7}")
+    upper = plain.upper()
+    number = re.sub(r"^(HPO?)?[:_\- ]*", "", upper)
+    tries = [plain, upper, upper.replace("_", ":").replace("-", ":"), f"HP:{number:0>7}"]
     near = (f"Did you mean {one!r}?" for one in tries if pattern.fullmatch(one))
     return f"does not match {pattern.pattern}", next(near, "")
 

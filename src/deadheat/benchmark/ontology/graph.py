@@ -613,7 +613,16 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
         rows += _rows(fields, file, line, scope=scope, split=split)
     if not rows:
         raise DataError("no translated name in it", path=file)
-    code = code or (mark[2].lower() if mark else _of_name(file))
+    in_name = next(filter(is_code, re.findall(r"-([a-z]{2,3})(?=\.)", file.name)), "")
+    code = code or (mark[2].lower() if mark else in_name)
+    if not code:
+        raise FileFormatError(
+            "no language: no column translation_language, and the name does not say it",
+            allowed="a name such as hp-fr.tsv",
+            given=Plain(file.name),
+            hint="name the language",
+            path=file,
+        )
     source = {fields.get("source_language", "").strip().lower() for fields in table} - {""}
     english = "en" if "english" in held else ""
     return Translations(file, code, source.pop() if len(source) == 1 else english, tuple(rows))
@@ -632,20 +641,6 @@ def _rows(fields: Mapping[str, str], path: Path, line: int, *, scope: str, split
     for text in fields["text"].split("|") if split else [fields["text"]]:
         if text.strip():
             yield Translation(term, text, *meaning, status, fields.get("source", ""), line)
-
-
-def _of_name(path: Path) -> str:
-    """Return the language that the name of a file says."""
-    found = [code for code in re.findall(r"-([a-z]{2,3})(?=\.)", path.name) if is_code(code)]
-    if not found:
-        raise FileFormatError(
-            "no language: no column translation_language, and the name does not say it",
-            allowed="a name such as hp-fr.tsv",
-            given=Plain(path.name),
-            hint="name the language",
-            path=path,
-        )
-    return found[0]
 
 
 def _form(given: str) -> str:
@@ -704,10 +699,12 @@ def translated_names(
     found_labels, found_synonyms = zip(*names, strict=True)
     notes = list(_notes(ids, tables, by_term, candidates=candidates))
     if original == "fallback" and n_own:
-        keep = "keeps" if n_own == 1 else "keep"
-        notes.append(f"{counted(n_own, 'term')} without a translation {keep} the names of the ontology")
+        keep = counted(n_own, "term without a translation keeps", "terms without a translation keep")
+        notes.append(f"{keep} the names of the ontology")
     if n_bare:
-        notes.append(f"{counted(n_bare, 'term')} without a translation {'is' if n_bare == 1 else 'are'} left out")
+        notes.append(
+            counted(n_bare, "term without a translation is left out", "terms without a translation are left out")
+        )
     return found_labels, found_synonyms, tuple(dict.fromkeys(languages)), tuple(notes)
 
 

@@ -246,6 +246,7 @@ class Ontology:
 
     def translated(
         self,
+        table: str | os.PathLike[str] | Translations,
         *tables: str | os.PathLike[str] | Translations,
         original: str = "fallback",
         candidates: bool = False,
@@ -254,7 +255,7 @@ class Ontology:
 
         Parameters
         ----------
-        *tables : path-like
+        table, *tables : path-like
             Tables of translated names, one or more for each language, as `hp-fr.babelon.tsv`: subject_id,
             predicate_id, translation_value, ...; or hpo_id, text, kind, status. The first table with a label for a term
             gives it its label; what else it is called are synonyms. Each text of a term counts once.
@@ -289,11 +290,7 @@ class Ontology:
         '1 term without a translation keeps the names of the ontology'
         """
         check_choice("original", original, ORIGINAL)
-        if not tables:
-            raise ParameterError(
-                "needs a table of translations", argument="tables", hint="give the path of one, such as hp-fr.tsv"
-            )
-        read = [one if isinstance(one, Translations) else read_translations(one) for one in tables]
+        read = [one if isinstance(one, Translations) else read_translations(one) for one in (table, *tables)]
         for one in read:
             one.check_ids([*self.ids, *self.alternatives, *self.obsolete])
         labels, synonyms, languages, notes = translated_names(
@@ -377,6 +374,7 @@ class Ontology:
     def judge(
         self,
         qrels: Source,
+        run: Source,
         *runs: Source,
         kind: str = "lin",
         aggregate: str = "best",
@@ -394,7 +392,7 @@ class Ontology:
         ----------
         qrels : path, dict of dict, dataframe or Qrels
             Documents of positive relevance are the expected ids, all alike.
-        *runs : path, dict of dict, dataframe or Run
+        run, *runs : path, dict of dict, dataframe or Run
             Give all runs that will be compared: evaluations on different judgments are not comparable.
         kind : str, default "lin"
             As for :meth:`similarities`.
@@ -423,13 +421,11 @@ class Ontology:
         {'animal': 0.0, 'owl': 1.0, 'wren': 0.2075}
         """
         check_choice("kind", kind, KINDS)
-        if not runs:
-            raise ParameterError("judge needs at least one run besides the qrels", given=Plain("none"))
         depth = None if depth is None else as_count("depth", depth)
         qrels = Qrels.of(qrels)
         qrels.check_duplicates()
         expected = self._expected(qrels, kind, aggregate)
-        pairs, longest = pairs_of(qrels, [Run.of(run) for run in runs])
+        pairs, longest = pairs_of(qrels, [Run.of(one) for one in (run, *runs)])
         codes = codes_of(self.ids, pairs["doc_id"])
         others = set(pairs["doc_id"].filter(codes == UNKNOWN)) - expected.unknown
         self._warn_of(others, "retrieved", "are given relevance 0", NoteWarning)

@@ -18,7 +18,7 @@ import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from importlib import import_module, metadata
@@ -148,15 +148,25 @@ class Embedding:
 
     @cached_property
     def _identity(self) -> str:
-        """What tells the model from others; the files of one in a folder are read once."""
-        return identity_of(self.model)
+        """What tells the model from others: the name of one on the hub, a hash of all files of one in a folder."""
+        folder = Path(self.model)
+        if not os.path.isdir(folder):  # noqa: PTH112 - of Path it raises for a text that is too long for a name
+            return self.model
+        found = hashlib.sha256()
+        for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            found.update(json.dumps([path.relative_to(folder).as_posix(), digest]).encode())
+        return found.hexdigest()
 
     def index(self, documents: Collection) -> None:
         """Embed the documents that are to be searched, or find their embeddings in the cache."""
         strings = Strings.of(documents, self.strings)
         distinct, place = _distinct(strings.texts)
         key = {name: value for name, value in self.key.items() if name != "query_prompt"}
-        path = path_of(self._folder, {**key, "collection": documents.fingerprint})
+        content = json.dumps({**key, "collection": documents.fingerprint}, sort_keys=True)
+        name = f"{hashlib.sha256(content.encode()).hexdigest()}.npy"
+        path = None if self._folder is None else self._folder / name
         vectors = kept(
             path,
             len(distinct),
@@ -167,7 +177,8 @@ class Embedding:
                 path,
             ),
         )
-        remove_parts(path)
+        for part in path.parent.glob(f"{path.stem}.*.part") if path is not None and path.is_file() else ():
+            part.unlink(missing_ok=True)  # the whole file holds it
         self._vectors, self._place, self._strings = rounded(vectors), place, strings
 
     def search(self, texts: Sequence[str], k: int) -> Hits:
@@ -310,31 +321,6 @@ def default_folder() -> Path:
     }
     base = caches.get(sys.platform, Path(environ.get("XDG_CACHE_HOME") or home / ".cache"))
     return Path(environ.get(ENVIRONMENT) or base / "deadheat")
-
-
-def identity_of(model: str) -> str:
-    """Return what distinguishes a model: the name of one on the hub, a hash of the whole files of one in a folder."""
-    folder = Path(model)
-    if not os.path.isdir(folder):  # noqa: PTH112 - of Path it raises for a text that is too long for a name
-        return model
-    found = hashlib.sha256()
-    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        found.update(json.dumps([path.relative_to(folder).as_posix(), digest]).encode())
-    return found.hexdigest()
-
-
-def path_of(folder: Path | None, key: Mapping[str, object]) -> Path | None:
-    """Return the file of a key, which JSON can hold."""
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
-    return None if folder is None else folder / f"{digest}.npy"
-
-
-def remove_parts(path: Path | None) -> None:
-    """Remove the parts, which the whole file holds."""
-    for part in path.parent.glob(f"{path.stem}.*.part") if path is not None and path.is_file() else ():
-        part.unlink(missing_ok=True)
 
 
 def kept(path: Path | None, n_rows: int, make: Callable[[], FloatArray]) -> FloatArray:

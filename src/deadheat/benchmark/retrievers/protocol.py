@@ -13,6 +13,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.ontology import listed
 from deadheat.data.tables import Run, label_of
 from deadheat.errors import (
     DataError,
@@ -23,7 +24,6 @@ from deadheat.errors import (
     as_count,
     collected,
     counted,
-    shown,
 )
 from deadheat.io.files import readable
 
@@ -394,19 +394,11 @@ def written(name: str, kind: type, options: Mapping[str, object]) -> str:
 def check_search(retriever: object, made: T | None, texts: Sequence[str], k: int) -> T:
     """Return what `index` made; raise if it was not called, `texts` is not a list of texts, or k is not a count."""
     as_count("k", k)
-    if isinstance(texts, str):
-        raise ParameterError(
-            argument="texts",
-            given=Plain(f"the text {shown(texts)}"),
-            allowed="a list of texts",
-            hint=f"write [{shown(texts)}]",
-        )
-    several: Sequence[object] = texts
+    several: Sequence[object] = listed("texts", "texts", texts)
     for odd in (one for one in several if not isinstance(one, str)):
         raise ParameterError(
             argument="texts", given=Plain(f"{odd!r} ({type(odd).__name__}) in it"), allowed="a list of texts"
         )
-
     if made is None:
         raise ParameterError(f"{retriever!r} has no documents yet", hint="call index(collection) before search")
     return made

@@ -253,8 +253,6 @@ class LLM:
     ) -> None:
         if urlsplit(endpoint).scheme not in {"http", "https"}:
             raise ParameterError(argument="endpoint", given=endpoint, allowed="a URL, as http://localhost:8000/v1")
-        if not model:
-            raise ParameterError(argument="model", given=model, allowed="the name of a model")
         if lacking := [one for one in ("{query}", "{document}") if one not in prompt]:
             raise ParameterError(f"the prompt has no {lacking[0]}", given=prompt, argument="prompt")
         self.endpoint, self.model, self.prompt = endpoint.rstrip("/"), model, prompt
