@@ -73,7 +73,7 @@ def test_names_of_beir_alone_say_nothing(folder: Path, suffix: str) -> None:
 def test_names_that_differ_are_no_answer(folder: Path, arguments: list[str]) -> None:
     result = call("convert", *arguments)
     assert result.exit_code == 2
-    assert "disagree about what IN holds: give --kind qrels or --kind run" in " ".join(result.stderr.split())
+    assert "leave open what IN holds: give --kind qrels or --kind run" in " ".join(result.stderr.split())
     assert not (folder / arguments[1]).exists()
 
 
@@ -135,7 +135,7 @@ def test_a_stream_of_a_table_needs_its_kind(form: str) -> None:
 def test_one_name_that_says_two_things_is_named(folder: Path) -> None:
     (folder / "bm25.minus-qrels.run").write_text("q1 Q0 d1 1 1 t\n")
     told = " ".join(call("convert", "bm25.minus-qrels.run", "out.csv").stderr.split())
-    assert "'bm25.minus-qrels.run' is ambiguous about what IN holds" in told
+    assert "'bm25.minus-qrels.run'" in told
 
 
 def test_deep_json_lines_are_bad_data(folder: Path) -> None:

@@ -101,9 +101,7 @@ def test_without_queries_that_count() -> None:
 
 def test_what_is_refused() -> None:
     with pytest.raises(ParameterError, match="beside must be one of 'doc_id', 'input', got 'best'"):
-        both({"q": {"a": 1}}, {"q": {"a": 1}}, "best")
-    with pytest.raises(ParameterError, match="'expected' beside a rule"):
-        both({"q": {"a": 1}}, {"q": {"a": 1}}, "doc_id", Conventions("worst"))
+        dh.tie_profile({"q": {"a": 1}}, {"q": {"a": 1}}, beside="best")
 
 
 def test_a_source_without_order_has_no_input_order() -> None:

@@ -154,7 +154,7 @@ class App(click.Group):
             raise
         except BaseException as error:
             if ctx.meta.get("debug"):
-                _tell_lines("".join(traceback.format_exception(error)).rstrip("\n"))
+                _tell(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
             raise _ending(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from error
 
     def main(  # type: ignore[override]
@@ -225,7 +225,7 @@ def _shown(error: BaseException) -> int:
             error.show()
         return error.exit_code
     has_mark = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison] - shows ^C
-    _tell_lines("\n" * has_mark + "Interrupted")
+    _tell(*[""] * has_mark, "Interrupted")
     return INTERRUPTED
 
 
@@ -278,16 +278,10 @@ def say(text: str) -> None:
         _tell(text)
 
 
-def _tell(text: str) -> None:
-    """Write a line to standard error, with control characters escaped."""
-    with _stderr_may_fail():
-        click.echo(on_terminal(text), err=True)
-
-
-def _tell_lines(text: str) -> None:
+def _tell(*lines: str) -> None:
     """Write lines to standard error, each with its control characters escaped."""
-    for line in text.split("\n"):
-        _tell(line)
+    with _stderr_may_fail():
+        click.echo("\n".join(map(on_terminal, lines)), err=True)
 
 
 @contextmanager
@@ -312,12 +306,6 @@ def discard(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def spelled(name: str) -> str:
-    """Return the option of the command that runs whose value has this name, as it is typed."""
-    words = next(one.opts for one in click.get_current_context().command.params if one.name == name)
-    return "-m" if "-m" in words else max(words, key=len)
-
-
 def refuse_if(wrong: object, why: str) -> None:
     """Refuse what was typed, and say why, if there is something wrong."""
     if wrong:
@@ -340,15 +328,15 @@ def refuse(names: Iterable[str], why: str) -> None:
     context = click.get_current_context()
     for name in names:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{spelled(name)} {why}")
+            typed = next(one.opts for one in context.command.params if one.name == name)
+            raise click.UsageError(f"{'-m' if '-m' in typed else max(typed, key=len)} {why}")
 
 
 def _keep_flag(ctx: click.Context, option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
     """Keep what was asked for: a group and its commands share it."""
     if value:
         ctx.meta[str(option.name)] = True
-        if ctx.meta.get("quiet") and ctx.meta.get("verbose"):
-            raise click.UsageError("--quiet and --verbose are mutually exclusive", ctx)
+        refuse_if(ctx.meta.get("quiet") and ctx.meta.get("verbose"), "--quiet and --verbose are mutually exclusive")
 
 
 def flags(command: Any) -> Any:  # noqa: ANN401 - whatever click decorates

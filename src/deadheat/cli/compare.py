@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -71,7 +70,7 @@ if TYPE_CHECKING:
 
 
 TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_differences", "language_interactions")
-OWN_TABLES = ("detect", "queries_worst", "orders", "ranks")  # options whose results are tables
+OWN_TABLES = ("judge", "detect", "queries_worst", "orders", "ranks")  # options whose results are tables
 OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
 
 
@@ -194,7 +193,6 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
         refuse(OF_MANY, "is for json and text formats: csv has one table, with a row for each pair")
     if options["compact"]:
         refuse_if(output.is_data, f"--compact is a table for people: {output.form} has every number without it")
-        refuse(("judge",), "has a table of its own, and --compact is one table: leave out one of them")
         refuse(OWN_TABLES, "has tables of its own, and --compact is one table: leave out one of them")
 
 
@@ -425,7 +423,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 )
 @click.option(
     "--no-worse-than",
-    type=float,
+    type=click.FloatRange(0, min_open=True),
     metavar="MARGIN",
     help="Fail unless a loss of MARGIN or more against --baseline is ruled out (non-inferiority).",
 )
@@ -544,15 +542,12 @@ def _check_usage(
     options: Mapping[str, Any], of_file: Mapping[str, Any], thresholds: Sequence[Threshold]
 ) -> IntervalOptions:
     """Refuse options that nothing uses, but those of a file; return those of intervals."""
-    has_baseline, margin = options["baseline"] is not None, options["no_worse_than"]
+    has_baseline = options["baseline"] is not None
     refuse_if(not thresholds and not has_baseline, NO_GATE)
     if not has_baseline:
         refuse((*OF_BASELINE, "alpha", "judgments"), "needs a baseline: give --baseline FILE too")
     if options["queries"] is None:
         refuse(("pool_languages",), "needs a table of queries: give --queries FILE too")
-    if margin is not None and not 0 < margin < math.inf:
-        hint = "; --no-regression asks for a significant loss" if margin == 0 else ""
-        raise click.UsageError(f"--no-worse-than must be a number above 0, got {margin:g}{hint}")
     needing = {
         "--by": options["by"],
         "each(...)": any(one.by for one in thresholds),

@@ -136,10 +136,9 @@ def _rows_of(table: dh.Qrels | dh.Run, source: str, written: str, *, no_subtopic
     subtopics = None if no_subtopics else getattr(table, "subtopics", None)
     if subtopics is None:
         return table.to_polars()
-    if not FORMATS[written].has_subtopics:
-        able = ", ".join(one.name for one in FORMATS.values() if one.has_subtopics)
-        problem = f"{source!r} has judgments by subtopic, which {written} has no place for"
-        raise click.UsageError(f"{problem}: write {able}, or --no-subtopics")
+    able = [one.name for one in FORMATS.values() if one.has_subtopics]
+    problem = f"{source!r} has judgments by subtopic, which {written} has no place for"
+    refuse_if(written not in able, f"{problem}: write {', '.join(able)}, or --no-subtopics")
     return subtopics
 
 
@@ -148,9 +147,10 @@ def _format_of(target: str, given: str | None) -> str:
     from deadheat.io.formats import FORMATS, SUFFIXES, chosen_format, ending
 
     suffix = "" if target == STDOUT else ending(target)
-    if given is None and suffix and suffix not in SUFFIXES:
-        *others, last = FORMATS
-        raise click.UsageError(f"{target!r} names no format: give --to {', '.join(others)} or {last}")
+    refuse_if(
+        given is None and suffix and suffix not in SUFFIXES,
+        f"{target!r} names no format: give --to {', '.join(FORMATS)}",
+    )
     return chosen_format(target, given)
 
 
@@ -158,9 +158,11 @@ def _check_tag(tag: str | None, kind: Kind | None, written: str) -> None:
     """Refuse a tag that the output cannot hold; the kind may not be known yet."""
     from deadheat.io.formats import FORMATS
 
-    if tag is not None and (not FORMATS[written].has_tag or kind == "qrels"):
-        what = f"qrels as {written}" if kind == "qrels" else written
-        raise click.UsageError(f"--tag is the last field of a TREC run, got {what} to write")
+    what = f"qrels as {written}" if kind == "qrels" else written
+    refuse_if(
+        tag is not None and (not FORMATS[written].has_tag or kind == "qrels"),
+        f"--tag is the last field of a TREC run, got {what} to write",
+    )
 
 
 def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str) -> None:
@@ -181,10 +183,9 @@ def _kind_by_names(source: str, target: str) -> Kind | None:
     """Return what the names say IN holds (its own, else that of its folder or of OUT); refuse names that disagree."""
     of_folder: set[Kind] = {"qrels"} if Path(source).absolute().parent.name.casefold() == "qrels" else set()
     said = (_named(source) or of_folder) | _named(target)
-    if len(said) > 1:
-        both = next((path for path in (source, target) if len(_named(path)) > 1), None)
-        who = f"{source!r} and {target!r} disagree about" if both is None else f"{both!r} is ambiguous about"
-        raise click.UsageError(f"{who} what IN holds: give --kind qrels or --kind run")
+    refuse_if(
+        len(said) > 1, f"the names {source!r} and {target!r} leave open what IN holds: give --kind qrels or --kind run"
+    )
     return next(iter(said), None)
 
 

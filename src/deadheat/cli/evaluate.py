@@ -56,7 +56,7 @@ from deadheat.cli.options import (
 )
 from deadheat.errors import DataError
 from deadheat.io.guarding import phase
-from deadheat.settings import Conventions, Estimation
+from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
@@ -84,6 +84,20 @@ NOT_OF_COLUMNS = (
         "then_by",
     ),
     *(*INTERVALS, "quantiles", "table", "weights", "fill", "judge"),
+)
+NOT_WITH = (  # an option, those that it does not go with, and why
+    (
+        "repeats",
+        ("beside", "figures", "score_columns", "unjudged", "then_by", "fill", "judge"),
+        "is not for repeats of a run",
+    ),
+    ("judge", ("fill", "beside", "figures", "cluster"), "is not for --judge"),
+    (
+        "judge",
+        ("save",),
+        "is not for --judge, which compare takes beside saved evaluations: leave --judge out here",
+    ),
+    ("fill", ("save", "beside", "figures"), "is not for --fill, whose values are means over many labels"),
 )
 
 
@@ -214,16 +228,16 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     has_intervals = bool(options["ci"] or options["save"])
     inputs = [qrels, *runs, *filter(None, [options[name] for name in ("queries", "fill", "judge")])]
     seed, quantiles = _seed(options["seed"], conventions.ties, has_intervals=has_intervals), options["quantiles"]
-    if quantiles and options["cluster"]:
-        raise click.UsageError("the intervals of --quantiles are of independent queries: leave out --cluster")
+    refuse_if(
+        quantiles and options["cluster"],
+        "the intervals of --quantiles are of independent queries: leave out --cluster",
+    )
     intervals = intervals_of(
         options,
         seed,
         for_what="" if has_intervals else "--ci",
         also=("confidence_level",) if quantiles or options["fill"] or options["judge"] else (),
     )
-    if intervals.method != Estimation.method:
-        _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
@@ -304,15 +318,6 @@ def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> list[int]:
 def _placed(order: Sequence[int], items: Sequence[T]) -> list[T]:
     """Return items in another order; there may be none."""
     return [items[place] for place in order] if items else []
-
-
-def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:
-    """Refuse a method of intervals that is not for all measures: those for proportions and for bounded values."""
-    from deadheat.evaluation.intervals import method_of
-
-    has_clusters, has_weights = options["cluster"] is not None, options["weights"] is not None
-    for measure in measures:
-        method_of(intervals.method, measure, n_units=0, has_clusters=has_clusters, has_weights=has_weights)
 
 
 def _report(
@@ -401,20 +406,17 @@ def _save(
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
-    if options["repeats"]:
-        refuse(
-            ("beside", "figures", "score_columns", "unjudged", "then_by", "fill", "judge"),
-            "is not for repeats of a run",
-        )
-    if options["judge"]:
-        refuse(("fill", "beside", "figures", "cluster"), "is not for --judge")
-        refuse(("save",), "is not for --judge, which compare takes beside saved evaluations: leave --judge out here")
-    if options["fill"]:
-        refuse(("save", "beside", "figures"), "is not for --fill, whose values are means over many labels")
-        if options["unjudged"] == "bounds":
-            refuse(("unjudged",), "is judge with --fill, which gives the bounds too")
-    if options["beside"] and options["ties"] != "expected":
-        raise click.UsageError(f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}")
+    for given, names, why in NOT_WITH:
+        if options[given]:
+            refuse(names, why)
+    refuse_if(
+        options["fill"] and options["unjudged"] == "bounds",
+        "--unjudged is judge with --fill, which gives the bounds too",
+    )
+    refuse_if(
+        options["beside"] and options["ties"] != "expected",
+        f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
+    )
     more = ("ci", "by", "beside", "quantiles", "abstention", "overlaps", "fill", "judge")
     added = [f"--{name}" for name in more if options[name]]
     refuse_if(
@@ -425,8 +427,10 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
 
 def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
     """Return the seed, drawn if one is needed and none was given; refuse one that nothing needs."""
-    if given is not None and ties != "random" and not has_intervals:
-        raise click.UsageError(f"--rng is the seed of --ties random and of --ci, got --ties {ties}")
+    refuse_if(
+        given is not None and ties != "random" and not has_intervals,
+        f"--rng is the seed of --ties random and of --ci, got --ties {ties}",
+    )
     # one that is drawn is shown below the table, so that the result can be reproduced
     return random.SystemRandom().randrange(10**6) if given is None and ties == "random" else given
 

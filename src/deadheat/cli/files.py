@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,7 +46,6 @@ STDOUT = "-"
 GRADED = re.compile(
     r"\.(csv|tsv|jsonl|json|parquet|xlsx)(\.gz|\.zst)?$", re.IGNORECASE
 )  # tables, which may hold answers
-STORE = "history"  # a folder of this name keeps every evaluation that is saved in it
 
 
 class NamedFile(click.Path):
@@ -331,8 +331,10 @@ def check_inputs(paths: Sequence[str]) -> None:
         one = Path(path)
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
-        if paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file():
-            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
+        refuse_if(
+            paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file(),
+            f"{shown_path(path, path)} can be read only once, and is named twice",
+        )
         try:
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
                 readable(file)
@@ -358,8 +360,10 @@ def check_output(target: str | None, inputs: Sequence[str]) -> None:
 
 def check_folder(option: str, folder: str | None) -> None:
     """Refuse the folder of an option that cannot be made, before anything is computed."""
-    if folder is not None and Path(folder).exists() and not (Path(folder).is_dir() and os.access(folder, os.W_OK)):
-        raise click.UsageError(f"--{option} {folder!r} is not a writable folder: choose another name")
+    refuse_if(
+        folder is not None and Path(folder).exists() and not (Path(folder).is_dir() and os.access(folder, os.W_OK)),
+        f"--{option} {folder!r} is not a writable folder: choose another name",
+    )
 
 
 def _is_same_file(target: Path, given: Path) -> bool:
@@ -402,7 +406,7 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
     )
     # with room for an ending
     paths = [target] if is_file else [str(Path(target) / f"{file_name(name, LONGEST - 15)}.json") for name in names]
-    if is_folder and Path(target).name == STORE:
+    if is_folder and Path(target).name == "history":  # which keeps every evaluation that is saved in it
         paths = [_new_in_store(path) for path in paths]
     for path in paths:
         refuse_if(
@@ -546,8 +550,7 @@ class Output:
             report = replace(report, tables=(held[self.table],))
         chosen, is_stdout = report_formats()[self.form], self.path in {None, STDOUT}
         if chosen.draw is not None and is_stdout:
-            width = _screen_width()
-            text = _styled(chosen.draw(report, width=width, digits=self.digits), width)
+            text = _on_screen(partial(chosen.draw, report, digits=self.digits))
         else:
             text = chosen.write(report, digits=self.digits)
         is_shown = chosen.is_data and is_stdout and standard_output().isatty()  # elsewhere it stays as it is
@@ -636,20 +639,16 @@ def with_figures(
     return replace(report, facts=(*report.facts, *facts))
 
 
-def _styled(text: Text, width: int | None) -> str:
-    """Return a text as a terminal shows it (styled, unless NO_COLOR), or a pipe (plain)."""
+def _on_screen(drawn: Callable[..., Text]) -> str:
+    """Return a text as a terminal shows it (styled, unless NO_COLOR), or a pipe (plain, of any width but COLUMNS)."""
     from rich.console import Console
 
+    has_width = os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if has_width else None
     console = Console(width=width, highlight=False, markup=False, emoji=False)
     with writing(None), console.capture() as capture:  # unbuffered, it writes an empty text
-        console.print(text, soft_wrap=True, end="")
+        console.print(drawn(width=width), soft_wrap=True, end="")
     return capture.get()
-
-
-def _screen_width() -> int | None:
-    """Return the columns of the terminal, or those that COLUMNS asks for; a pipe has no width."""
-    has_width = os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty()
-    return shutil.get_terminal_size().columns if has_width else None
 
 
 def emit(text: str, output: str | None = None) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import Command, flags, refuse, refuse_if, spelled
+from deadheat.cli.app import Command, flags, refuse, refuse_if
 from deadheat.cli.files import INPUT, PATH, asked, shown_path
 from deadheat.errors import check_choice
 from deadheat.settings import (
@@ -482,8 +482,8 @@ def intervals_of(
 
     given = {name: options[name] for name in (*INTERVALS, "cluster") if options[name] is not None}
     alone = [name for name in given if name not in also]
-    if for_what and alone:
-        raise click.UsageError(f"{spelled(alone[0])} is for intervals: give {for_what} too")
+    if for_what:
+        refuse(alone, f"is for intervals: give {for_what} too")
     found = IntervalOptions(**given, rng=seed or 0)
     refuse_if(
         found.method in {"t", PROPORTION} and "n_resamples" in alone,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import refuse_if, refuse_others, say
+from deadheat.cli.app import missing, refuse_if, refuse_others, say
 from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("html", "markdown")
 SUFFIXES = {"html": (".html", ".htm"), "markdown": (".md",)}
-MEGABYTE = 1_000_000
 MOST_PAIRED = 100  # systems that are compared two by two; more are compared with one
 
 
@@ -112,7 +111,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         emit(page_of_history(dh.history(options["history"])), output)
         return
     if qrels is None:
-        raise click.UsageError("Missing argument 'QRELS|SAVED|FOLDER'.")
+        raise missing("qrels")
     qrels, runs = with_spans(qrels, runs)
     refuse_if(options["spans"] and options["texts"], "--texts is not for --spans: chunks have no titles")
     check_output(output, [qrels, *runs, *filter(None, (options["queries"], options["texts"]))])
@@ -141,7 +140,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         output,
     )
     if output != STDOUT:
-        say(f"{output}: {Path(output).stat().st_size / MEGABYTE:.1f} MB")
+        say(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB")
 
 
 def _in_page(path: str, role: str) -> str:
@@ -152,9 +151,11 @@ def _in_page(path: str, role: str) -> str:
 def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
     """Refuse a page in Markdown, and a file whose name says another format."""
     refuse_if(form != FORMATS[0] and not is_fragment, f"--format {form} is for --fragment: a page is HTML")
-    if output != STDOUT and Path(output).suffix.lower() not in SUFFIXES[form]:
-        what = "fragment in Markdown" if form != FORMATS[0] else "page"
-        raise click.UsageError(f"{output!r} names no {what}: give a name that ends in {SUFFIXES[form][0]}")
+    what = "fragment in Markdown" if form != FORMATS[0] else "page"
+    refuse_if(
+        output != STDOUT and Path(output).suffix.lower() not in SUFFIXES[form],
+        f"{output!r} names no {what}: give a name that ends in {SUFFIXES[form][0]}",
+    )
 
 
 def _gathered(

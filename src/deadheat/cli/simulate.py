@@ -1,7 +1,6 @@
 """deadheat simulate."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -35,11 +34,6 @@ from deadheat.cli.options import (
 OF_COARSENING = ("levels", "decimals", "dtypes", "per_query", "baseline", "missing", "no_relevant", "check_duplicates")
 OF_RERANKERS = ("n_queries", "presets", "query_types")
 OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
-
-
-def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...] | None:
-    """Read words such as ``bfloat16,float16``."""
-    return None if text is None else tuple(dict.fromkeys(text.replace(",", " ").split()))
 
 
 @click.command(
@@ -88,7 +82,7 @@ def _parsed_words(_: click.Context, __: click.Parameter, text: str | None) -> tu
 @click.option(
     "--dtypes",
     metavar="bfloat16,...",
-    callback=_parsed_words,
+    callback=lambda _, __, text: None if text is None else tuple(dict.fromkeys(text.replace(",", " ").split())),
     shell_complete=complete_from("deadheat.errors:FLOATS"),
     help="Round to bfloat16, float16 or float32 instead.",
 )
@@ -142,11 +136,9 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
             **own,
         )
         report_of = report_simulation
-    written: list[Path] = []
-    if folder is not None:
-        with writing(folder):
-            written = found.write(folder, force=options["force"])
-    report = report_of(found, seed=options["seed"], files=[str(path) for path in written])
+    with writing(folder):
+        written = [] if folder is None else found.write(folder, force=options["force"])
+    report = report_of(found, seed=options["seed"], files=list(map(str, written)))
     output.print(with_figures(report, [("", found, {})], [one.label for one in found.measures]))
 
 

@@ -189,9 +189,7 @@ def read_judgments(
         },
         schema={"query_id": pl.String, "doc_id": pl.String, "grade": pl.Float64, "answer": pl.String},
     )
-    repeated = found.filter(pl.struct("query_id", "doc_id").is_duplicated())
-    if len(repeated):
-        query, doc = repeated.row(0)[:2]
+    for query, doc in _first(found, pl.struct("query_id", "doc_id").is_duplicated(), "query_id", "doc_id"):
         raise DuplicateError(f"document {doc!r} is graded more than once for query {query!r}", path=where)
     failures = found.filter(pl.col("grade").is_null()).select("query_id", "doc_id", "answer")
     table = _table(found, failures, kind, failed, where)
@@ -372,6 +370,7 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
 OVERLAP_OF = ("span", "chunk", "any")
 # What a chunk and a span are called: as Python takes the passage from the text
 PLACE = pl.format("{}[{}:{}]", "doc_id", *OFFSETS)
+UNITS = "count code points, as Python does, not bytes or UTF-16"
 
 
 class Spans:
@@ -406,8 +405,8 @@ class Spans:
     Raises
     ------
     DataError
-        Offsets are no whole numbers, end before they start or beyond the text, or seem to count bytes; a quoted text is
-        not in its document, or there more than once; a document is unknown; a relevance is negative.
+        Offsets are no whole numbers, end before they start or beyond the text; a quoted text is not in its document, or
+        there more than once; a document is unknown; a relevance is negative.
 
     Examples
     --------
@@ -442,8 +441,7 @@ class Spans:
             raise DataError("no query has a span", path=self.where)
         self.unanswerable = tuple(sorted({*read.filter(has_none)["query_id"]}))
         self.rows = self._checked(read.filter(~has_none))
-        both = set(self.rows["query_id"]) & set(self.unanswerable)
-        if both:
+        if both := set(self.rows["query_id"]) & set(self.unanswerable):
             raise DataError(f"query {min(both)!r} has a span, and no answer", allowed="one of both", path=self.where)
 
     def __repr__(self) -> str:
@@ -465,9 +463,7 @@ class Spans:
     def _checked(self, read: pl.DataFrame) -> pl.DataFrame:
         """Return the spans, each of which has a document, offsets and a relevance."""
         for column in ("doc_id", *(OFFSETS if self._texts is None else ())):
-            lacking = read.filter(pl.col(column).is_null())
-            if len(lacking):
-                query, text = lacking.select("query_id", TEXT).row(0)
+            for query, text in _first(read, pl.col(column).is_null(), "query_id", TEXT):
                 raise DataError(
                     f"a span of query {query!r} has no {column}",
                     hint=Advice("documents", when="to look quoted text up, ")
@@ -477,21 +473,16 @@ class Spans:
                 )
         rows = self._located(read, "span", self.where) if self._texts is not None else read
         rows = rows.with_columns(pl.col("relevance").fill_null(1.0), span=PLACE)
-        wrong = rows.filter(pl.col("start") == pl.col("end"))
-        if len(wrong):
-            raise DataError(f"span {wrong['span'][0]!r} is empty", allowed="a character or more", path=self.where)
-        wrong = rows.filter(pl.col("relevance") < 0)
-        if len(wrong):
-            query, span, given = wrong.select("query_id", "span", "relevance").row(0)
+        for (span,) in _first(rows, pl.col("start") == pl.col("end"), "span"):
+            raise DataError(f"span {span!r} is empty", allowed="a character or more", path=self.where)
+        for query, span, given in _first(rows, pl.col("relevance") < 0, "query_id", "span", "relevance"):
             raise DataError(
                 f"the relevance of span {span!r} of query {query!r} is negative",
                 given=given,
                 allowed="0 or more",
                 path=self.where,
             )
-        twice = rows.filter(pl.struct("query_id", "span").is_duplicated())
-        if len(twice):
-            query, span = twice.select("query_id", "span").row(0)
+        for query, span in _first(rows, pl.struct("query_id", "span").is_duplicated(), "query_id", "span"):
             raise DuplicateError(f"span {span!r} of query {query!r} is there more than once", path=self.where)
         return rows.select("query_id", "doc_id", *OFFSETS, "relevance", "span")
 
@@ -511,8 +502,11 @@ class Spans:
             if start is None:
                 places.append(_found(quoted, doc, text, where))
                 continue
-            if end > len(text) or quoted not in {None, text[start:end]}:
-                raise _misplaced(what, (doc, start, end), quoted, text, where)
+            told = f"{what} [{start}:{end}] of document {doc!r}"
+            if end > len(text):
+                raise DataError(f"{told} is beyond its {counted(len(text), 'character')}", hint=UNITS, path=where)
+            if quoted not in {None, text[start:end]}:
+                raise DataError(f"{told} is {shown(text[start:end])}", allowed=shown(quoted), hint=UNITS, path=where)
             places.append((start, end))
         start, end = zip(*places, strict=True) if places else ((), ())
         return rows.with_columns(start=pl.Series(start, dtype=pl.Int64), end=pl.Series(end, dtype=pl.Int64))
@@ -548,8 +542,7 @@ class Spans:
         label = name or (label_of(path) if path else "run")
         chunks = read_passages(run, path, "run", str(path or label))
         for column in (*OFFSETS, "score"):
-            if chunks[column].null_count():
-                query, doc = chunks.filter(pl.col(column).is_null()).select(KEYS).row(0)
+            for query, doc in _first(chunks, pl.col(column).is_null(), *KEYS):
                 raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))
         if self._texts is not None:
             chunks = self._located(chunks, "chunk", str(path or label))
@@ -598,6 +591,11 @@ class Spans:
         return pairs.filter(pl.col("common") / (pl.col(end) - pl.col(start)) >= self.overlap)
 
 
+def _first(rows: pl.DataFrame, is_wrong: pl.Expr, *columns: str) -> list[tuple[Any, ...]]:
+    """Return some columns of the first row that is wrong, for an error; nothing if none is."""
+    return rows.filter(is_wrong).select(columns).head(1).rows()
+
+
 def _share(overlap: float) -> float:
     """Return an overlap, checked."""
     if as_positive("overlap", overlap) > 1:
@@ -620,22 +618,6 @@ def _found(quoted: str | None, doc: str, text: str, where: str) -> tuple[int, in
     return first, first + len(quoted)
 
 
-def _misplaced(what: str, place: tuple[str, int, int], quoted: str | None, text: str, where: str) -> DataError:
-    """Return the error for offsets that do not fit the text; it says if they count something else than characters."""
-    doc, start, end = place
-    told, hint = f"{what} [{start}:{end}] of document {doc!r}", ""
-    for encoding, size, unit in (("utf-16-le", 2, "units of UTF-16, as JavaScript counts"), ("utf-8", 1, "bytes")):
-        encoded = text.encode(encoding, "surrogatepass")
-        inside = encoded[start * size : end * size].decode(encoding, "replace")
-        fits = end * size <= len(encoded) if quoted is None else inside == quoted
-        if fits and len(encoded) > len(text) * size:
-            hint = f"these seem to be {unit}: count characters, as Python does"
-            break
-    if end > len(text):
-        return DataError(f"{told} is beyond its {counted(len(text), 'character')}", hint=hint, path=where)
-    return DataError(f"{told} is {shown(text[start:end])}", allowed=shown(quoted or ""), hint=hint, path=where)
-
-
 def texts_of(documents: Source) -> dict[str, str]:
     """Return the text of each document: of a dict, a collection, or a file with columns such as doc_id and text.
 
@@ -652,10 +634,6 @@ def texts_of(documents: Source) -> dict[str, str]:
     path = path_of(documents)
     if path is None:
         raise ParameterError(argument="documents", given=type(own).__name__, allowed="{doc_id: text}, or a path")
-    return _texts_in(path)
-
-
-def _texts_in(path: Path) -> dict[str, str]:
     records = read_records(path, None, Wanted(what="documents", id="doc_id", as_written=True))
     lacking = "documents without the columns doc_id and text"
     names = [find_column(known, records.columns, lacking, path) for known in (("doc_id", "id", "_id"), (TEXT,))]

@@ -152,7 +152,12 @@ class Scorings:
     ) -> None:
         if isinstance(source, DocumentTable):
             raise SourceTypeError(given=source, allowed="a path or a dataframe with one score a column")
-        asked, given = _asked(columns), check_given(names or {})
+        asked = [columns] if isinstance(columns, str) else columns and list(columns)
+        if asked is not None and not (asked and all(isinstance(name, str) for name in asked)):
+            raise ParameterError(
+                argument="columns", given=columns, allowed="names of columns, as text, or None for all"
+            )
+        given = check_given(names or {})
         path = path_of(source)
         if path is not None and path.is_dir():
             path = file_in(path, "run")[0]
@@ -189,15 +194,6 @@ class Scorings:
         """Return one of the scorings as a run."""
         frame = self.ids.select(KEYS).with_columns(score=pl.Series(self.scores[name]))
         return Run.of_checked(frame, name).noted(self.notes)
-
-
-def _asked(columns: Sequence[str] | None) -> Sequence[str] | None:
-    if columns is None:
-        return None
-    given = [columns] if isinstance(columns, str) else list(columns)
-    if not given or not all(isinstance(name, str) for name in given):
-        raise ParameterError(argument="columns", given=columns, allowed="names of columns, as text, or None for all")
-    return given
 
 
 def open_scorings(

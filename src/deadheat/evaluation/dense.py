@@ -46,7 +46,6 @@ TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
     "judged": SCHEMAS["retrieved"],  # those that were not have tied 0
 }
-SAID = {"together": "together", "each": "each in a list of its own"}
 DEPTH = 20  # ranks of each list that are kept for items
 PLACES: dict[str, type[pl.DataType]] = dict.fromkeys(("query", "document", "above", "tied"), pl.Int32)
 SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
@@ -171,7 +170,8 @@ def evaluate_dense(
         return evaluation_of(counted, chosen, conventions, rng, name)
     n = as_count("sampled", sampled)
     found = sampled_scores(counted, chosen, n, positives=positives, conventions=conventions, rng=rng)
-    note = f"sampled: relevant documents, {SAID[positives]}, among {n} others; exact means over all samples"
+    listed = "each in a list of its own" if positives == "each" else "together"
+    note = f"sampled: relevant documents, {listed}, among {n} others; exact means over all samples"
     parts = evaluation_of(counted, chosen, conventions, rng, name).parts()
     placed = parts["placements"]
     n_others = placed.n_retrieved - np.bincount(placed.query, minlength=placed.n_queries)

@@ -30,7 +30,6 @@ from deadheat.errors import (
     Plain,
     Rng,
     by_name,
-    check_choice,
     collected,
     counted,
     printable,
@@ -98,8 +97,8 @@ def evaluate_many(
     by_rule : list of ndarray of float, shape (n_queries,)
         The values of each measure under the rule, NaN for queries that do not count; empty without a rule.
     """
-    is_plain = judge is None and not conventions.judged_only
-    is_plain = is_plain and conventions.depth is None and conventions.unjudged == "zero"
+    are_whole = conventions.depth is None and not conventions.judged_only
+    is_plain = are_whole and judge is None and conventions.unjudged == "zero"
     is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
     are_open = qrels.open_to is not None or any(run.are_failures_open for run in runs)
@@ -758,11 +757,6 @@ class RuleDifference:
         return self.traditional - self.exact
 
 
-def check_rule(rule: object) -> None:
-    """Raise `ParameterError` unless a rule breaks ties without chance, as tools do."""
-    check_choice("beside", rule, policies.LOOK_AT_RUN)
-
-
 def evaluate_beside(
     conventions: Conventions, qrels: Qrels, run: Run, measures: Sequence[Measure], rule: str
 ) -> tuple[Evaluation, Evaluation]:
@@ -781,9 +775,6 @@ def evaluate_beside(
     exact, traditional : Evaluation
         Of the same queries; they share placements and spread.
     """
-    check_rule(rule)
-    if conventions.ties != "expected":
-        raise ParameterError(argument="ties", given=conventions.ties, allowed="'expected' beside a rule")
     ((exact, values),) = evaluate_many(conventions, qrels, [run], measures, rule=rule)
     return exact, traditional(exact, values, rule)
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
-from math import hypot, isfinite, isinf
 from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
@@ -46,7 +45,7 @@ FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes th
 MANY = 50  # queries or clusters from which BCa of values from 0 to 1 covers 93% or more: auto takes it
 # What tables and files hold of an interval besides its numbers: the columns, and the attributes of `Interval`
 KNOWN = {"ci_method": "method", "known": "is_known", "unknown": "unknown"}
-PANDAS_NULLS = ("NAType", "NaTType")  # known by name, as pandas may not be installed
+NULLS = ("None", "nan", "<NA>", "NaT")  # as values that are none are written; pandas may not be installed
 
 
 class IntervalArguments(TypedDict, total=False):
@@ -177,14 +176,9 @@ class Interval(InNotebooks):
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method, self.n_effective)
 
     @property
-    def random_standard_error(self) -> float:
-        """Standard error of the mean after one random tie-break: from queries and ties together."""
-        return hypot(self.query_standard_error, self.tie_standard_error)
-
-    @property
     def tie_share(self) -> float:
         """Share of the ties in the variance of the mean after one random tie-break, from 0 to 1."""
-        whole = self.random_standard_error
+        whole = math.hypot(self.query_standard_error, self.tie_standard_error)
         return (self.tie_standard_error / whole) ** 2 if whole else 0.0
 
 
@@ -228,7 +222,7 @@ def why_unknown(  # noqa: PLR0917 - the fields of an interval
         n_units, nouns, units = (n_clusters, ("cluster", "clusters"), "clusters")
     if n_units < fewest:
         return f"only {counted(n_units, *nouns)}"
-    if isinf(high - low):
+    if math.isinf(high - low):
         return f"too few of the {n_units:,} {units} differ"
     return "" if low < high else f"all {n_units:,} {units} are equal"
 
@@ -252,7 +246,7 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
     """
     is_grouped = has_clusters or has_weights
     is_proportion = measure.is_zero_or_one and not is_grouped
-    is_bounded = all(map(isfinite, measure.range))
+    is_bounded = all(map(math.isfinite, measure.range))
     if method == "auto":
         if is_proportion:
             return PROPORTION
@@ -297,9 +291,8 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
     table, ids = _column_of("cluster", cluster, queries, "document"), query_ids.tolist()
     if cluster is None:
         return None
-    found: list[object]
     if table is not None:
-        found = list(table.column(str(cluster), ids))
+        found: Sequence[object] = table.column(str(cluster), ids)
     elif isinstance(cluster, Mapping):
         found = [cluster.get(query) for query in ids]
     elif isinstance(cluster, Iterable):
@@ -327,8 +320,7 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
 
 def _text(label: object) -> str | None:
     """Return a label as a table of queries has it: stripped; None for null, NaN and empty text."""
-    is_nan = isinstance(label, float | np.floating) and bool(np.isnan(label))
-    is_null = label is None or is_nan or type(label).__name__ in PANDAS_NULLS
+    is_null = not isinstance(label, str) and str(label) in NULLS
     return None if is_null else str(label).strip() or None
 
 
@@ -469,8 +461,7 @@ def groups(
             DeadheatWarning,
             stacklevel=stacklevel,
         )
-    lacking = [query for query, *values in zip(ids, *labels, strict=True) if None in values]
-    if lacking:
+    if lacking := [query for query, *values in zip(ids, *labels, strict=True) if None in values]:
         warnings.warn(
             f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({three(lacking)}) have no"
             f" {' or no '.join(names)} in {table.where}: they form the stratum {NONE!r}",

@@ -89,9 +89,6 @@ def _repeat_of(row: Mapping[str, Any], place: int) -> str:
     raise ColumnError(f"row {place} has no {REPEAT!r}", given=repeat, allowed="text or a whole number")
 
 
-FEWEST = 2
-
-
 class Repeats(Sequence[Source]):
     """Several runs of one system that answers differently each time.
 
@@ -122,7 +119,7 @@ class Repeats(Sequence[Source]):
 
     def __init__(self, runs: Source, name: str = "repeats") -> None:
         runs = runs_by_repeat(runs) or runs
-        if not isinstance(runs, list | tuple) or len(runs) < FEWEST:
+        if not isinstance(runs, list | tuple) or len(runs) < 2:
             raise ParameterError(
                 argument="runs",
                 given=len(runs) if isinstance(runs, list | tuple) else runs,

@@ -235,12 +235,13 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         )
     qrels, run, origin = (parts[name] for name in ("qrels", "run", "origin"))
     weights = next((one.weights for one in scores if one.weights is not None), None)
+    repeats = [one.repeats for one in scores if one.repeats is not None]
     data: dict[str, object] = {"encoding": ENCODING, "scores": _packed_scores(scores)}
     with ThreadPoolExecutor(1) as beside:  # intervals draw resamples while the other tables are compressed
         bounds = beside.submit(intervals, scores, options)
         data |= {
             **_tables_of(parts["placements"]),
-            **_packed_repeats([one.repeats for one in scores if one.repeats is not None]),
+            **({"repeats": _packed_repeats(repeats)} if repeats else {}),
             **({} if weights is None else {"weights": packed({"weight": weights}, SCHEMAS["weights"])}),
             # the placements once more, by an ontology's judgments; only with MaxRel on one
             **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
@@ -276,7 +277,11 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
     """Return what a step of a history holds of a saved evaluation, of which no more is read."""
     data = document["data"]
     means = {
-        name: own | {one: _number(own[one]) for one in ("mean", "low", "high", "tie_min", "tie_max")}
+        name: own
+        | {
+            one: math.nan if own[one] is None else float(own[one])
+            for one in ("mean", "low", "high", "tie_min", "tie_max")
+        }
         for name, own in document["measures"].items()
     }
     ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
@@ -319,11 +324,6 @@ def _plain(value: object) -> object:
     return None if math.isnan(value) else str(value)
 
 
-def _number(value: float | str | None) -> float:
-    """Return a number from what JSON holds of it."""
-    return math.nan if value is None else float(value)
-
-
 def _packed_scores(scores: Sequence[Scores]) -> str:
     """Return a row for each measure and query, sorted by measure and then query; null means no value."""
     schema = SCHEMAS["scores"] | dict.fromkeys(() if scores[0].unjudged is None else UNJUDGED, pl.Float64)
@@ -345,12 +345,11 @@ def _packed_scores(scores: Sequence[Scores]) -> str:
     return packed(pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)), schema)
 
 
-def _packed_repeats(found: Sequence[Repeated]) -> dict[str, object]:
-    """Return a row for each measure, query and repeat; nothing of an evaluation without repeats."""
-    columns = {
-        name: np.concatenate([getattr(one, name).ravel() for one in found]) for name in SCHEMAS["repeats"] if found
-    }
-    return {"repeats": packed(pl.DataFrame(columns).fill_nan(None), SCHEMAS["repeats"])} if found else {}
+def _packed_repeats(found: Sequence[Repeated]) -> str:
+    """Return a row for each measure, query and repeat."""
+    schema = SCHEMAS["repeats"]
+    columns = {name: np.concatenate([getattr(one, name).ravel() for one in found]) for name in schema}
+    return packed(pl.DataFrame(columns).fill_nan(None), schema)
 
 
 def _weights(data: Mapping[str, Any]) -> FloatArray | None:

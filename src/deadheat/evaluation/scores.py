@@ -676,8 +676,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             ends[:, n] = np.exp(ends[:, n])
             errors[:, n] *= one.mean  # to first order
         if one.filled is not None:  # two independent errors
-            apart = np.subtract(one.fill_interval(options.confidence_level), one.mean)
-            off = np.hypot(apart, ends[:, n] - one.mean)
+            off = np.hypot(np.subtract(one.fill_interval(options.confidence_level), one.mean), ends[:, n] - one.mean)
             ends[:, n] = np.clip(one.mean + off * (-1, 1), *one.measure.range)
     made = [
         Interval(
@@ -695,15 +694,14 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         )
         for n, one in enumerate(scores)
     ]
-    return [one if scores[n].powered is None else _with_judge(one, scores[n]) for n, one in enumerate(made)]
+    return list(map(_with_judge, made, scores))
 
 
 def _with_judge(human: Interval, scores: Scores) -> Interval:
     """Return an interval as a judge's labels make it: around their estimate, narrower as the standard error is."""
     powered = scores.powered
-    assert powered is not None  # noqa: S101 - looked at above
-    if not powered.weight:
-        return replace(human, judge_weight=0.0)
+    if powered is None or not powered.weight:
+        return human if powered is None else replace(human, judge_weight=0.0)
     ratio = math.sqrt(scores.n_effective / powered.n_effective)
     low, high = (powered.estimate + ratio * (end - human.mean) for end in (human.low, human.high))
     lowest, highest = scores.measure.range

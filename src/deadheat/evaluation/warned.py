@@ -3,7 +3,6 @@
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeAlias
 
 import polars as pl
 
@@ -14,8 +13,6 @@ from deadheat.evaluation.intervals import heavy
 from deadheat.io.formats import format_of
 from deadheat.placements.place import looks_swapped
 from deadheat.placements.placements import lost_zeros
-
-Warned: TypeAlias = tuple[str, type[DeadheatWarning]]
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
 PADDED = re.compile("0+[0-9]+")
@@ -52,12 +49,12 @@ def warn_of_one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Non
     _tell(_one_table(evaluation, qrels, run))
 
 
-def _tell(told: Iterable[Warned]) -> None:
-    for text, cause in told:
-        warnings.warn(text, cause, stacklevel=4)
+def _tell(told: Iterable[DeadheatWarning]) -> None:
+    for one in told:
+        warnings.warn(one, stacklevel=4)
 
 
-def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[Warned]:
+def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[DeadheatWarning]:
     """Find runs that lack most queries, which then count as empty rankings by default.
 
     Search engines leave some queries without a result, and `Evaluation` shows these. A mean of mostly empty rankings
@@ -70,38 +67,35 @@ def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[Warned]:
         if 2 * len(one.missing_queries) > len(one.query_ids)
     )
     if named:
-        text = (
+        yield DeadheatWarning(
             f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is"
             " intended; missing='skip' leaves them out"
         )
-        yield text, DeadheatWarning
 
 
-def _heavy(evaluation: Evaluation) -> Iterator[Warned]:
+def _heavy(evaluation: Evaluation) -> Iterator[DeadheatWarning]:
     """Find queries with more than a tenth of the weight, on which a mean hangs."""
     if found := heavy(evaluation.query_ids, evaluation.weights):
         told = three([f"{query} ({share:.0%})" for query, share in found.items()])
-        yield (
-            f"{evaluation.name}: means depend on few queries, each with more than a tenth of the weight: {told}",
-            DeadheatWarning,
+        yield DeadheatWarning(
+            f"{evaluation.name}: means depend on few queries, each with more than a tenth of the weight: {told}"
         )
 
 
-def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[Warned]:
+def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[DeadheatWarning]:
     """Find that no relevance reaches the level that measures have by default; who names a level knows of it."""
     highest = evaluation.placements.max_relevance
     levels = {one: float(getattr(one, "rel", 0)) for one in evaluation.measures}
     missed = {one: rel for one, rel in levels.items() if 0 < highest < rel and "rel=" not in str(one)}
     for first, rel in list(missed.items())[:1]:
-        text = (
+        yield DeadheatWarning(
             f"{qrels.where}: the highest relevance is {highest:g}, and {three([one.label for one in missed])} count"
             f" documents as relevant from rel={rel:g}: they find none. Lower it, as in"
             f" {type(first).__name__}(rel={highest:g})"
         )
-        yield text, DeadheatWarning
 
 
-def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
+def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:
     """Find that no retrieved document is judged, or some are not found: usually ids are written in different ways."""
     yield from _unequal(evaluation, run)
     if len(evaluation.placements.query):
@@ -109,18 +103,17 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
         return
     some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
     examples = "; ".join(f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items())
-    text = (
+    yield NothingJudgedWarning(
         f"no retrieved document is judged: are the document ids written alike? {examples}{lost_zeros(*some.values())}"
     )
-    yield text, NothingJudgedWarning
 
 
-def _unequal(evaluation: Evaluation, run: Run) -> Iterator[Warned]:
+def _unequal(evaluation: Evaluation, run: Run) -> Iterator[DeadheatWarning]:
     for found in evaluation.alike:
-        yield f"{run.where}: {found}; they count as different", DeadheatWarning
+        yield DeadheatWarning(f"{run.where}: {found}; they count as different")
 
 
-def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warned]:
+def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:
     """Find judged documents with zeros in front that the run lost."""
     # what follows reads all rows; who reads ids as numbers loses the zeros of all of them
     has_zeros = (any(map(PADDED.fullmatch, table.rows.some_documents(LOOKED))) for table in (qrels, run))
@@ -132,14 +125,13 @@ def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Warn
     retrieved = run.rows.which_documents(padded.str.strip_chars_start("0").unique())
     lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
     if len(lost):
-        text = (
+        yield NothingJudgedWarning(
             f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where} is not retrieved, and"
             f" {lost[0].lstrip('0')!r} is: zeros in front were lost in {run.where}, read ids as text"
         )
-        yield text, NothingJudgedWarning
 
 
-def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[Warned]:
+def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[DeadheatWarning]:
     """Find that qrels and run are one table, and so are its judged and retrieved documents: others are missing.
 
     Ragas has two columns of documents in one table, and LETOR has all documents of a query.
@@ -149,8 +141,7 @@ def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[W
     placed = evaluation.placements
     are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())
     if is_one and are_all and (path is None or format_of(path, None).name != "letor"):
-        text = (
+        yield DeadheatWarning(
             f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
             " and nDCG are higher than they are among all relevant documents: give these as qrels"
         )
-        yield text, DeadheatWarning

@@ -20,6 +20,7 @@ from deadheat.errors import (
     ParameterError,
     Plain,
     as_count,
+    check_choice,
     collected,
     counted,
     did_you_mean,
@@ -27,7 +28,6 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluate import (
     RuleDifference,
-    check_rule,
     difference_of,
     differences,
     evaluate,
@@ -42,6 +42,7 @@ from deadheat.measures.discounted import LOWEST_POSITIVE
 from deadheat.measures.notation import MeasureLike, Measures, parse_measures
 from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
+from deadheat.placements.policies import LOOK_AT_RUN
 from deadheat.profile.grouping import Grouped, find_decimals, find_grid, find_levels, grouped, ties_of
 from deadheat.settings import Conventions
 
@@ -430,7 +431,7 @@ def tie_profile(
     >>> profile.levels
     ((3.0, 1), (2.0, 1), (1.0, 3))
     """
-    check_rule(beside)
+    check_choice("beside", beside, LOOK_AT_RUN)  # as tools do, without chance
     cutoffs = [as_count("each of at", cutoff) for cutoff in at]
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", given=Plain("None"))
