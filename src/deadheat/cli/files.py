@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -549,10 +548,8 @@ class Output:
             refuse_if(self.table not in held, f"--table {self.table}: there is none here. There are {', '.join(held)}")
             report = replace(report, tables=(held[self.table],))
         chosen, is_stdout = report_formats()[self.form], self.path in {None, STDOUT}
-        if chosen.draw is not None and is_stdout:
-            text = _on_screen(partial(chosen.draw, report, digits=self.digits))
-        else:
-            text = chosen.write(report, digits=self.digits)
+        draw = chosen.draw if is_stdout else None
+        text = _on_screen(draw, report, self.digits) if draw else chosen.write(report, digits=self.digits)
         is_shown = chosen.is_data and is_stdout and standard_output().isatty()  # elsewhere it stays as it is
         emit(printable(text, "\n\t") if is_shown else text, self.path)
         if chosen.is_data:
@@ -639,15 +636,15 @@ def with_figures(
     return replace(report, facts=(*report.facts, *facts))
 
 
-def _on_screen(drawn: Callable[..., Text]) -> str:
-    """Return a text as a terminal shows it (styled, unless NO_COLOR), or a pipe (plain, of any width but COLUMNS)."""
+def _on_screen(draw: Callable[..., Text], report: Report, digits: int | None) -> str:
+    """Return a report as a terminal shows it (styled, unless NO_COLOR), or a pipe (plain, and as wide as COLUMNS)."""
     from rich.console import Console
 
     has_width = os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if has_width else None
     console = Console(width=width, highlight=False, markup=False, emoji=False)
     with writing(None), console.capture() as capture:  # unbuffered, it writes an empty text
-        console.print(drawn(width=width), soft_wrap=True, end="")
+        console.print(draw(report, width=width, digits=digits), soft_wrap=True, end="")
     return capture.get()
 
 

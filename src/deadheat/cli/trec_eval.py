@@ -88,6 +88,5 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     judgments, retrieved = open_qrels(qrels), open_run(str(path), name)
     tag = tag_of(path) or retrieved.name
     lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda text: say(f"Note: {text}"))
-    text = "\n".join(lines)
-    if text:
+    if text := "\n".join(lines):
         emit(text)

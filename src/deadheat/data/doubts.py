@@ -57,15 +57,11 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
     contrary = looked.filter(pl.col("rises") > 2 * pl.col("falls")).height
     differing = looked.filter(pl.col("rises") > 0).height
     if 2 * contrary > looked.height:
-        if ascending:
-            _warn(
-                f"{where}: scores fall with the rank in {contrary:,} {queries}, and ascending puts the lowest first.",
-                "",
-            )
-        else:
-            _warn(f"{where}: scores rise with the rank in {contrary:,} {queries}: distances, or ranks?")
+        falling = f"fall with the rank in {contrary:,} {queries}, and ascending puts the lowest first."
+        rising = f"rise with the rank in {contrary:,} {queries}: distances, or ranks? {ADVICE}"
+        _warn(f"{where}: scores {falling if ascending else rising}")
     elif 2 * differing > looked.height:
-        _warn(f"{where}: ranks and scores disagree in {differing:,} {queries}: the scores count, not the ranks.", "")
+        _warn(f"{where}: ranks and scores disagree in {differing:,} {queries}: the scores count, not the ranks.")
 
 
 def _are_in_order(head: pl.DataFrame) -> bool:
@@ -89,9 +85,9 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
     if sum(map(len, some)) < ENOUGH:
         return
     if all(list(scores) == list(range(1, len(scores) + 1)) for scores in some):  # mostly ends at the first
-        _warn(f"{where}: the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks?")
+        _warn(f"{where}: the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks? {ADVICE}")
     elif isinstance(rows, pl.DataFrame) and len(some) >= FEWEST and all(map(_rises, some)):
-        _warn(f"{where}: the scores of all queries at its start rise from row to row: are they distances?")
+        _warn(f"{where}: the scores of all queries at its start rise from row to row: are they distances? {ADVICE}")
 
 
 def _rises(scores: Collection[Any]) -> bool:
@@ -102,8 +98,8 @@ def _rises(scores: Collection[Any]) -> bool:
         return False
 
 
-def _warn(problem: str, advice: str = ADVICE) -> None:
-    warnings.warn(f"{problem} {advice}".strip(), DeadheatWarning, stacklevel=6)
+def _warn(problem: str) -> None:
+    warnings.warn(problem, DeadheatWarning, stacklevel=6)
 
 
 # What two ids differ in, and what makes them equal then
@@ -134,8 +130,7 @@ def nearly_equal(some: Iterable[str], others: Iterable[str], what: str = "query"
         return ""
     for difference, same in DIFFERENCES.items():
         by_form = {same(one): one for one in those}
-        found = [one for one in own if same(one) in by_form]
-        if found:
+        if found := [one for one in own if same(one) in by_form]:
             differ = f"differ{'s' * (len(found) == 1)} only in {difference}"
             example = f"{found[0]!r}" + (f" is {by_form[same(found[0])]!r}" if difference == CASE else ONE_FORM)
             return f"{counted(len(found), what, NAMES[what])} of the qrels and of the run {differ}: {example}"

@@ -145,9 +145,8 @@ def read_groups(source: Source) -> dict[str, list[str]]:
     """
     if isinstance(source, Mapping) and any(not isinstance(one, str | int | None) for one in source.values()):
         given: Mapping[object, Iterable[object]] = source
-        empty = next((group for group, items in given.items() if not list(items)), None)
-        if empty is not None:
-            raise ParameterError(f"group {empty!r} has no items", argument="groups", hint="leave it out")
+        if empty := [group for group, items in given.items() if not list(items)]:
+            raise ParameterError(f"group {empty[0]!r} has no items", argument="groups", hint="leave it out")
         rows: Iterable[tuple[str, str | None]] = [(str(one), str(group)) for group in given for one in given[group]]
     elif isinstance(source, Mapping):
         rows = [(str(item), as_text(group)) for item, group in source.items()]

@@ -79,9 +79,9 @@ class Queries:
     ) -> None:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else "queries")
-        records = _with_common_language(
-            read_records(self.path, format, WANTED) if self.path else _records_of(source, self.where)
-        )
+        records = read_records(self.path, format, WANTED) if self.path else _records_of(source, self.where)
+        if common := {name: value for name, value in records.metadata.items() if name == "language"}:
+            records = replace(records, table=[{**common, **row} for row in records.rows(())])  # of cases without one
         self._frame = records.frame
         key = _find_id(self._frame.columns, self.where)
         self.query_ids = _checked_ids(records, self._frame[key], self.where)
@@ -200,12 +200,6 @@ class Queries:
         if name not in self._read:
             self._read[name] = [(cell or "").strip() or None for cell in _texts(self._frame[name], self.where)]
         return self._read[name]
-
-
-def _with_common_language(records: Records) -> Records:
-    """Give cases without a language the language of their metadata."""
-    common = {"language": records.metadata["language"]} if "language" in records.metadata else {}
-    return replace(records, table=[{**common, **row} for row in records.rows(())]) if common else records
 
 
 def _records_of(source: Source, where: str) -> Records:

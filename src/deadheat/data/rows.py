@@ -489,8 +489,7 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
     if not isinstance(first, tuple | list):
         return None
     scores = list(chain.from_iterable(documents.values() for documents in source.values()))
-    wrong = [one for one in scores if not isinstance(one, tuple | list) or len(one) != len(first) or not one]
-    if wrong:
+    if wrong := [one for one in scores if not isinstance(one, tuple | list) or len(one) != len(first) or not one]:
         raise DataError(
             given=Plain(f"{wrong[0]!r}"),
             allowed=f"a tuple of {len(first)} numbers, as the first score is" if first else "a tuple of numbers",

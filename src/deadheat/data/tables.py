@@ -46,7 +46,7 @@ from deadheat.io.guarding import check_threads, guarded, phase
 from deadheat.io.kinds import ANSWERABLE, Kind, check_given
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
-from deadheat.io.values import FORMS, Nested, check_mapping, normalized_keys
+from deadheat.io.values import FORMS, Nested, check_mapping
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart
@@ -118,7 +118,8 @@ class DocumentTable(InNotebooks):
         columns: Mapping[str, str] | None = None,
     ) -> None:
         self.path = path_of(source)
-        self.name = name or (label_of(self.path) if self.path else label_in_catalogue(source) or self.kind)
+        unnamed = str(source).removeprefix(CATALOGUE) if in_catalogue(source) else self.kind
+        self.name = name or (label_of(self.path) if self.path else unnamed)
         self.format = format
         self.columns = check_given(columns) if columns else {}
         self.notes: tuple[str, ...] = ()
@@ -126,10 +127,8 @@ class DocumentTable(InNotebooks):
             self.rows = self._read(source)
 
     def _read(self, source: Source) -> Rows:
-        if self.path is None:
-            content = read_object(source, self.kind, self.where, self.columns)
-        else:
-            content = self._scan(self.path)
+        path = self.path
+        content = self._scan(path) if path else read_object(source, self.kind, self.where, self.columns)
         self.notes = content.notes
         is_held = self.path is not None and self.kind == "run" and isinstance(content.rows, pl.DataFrame)
         if is_held and exceeds(int(content.rows.estimated_size())):
@@ -202,23 +201,18 @@ class DocumentTable(InNotebooks):
         if form is None:
             return self
         check_choice("normalize_ids", form, FORMS)
-        found, ids = copy(self), pl.col("query_id", "doc_id")
-        if isinstance(self.rows, MappingRows):
-            nested = {query: normalized_keys(own, form) for query, own in self.rows.mapping.items()}
-            found.rows = MappingRows(normalized_keys(nested, form), self.kind, self.where)
-        else:
-            found.rows = MemoryRows(self.to_polars().with_columns(ids.str.normalize(cast("Any", form))))
+        found, ids, as_form = copy(self), pl.col("query_id", "doc_id"), cast("Any", form)
+        found.rows = MemoryRows(self.to_polars().with_columns(ids.str.normalize(as_form)))
         if isinstance(found, Qrels):
             for name in ("bare", "unanswerable"):
-                vars(found)[name] = tuple(sorted(normalized_keys(dict.fromkeys(getattr(self, name)), form)))
+                queries = pl.Series(getattr(self, name), dtype=pl.String)
+                vars(found)[name] = tuple(queries.str.normalize(as_form).unique().sort())
         for name in ("subtopics", "failures"):
             if (held := getattr(self, name, None)) is not None:
-                vars(found)[name] = held.with_columns(ids.str.normalize(cast("Any", form)))
+                vars(found)[name] = held.with_columns(ids.str.normalize(as_form))
         for name in ("in_order", "fingerprint"):
             vars(found).pop(name, None)
-        found.path = None  # its lines have other ids
         found.check_duplicates()
-        found.path = self.path
         if self.kind == "run":
             found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
         return found
@@ -381,8 +375,7 @@ class Qrels(DocumentTable):
         self.subtopics = content.subtopics
         if isinstance(content.rows, pl.DataFrame):
             queries = content.rows["query_id"]
-            marked = queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list()
-            if marked:
+            if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():
                 several = counted(len(marked), "query", "queries")
                 self.notes = (*self.notes, f"{several} with # in front ({three(marked)}): comments, perhaps?")
 
@@ -759,14 +752,9 @@ def _check_direction(notes: Collection[str], *, ascending: bool) -> None:
 
 def path_of(source: Source) -> Path | None:
     """Return a source as a path, or None if it is not one."""
-    if in_catalogue(source):
-        return None
-    return path_named(os.fsdecode(source)) if isinstance(source, str | os.PathLike) else None
-
-
-def label_in_catalogue(source: Source) -> str:
-    """Return the name of a data set of ir_datasets, empty if a source is none."""
-    return str(source).removeprefix(CATALOGUE) if in_catalogue(source) else ""
+    if isinstance(source, str | os.PathLike) and not in_catalogue(source):
+        return path_named(os.fsdecode(source))
+    return None
 
 
 def label_of(path: Path) -> str:

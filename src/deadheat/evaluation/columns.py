@@ -219,9 +219,8 @@ def open_scorings(
         return qrels, scorings
     path, other = path_of(qrels), None if table is None else path_of(table)
     is_same = table is None or (path is not None and other is not None and path.resolve() == other.resolve())
-    if is_same and scorings.qrels is not None:
-        return scorings.qrels, scorings
-    return Qrels(qrels, columns=given.get("qrels")), scorings
+    judged = scorings.qrels if is_same else None  # of a LETOR file
+    return judged or Qrels(qrels, columns=given.get("qrels")), scorings
 
 
 @dataclass(frozen=True, eq=False)

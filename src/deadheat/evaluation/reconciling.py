@@ -344,10 +344,9 @@ def check_conventions(
         Whether judgments call a query unanswerable; else ``no_relevant="zero"`` is the same as None, the default.
     """
     own, its = both if is_any else ({**one, "no_relevant": one.get("no_relevant") or "zero"} for one in both)
-    differing = ", ".join(f"{of} {own.get(of)!r} and {value!r}" for of, value in its.items() if value != own.get(of))
-    if differing:
+    if differing := [f"{of} {own.get(of)!r} and {value!r}" for of, value in its.items() if value != own.get(of)]:
         raise DataError(
-            f"{' and '.join(names)} were evaluated under different conventions ({differing})",
+            f"{' and '.join(names)} were evaluated under different conventions ({', '.join(differing)})",
             hint="evaluate both under the same",
         )
 

@@ -60,9 +60,7 @@ class TieSpread:
 
     def _over_fillings(self, find: Callable[[Placements], Any]) -> Any:  # noqa: ANN401 - an array, or several
         """Return what a function finds in the placements, or the mean of it over all fillings."""
-        if self.filling is None:
-            return find(self._near)
-        return np.mean([find(one) for one in self.filling], axis=0)
+        return find(self._near) if self.filling is None else np.mean([find(one) for one in self.filling], axis=0)
 
     def of(self, ranked: Placements) -> FloatArray:
         """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
