@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 import deadheat as dh
 from deadheat.benchmark.bench import read_finished
-from deadheat.data import trec_blocks
+from deadheat.data import rows as of_runs
 from deadheat.gates.notation import parse_gate, read_settings
 from deadheat.io.files import blocks
 from deadheat.io.formats import letor
@@ -143,7 +143,7 @@ class TrecInBlocks(Trec):
     name = "trec" + IN_BLOCKS
 
     def read(self, path: Path) -> list[Row]:
-        with patch.object(trec_blocks, "BLOCK", 40), dh.max_memory(1):
+        with patch.object(of_runs, "BLOCK", 40), dh.max_memory(1):
             found = dh.read_run(path, format="trec").to_polars()
         return [(q, d, repr(score + 0.0)) for q, d, score in found.iter_rows()]
 
@@ -198,7 +198,7 @@ class PlacedInBlocks(TrecInBlocks):
 
     def read(self, path: Path) -> list[Row]:
         run = dh.read_run(path, format="trec")
-        with patch.object(trec_blocks, "BLOCK", 40), dh.max_memory(1):
+        with patch.object(of_runs, "BLOCK", 40), dh.max_memory(1):
             in_blocks = dh.read_run(path, format="trec")
             in_blocks.check_duplicates()
             found = dh.place(self.JUDGED, in_blocks).to_polars()

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,8 +21,10 @@ from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import LARGEST_INTEGER, DataError, DeadheatWarning, Plain, as_precision, changed, counted
+from deadheat.io.files import BLOCK
+from deadheat.io.formats.trec import Marked, note_of_comments, read_blocks
 from deadheat.io.guarding import readable
-from deadheat.io.kinds import KEYS, Kind
+from deadheat.io.kinds import KEYS, TREC_FIELDS, Kind
 from deadheat.io.splitting import doc_hash
 from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mapping
 
@@ -105,6 +108,7 @@ def _to_decimals(scores: FloatArray, decimals: int) -> FloatArray:
 Numbers = TypeVar("Numbers", NDArray[np.float64], NDArray[np.uint32])
 WORTH = 1 << 18  # rows that are worth a thread
 FEW = 1 << 10  # rows that are compared at once
+ROW, SMALLEST = 40, 1 << 20  # bytes: of a short row of TREC, and of the smallest block that is read at once
 AT_ONCE = 1 << 16  # rows whose hashes are sorted together, in the processor's cache
 
 
@@ -436,6 +440,38 @@ class UnreadRows(LazyRows):
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""
         return MemoryRows(self.frame).repeated_pairs()
+
+
+class UnreadTrec(UnreadRows):
+    """A run in a TREC file, compressed or not, that is larger than memory: it is read block by block."""
+
+    def __init__(self, path: Path) -> None:
+        from deadheat.io.frames import Reading  # which needs Narwhals
+
+        self._path, self._marked = path, Marked("run")
+        self.reading, self.where, self.in_polars = Reading("run", "score"), str(path), True
+
+    @cached_property
+    def unchecked(self) -> nw.LazyFrame[Any]:
+        """All rows, in memory."""
+        import narwhals as nw
+
+        return nw.from_native(pl.concat(self.batches(BLOCK // ROW)).lazy())
+
+    def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the rows, block by block, about so many at a time."""
+        self._marked = Marked("run")
+        size, has_rows = min(BLOCK, max(SMALLEST, n_rows * ROW)), False
+        for frame in read_blocks(self._path, "run", self._marked, size):
+            if len(frame):
+                has_rows = True
+                yield frame
+        if not has_rows:
+            raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on the comments that were skipped."""
+        return note_of_comments(len(self._marked.comments), self._path)
 
 
 def ordered_by(

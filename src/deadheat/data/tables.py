@@ -24,6 +24,7 @@ from deadheat.data.rows import (
     Rows,
     ScorePrecision,
     UnreadRows,
+    UnreadTrec,
     ordered_by,
     rank_tuples,
     round_and_warn,
@@ -42,6 +43,7 @@ from deadheat.errors import (
 )
 from deadheat.io.files import CATALOGUE, exceeds, in_catalogue, path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, format_of, has_column, is_too_large, locate, scan
+from deadheat.io.formats.trec import ranks_of_file
 from deadheat.io.guarding import check_threads, guarded, phase
 from deadheat.io.kinds import ANSWERABLE, Kind, check_given
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
@@ -161,9 +163,7 @@ class DocumentTable(InNotebooks):
             content = self._scan(path)
             return replace(content, notes=(note, *content.notes))
         if self.kind == "run" and is_too_large(path, self.format):
-            from deadheat.data.trec_blocks import in_blocks  # it needs Narwhals, and few runs are so large
-
-            return in_blocks(path)
+            return Content(UnreadTrec(path), ranks=ranks_of_file(path))
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)
         if content.are_cases:  # which a higher floor reads
