@@ -129,12 +129,11 @@ def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[st
     files = [path.name if path.name.startswith(name) else name for name, path in given]  # others have no format
     numbered = [f"{name} #{names[: place + 1].count(name)}" for place, name in enumerate(names)]
     in_folders, both = ([a + b for a, b in zip(folders, own, strict=True)] for own in (names, files))
-    found = names
-    for longer in (in_folders, files, both, numbered):
-        found = [more if names.count(name) > 1 else name for more, name in zip(longer, names, strict=True)]
-        if len(set(found)) == len(found):
-            break
-    return found
+    tried = (
+        [more if names.count(name) > 1 else name for more, name in zip(longer, names, strict=True)]
+        for longer in (in_folders, files, both, numbered)
+    )
+    return next((found for found in tried if len(set(found)) == len(found)), numbered)
 
 
 def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
