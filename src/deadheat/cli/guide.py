@@ -1,9 +1,8 @@
 """Commands that show what deadheat has: measures, schema, demo."""
 
-from functools import partial
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 
@@ -125,12 +124,10 @@ def _copy(data: Path, folder: Path, *, force: bool) -> None:
 
     paths = [path for path in sorted(data.iterdir()) if path.is_file() and path.suffix != ".py"]
     try:
-        write_files(folder, {path.name: partial(_write, path) for path in paths}, force=force)
+        write_files(
+            folder, {path.name: lambda file, own=path: file.write(own.read_bytes()) for path in paths}, force=force
+        )
     except DataError as error:
         raise click.UsageError(error_message(error)) from None
     others = [path.name for path in paths if path.name != QRELS and not path.name.endswith(ENDING)]
     say(f"{folder}: {', '.join([QRELS, f'{len(paths) - 1 - len(others)} runs', *others])}")
-
-
-def _write(path: Path, file: IO[bytes]) -> None:
-    file.write(path.read_bytes())

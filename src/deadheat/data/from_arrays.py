@@ -169,13 +169,11 @@ def _repeated(sizes: IntArray) -> list[str]:
 
 
 def _described(values: NDArray[Any]) -> str:
-    """Return what is wrong with sizes, in words: there may be thousands."""
-    if values.ndim != 1 or values.dtype.kind not in "iuf":
-        return "text" if values.dtype.kind == "U" else f"shape {values.shape}, dtype {values.dtype}"
-    if wrong := [value for value in values.tolist() if value < 0 or value % 1]:
-        return f"{wrong[0]} among them"
+    """Return what sizes are, in words: there may be thousands."""
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        return f"an array of {values.dtype}, shape {values.shape}"
     many = counted(len(values), "number that sums", "numbers that sum")
-    return f"{many} to {int(values.sum())}" + ", as floats" * (values.dtype.kind == "f")
+    return f"{many} to {int(values.sum())}, the lowest {values.min(initial=0)}"
 
 
 MAX_CELLS = 1 << 24  # of a matrix of comparisons

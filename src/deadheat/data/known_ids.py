@@ -48,8 +48,7 @@ def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict:
     strict : bool
         Whether to raise `DataError` instead.
     """
-    relevance = pl.col("relevance")
-    is_relevant = relevance > 0 if rel is None else relevance >= rel
+    is_relevant = pl.col("relevance") > 0 if rel is None else pl.col("relevance") >= rel
     relevant = qrels.to_polars().filter(is_relevant)["doc_id"].unique(maintain_order=True).to_list()
     known = ids_of(collection)
     unknown = [doc for doc in relevant if doc not in known]

@@ -744,10 +744,9 @@ def check_each(*tables: DocumentTable | None, is_asked: bool = True) -> None:
 
 def _check_direction(notes: Collection[str], *, ascending: bool) -> None:
     """Raise if ranks, which have a direction, would be reversed."""
-    if ascending and not {RANKED, RANKED_BY_COLUMN}.isdisjoint(notes):
-        raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
-    if ascending and NEAREST in notes:
-        raise ParameterError(argument="ascending", given=True, allowed="False, as the nearest ranks first already")
+    if ascending and not {RANKED, RANKED_BY_COLUMN, NEAREST}.isdisjoint(notes):
+        why = "the nearest ranks first already" if NEAREST in notes else "there are ranks and no scores"
+        raise ParameterError(argument="ascending", given=True, allowed=f"False, as {why}")
 
 
 def path_of(source: Source) -> Path | None:

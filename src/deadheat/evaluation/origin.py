@@ -11,7 +11,6 @@ BRANCHES = (
     *("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILD_SOURCEBRANCHNAME"),
     *("BITBUCKET_BRANCH", "CIRCLE_BRANCH", "GIT_BRANCH"),
 )
-SECONDS = 11  # digits, of years of four
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,7 @@ class Origin:
         if not commit:
             branch, commit = _git()
         fixed = os.environ.get("SOURCE_DATE_EPOCH", "")  # of reproducible builds: seconds
-        is_fixed = fixed.isdecimal() and len(fixed) <= SECONDS
-        time = datetime.fromtimestamp(int(fixed), UTC) if is_fixed else datetime.now(UTC)
+        time = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
         return cls(time.isoformat(timespec="milliseconds").replace("+00:00", "Z"), branch, commit)
 
 

@@ -718,6 +718,5 @@ def _with_judge(human: Interval, scores: Scores) -> Interval:
 
 def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:
     """Return the weights of scores of the same queries, of shape (n_queries, n_scores); None where all are equal."""
-    if not any(one.is_weighted for one in scores):
-        return None
-    return np.column_stack([np.ones(len(one.values)) if one.weights is None else one.weights for one in scores])
+    columns = [np.ones(len(one.values)) if one.weights is None else one.weights for one in scores]
+    return np.column_stack(columns) if any(one.is_weighted for one in scores) else None
