@@ -1,6 +1,7 @@
 """Commands that show what deadheat has: measures, schema, demo."""
 
 from importlib.resources import as_file, files
+from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +125,7 @@ def _copy(data: Path, folder: Path, *, force: bool) -> None:
 
     paths = [path for path in sorted(data.iterdir()) if path.is_file() and path.suffix != ".py"]
     try:
-        write_files(
-            folder, {path.name: lambda file, own=path: file.write(own.read_bytes()) for path in paths}, force=force
-        )
+        write_files(folder, {path.name: methodcaller("write", path.read_bytes()) for path in paths}, force=force)
     except DataError as error:
         raise click.UsageError(error_message(error)) from None
     others = [path.name for path in paths if path.name != QRELS and not path.name.endswith(ENDING)]
