@@ -198,9 +198,7 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
     """Return ``"Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
     import difflib  # only a mistake needs it
 
-    by_folded: dict[str, str] = {}
-    for name in known:
-        by_folded.setdefault(name.casefold(), name)
+    by_folded = {name.casefold(): name for name in reversed([*known])}  # of two, the first one
     near = difflib.get_close_matches(str(given).casefold(), by_folded, n=1, cutoff=0.6)
     return f"Did you mean {by_folded[near[0]]!r}?" if near else ""
 

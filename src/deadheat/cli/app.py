@@ -22,7 +22,7 @@ from dataclasses import fields
 from importlib import import_module
 from textwrap import wrap
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
@@ -169,7 +169,7 @@ class App(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
         _buffer_stdout()
-        with _signals_as_exceptions() as received:
+        with _signals_as_exceptions():
             try:
                 code = super().main(args, prog_name, standalone_mode=False, **extra) or 0  # commands return None
                 if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
@@ -179,7 +179,7 @@ class App(click.Group):
             except BaseException as error:  # noqa: BLE001 - such as a full disk while --help is printed
                 known = isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort)
                 code = _shown(error if known else _ending(error, self))
-        sys.exit(received[0] if received else code)
+        sys.exit(code)
 
 
 def error_message(error: DeadheatError, command: click.Command | None = None, *, has_place: bool = True) -> str:
@@ -210,7 +210,7 @@ def _ending(error: BaseException, command: click.Command) -> BaseException:
         if error.errno == errno.EPIPE:
             return click.exceptions.Exit(BROKEN_PIPE)
         where = "" if error.filename is None else f"{printable(str(error.filename))}: "
-        return CommandError(f"{'cannot write: ' if error.errno in FULL else where}{reason(error)}")
+        return CommandError(f"{'cannot write: ' if error.errno in FULL else where}{error.strerror}")
     bug = "This is a bug in deadheat; please report it with the output of --debug."
     return CommandError(f"{type(error).__name__}: {error}\n{bug}", BUG)
 
@@ -230,33 +230,22 @@ def _shown(error: BaseException) -> int:
 
 
 @contextmanager
-def _signals_as_exceptions() -> Iterator[list[int]]:
-    """Turn SIGTERM and SIGHUP into an exception, so that temporary files are removed.
-
-    Yields a list that receives the exit code, because Polars replaces the exception by its own while it writes.
-    An ignored signal stays ignored (nohup), and a second signal does not interrupt the handling of the first.
-    """
-    received: list[int] = []
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+def _signals_as_exceptions() -> Iterator[None]:
+    """Turn SIGTERM and SIGHUP into an exception, so that temporary files are removed; what is ignored stays ignored."""
     is_main = threading.current_thread() is threading.main_thread()
-    changed = [number for number in numbers if is_main and signal.getsignal(number) is signal.SIG_DFL]
-
-    def end(number: int, _: FrameType | None) -> None:
-        for one in changed:
-            signal.signal(one, signal.SIG_IGN)
-        received.append(128 + number)
-        raise SystemExit(received[0])
-
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if is_main and hasattr(signal, name)]
+    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
     for number in changed:
-        signal.signal(number, end)
+        signal.signal(number, _end)
     try:
-        yield received
-    except SystemExit:
-        if not received:
-            raise
+        yield
     finally:
         for number in changed:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
 
 
 def _buffer_stdout() -> None:
@@ -291,13 +280,6 @@ def _stderr_may_fail() -> Iterator[None]:
         yield
     except OSError:
         discard(sys.stderr)
-
-
-def reason(error: OSError) -> str:
-    """Return why a write failed."""
-    if error.errno == errno.EFBIG:
-        return "the file would exceed the limit on file size (ulimit -f)"
-    return error.strerror or str(error)
 
 
 def discard(stream: TextIO) -> None:

@@ -166,8 +166,12 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     languages = None if queries is None else languages_of_queries(comparison, queries)
     reports = {}
     for n, columns in enumerate(groupings):
-        own: dict[str, Any] = {"qrels": shown_path(qrels, "the qrels"), "columns": columns, "margin": options["margin"]}
-        own["strata"] = strata_of(comparison, columns, queries) if queries is not None and columns else None
+        own: dict[str, Any] = {
+            "qrels": shown_path(qrels, "the qrels"),
+            "columns": columns,
+            "margin": options["margin"],
+            "strata": strata_of(comparison, columns, queries) if queries is not None and columns else None,
+        }
         if options["compact"]:
             reports[":".join(columns)] = report_compact(comparison, **own, digits=output.digits)
             continue

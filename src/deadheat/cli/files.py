@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
 import click
 
 import deadheat as dh
-from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, reason, refuse, refuse_if, say
+from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, refuse, refuse_if, say
 from deadheat.errors import (
     STDIN,
     STREAM,
@@ -673,7 +673,7 @@ def writing(output: str | None) -> Iterator[None]:
         if is_stdout:
             discard(sys.stdout)
         what = "" if is_stdout else f" {output!r}"
-        raise CommandError(f"cannot write{what}: {reason(error)}", BAD_DATA) from error
+        raise CommandError(f"cannot write{what}: {error.strerror or error}", BAD_DATA) from error
 
 
 def standard_output() -> TextIO:

@@ -71,8 +71,12 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
         refuse(("notations", "missing", "no_relevant", "beside", "listed"), "needs QRELS: deadheat ties RUN QRELS")
     output = Output(options, [run, qrels])
     measures = None if qrels is None else measures_of(options)
-    own: dict[str, Any] = {name: options[name] for name in ("missing", "no_relevant")}
-    own |= {"beside": options["beside"] or "doc_id", "check_duplicates": False}  # what was opened is checked
+    own: dict[str, Any] = {
+        "missing": options["missing"],
+        "no_relevant": options["no_relevant"],
+        "beside": options["beside"] or "doc_id",
+        "check_duplicates": False,  # what was opened is checked
+    }
     judgments = None if qrels is None else open_qrels(qrels)
     if judgments is not None and options["listed"] is not None:
         listed = orders_of_query(judgments, open_run(run), options["listed"], measures)

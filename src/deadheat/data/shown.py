@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
-from deadheat.errors import ParameterError, package
+from deadheat.errors import ParameterError, collected, package
 from deadheat.io.guarding import check_threads
 
 if TYPE_CHECKING:
@@ -82,14 +82,12 @@ def flat(numbers: Numbers) -> dict[str, float]:
     """
     found = [(parts, float(number)) for parts, number in numbers if number is not None and math.isfinite(number)]
     # the names of a part are told apart wherever it is used, so that all its numbers have the same
-    owners: dict[tuple[str, ...], dict[Label, None]] = {}
-    for parts, _ in found:
-        for place in range(len(parts)):
-            owners.setdefault(_above(parts, place), {})[parts[place]] = None
+    owners = collected((_above(parts, place), parts[place]) for parts, _ in found for place in range(len(parts)))
+    are_alone = {name: len(set(own)) == 1 for name, own in owners.items()}
     names: dict[str, float] = {}
     for parts, number in found:
         shown = [
-            _flat_part(part) if len(owners[_above(parts, place)]) == 1 or part == _flat_part(part) else _hashed(part)
+            _flat_part(part) if are_alone[_above(parts, place)] or part == _flat_part(part) else _hashed(part)
             for place, part in enumerate(parts)
         ]
         name = ".".join(shown)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib import import_module
+from math import isnan
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -607,12 +608,11 @@ class Evaluation(Plottable, Shown):
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
-        nested: dict[str, dict[str, float]] = {query: ByMeasure() for query in self.query_ids.tolist()}
-        for scores in self:
-            for query, value in zip(self.query_ids.tolist(), scores.values.tolist(), strict=True):
-                if value == value:  # noqa: PLR0124 - a value that is not NaN
-                    nested[query][scores.measure.label] = value
-        return nested
+        columns = [(scores.measure.label, scores.values.tolist()) for scores in self]
+        return {
+            query: ByMeasure({name: values[n] for name, values in columns if not isnan(values[n])})
+            for n, query in enumerate(self.query_ids.tolist())
+        }
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value.

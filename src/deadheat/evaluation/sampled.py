@@ -92,9 +92,8 @@ def _refuse_other(measure: Measure) -> None:
     is_top = (
         isinstance(measure, CutTopMeasure) and isinstance(measure, RelevanceMeasure) and moment is TopMeasure.moment
     )
-    if has_moments and (is_weighted or is_top) and getattr(measure, "floor", "zero") == "zero":
-        return
-    if not isinstance(measure, RR | Hit):
+    is_linear = has_moments and (is_weighted or is_top) and getattr(measure, "floor", "zero") == "zero"
+    if not is_linear and not isinstance(measure, RR | Hit):
         raise MeasureError(
             "sampled= is for linear measures (nDCG, DCG, P, R, RBP), RR and Hit: others have no mean in closed form",
             measure=measure.label,
