@@ -356,9 +356,8 @@ class Design(Estimation):
         """Raise `ParameterError` if systems of these names, with clusters or weights or not, cannot be compared so."""
         if len(names) < 2:
             raise ParameterError("a comparison needs two runs or more", given=len(names))
-        for baseline in self.against:
-            if baseline not in names:
-                raise ParameterError(argument="baseline", given=baseline, allowed=names)
+        if unknown := [one for one in self.against if one not in names]:
+            raise ParameterError(argument="baseline", given=unknown[0], allowed=names)
         for name, is_given in (("cluster", has_clusters), ("weights", has_weights)):
             if is_given and self.test not in {*CLUSTERED, TUKEY}:
                 raise ParameterError(argument="test", given=self.test, allowed=(*CLUSTERED, TUKEY), beside={name: None})

@@ -193,8 +193,10 @@ def _gathered(
         texts = {} if subject.queries is None else subject.queries.texts(subject.query_ids)
         subject = replace(subject, tables=before_and_after(subject.comparison, texts), heading="Before and after")
     for name, own in subject.evaluations.items():
-        has_repeats = any(one.repeats is not None for one in own)
-        refuse_if(has_repeats, f"{name} has repeats, and a page shows the ranking of one run: give one of them")
+        refuse_if(
+            any(one.repeats is not None for one in own),
+            f"{name} has repeats, and a page shows the ranking of one run: give one of them",
+        )
     languages: list[dh.Languages] = []
     if subject.comparison is not None and subject.queries is not None:
         languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]

@@ -462,10 +462,9 @@ class UnreadTrec(UnreadRows):
         """Yield the rows, block by block, about so many at a time."""
         self._marked = Marked("run")
         size, has_rows = min(BLOCK, max(SMALLEST, n_rows * ROW)), False
-        for frame in read_blocks(self._path, "run", self._marked, size):
-            if len(frame):
-                has_rows = True
-                yield frame
+        for frame in filter(len, read_blocks(self._path, "run", self._marked, size)):
+            has_rows = True
+            yield frame
         if not has_rows:
             raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
 

@@ -366,9 +366,8 @@ class Qrels(DocumentTable):
         self.path = None  # its lines are read
         rows = super()._read(judged)
         self.path = path
-        nested: Any = rows.to_dict()
-        for query in self.unanswerable:
-            nested.setdefault(query, {})
+        held = rows.to_dict()
+        nested = held | {query: held.get(query, {}) for query in self.unanswerable}
         return MappingRows(nested, self.kind, self.where) if self.unanswerable else rows
 
     def _look_at(self, content: Content) -> None:
@@ -737,9 +736,8 @@ def read_run(
 
 def check_each(*tables: DocumentTable | None, is_asked: bool = True) -> None:
     """Raise `DuplicateError` if a table repeats a (query, document) pair, where that is asked for; None is no table."""
-    for table in tables if is_asked else ():
-        if table is not None:
-            table.check_duplicates()
+    for table in filter(None, tables if is_asked else ()):
+        table.check_duplicates()
 
 
 def _check_direction(notes: Collection[str], *, ascending: bool) -> None:

@@ -646,9 +646,6 @@ class Evaluation(Plottable, Shown):
         yield ("n_queries",), len(self.query_ids)
         for scores in self:
             yield from scores.named_numbers()
-            if scores.has_unjudged_bounds:
-                yield (scores.measure.label, "unjudged_min"), scores.mean_unjudged_min
-                yield (scores.measure.label, "unjudged_max"), scores.mean_unjudged_max
 
 
 def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:

@@ -524,13 +524,12 @@ def names_of(columns: str | Sequence[str]) -> list[str]:
 def check_columns(names: Sequence[str], table: Queries) -> None:
     """Raise `ColumnError` if the table lacks a column, or the result has another column of that name."""
     table.check_columns(names)
-    for name in names:
-        if name in RESERVED:
-            raise ColumnError(
-                f"the stratum column {name!r} has the same name as a column of the result",
-                hint="give it another name",
-                path=table.where,
-            )
+    if taken := RESERVED.intersection(names):
+        raise ColumnError(
+            f"the stratum column {min(taken)!r} has the same name as a column of the result",
+            hint="give it another name",
+            path=table.where,
+        )
 
 
 def keys_of(stratum: Stratum) -> tuple[str, ...]:

@@ -74,10 +74,8 @@ def rescored(
 
 def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
     """Return an evaluation whose queries have the weights that they have in others, if these have any."""
-    own: dict[str, float] = {}
-    for one in others:
-        if one.weights is not None:
-            own |= zip(one.query_ids.tolist(), one.weights.tolist(), strict=True)
+    held = [(one.query_ids.tolist(), one.weights.tolist()) for one in others if one.weights is not None]
+    own = {query: weight for ids, weights in held for query, weight in zip(ids, weights, strict=True)}
     return evaluation.weighted(own) if own else evaluation
 
 

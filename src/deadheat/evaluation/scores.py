@@ -437,6 +437,8 @@ class Scores(InNotebooks):
         yield (self.measure.label,), self.reported()
         for of_ties in ("tie_std", "tie_min", "tie_max"):
             yield (self.measure.label, of_ties), self.reported(of_ties)
+        for name in UNJUDGED if self.has_unjudged_bounds else ():
+            yield (self.measure.label, name), getattr(self, f"mean_{name}")
 
     @property
     def has_relevant(self) -> BoolArray:
