@@ -111,18 +111,18 @@ def test_whole_numbers_are_ids(qrels: object, run: object) -> None:
         ([("q", 7, 1.0), ("q", "7", 2.0)], "expected one of both"),
         ({"q": {"a", "b"}}, "a set has no order: give a list, best first"),
         ({"q": "a"}, r"got str .*; write \[id\] for a single document"),
-        ({"q": [1.5]}, "an item for query 'q' is not an id.*got float 1.5"),
-        ({"q": [True]}, "an item for query 'q' is not an id.*got bool True"),
-        ({"q": [None]}, "is not an id, .*got NoneType None"),
-        ({"q": [object()]}, r"use dh.Run.of_results\(...\)"),
+        ({"q": [1.5]}, "cannot find the id of result 1 for query 'q', got float 1.5"),
+        ({"q": [True]}, "cannot find the id of result 1 for query 'q', got bool True"),
+        ({"q": [None]}, "cannot find the id of result 1 for query 'q', got NoneType None"),
+        ({"q": [object()]}, "cannot find the id of result 1 for query 'q', got object"),
         ({"q": [("a", 0.5), "b"]}, "result 2 for query 'q' has no score, others have one"),
-        ({"q": 0.5}, "for query 'q', .*got float 0.5"),
+        ({"q": 0.5}, "got float 0.5 for query 'q'"),
         ({"q": ["a"], "r": {"a": 1.0}}, "documents for query 'r' have a score, those for 'q' have none"),
         ({"q": ["a", "b", "a"]}, r"'a' comes 2 times for query 'q' \(results 1, 3\)"),
         ({"q": [("a", 1), ("a", 2)]}, "'a' comes 2 times"),
         ({"q": []}, "it has no documents"),
         ({"q": [10**5000]}, "an id is a number of thousands of digits"),
-        ({"q": np.zeros((2, 2))}, "for query 'q', .*got ndarray"),
+        ({"q": np.zeros((2, 2))}, r"got ndarray array\("),
     ],
 )
 def test_lists_that_are_refused(source: object, message: str) -> None:
@@ -228,7 +228,7 @@ def test_files_of_judgments(tmp_path: Path, name: str, text: str) -> None:
         ),
         ("x.csv", "query_id,doc_ids\nq,a|b\n", ColumnError, "would hold lists of documents.*a row for each document"),
         ("x.csv", "query_id,doc_id,rank\nq,a,x\n", DataError, r"x\.csv:2: rank must be a number, got 'x'"),
-        ("x.json", '{"q": ["a", null]}', SourceTypeError, r"x\.json: .* is not an id, .*got NoneType None"),
+        ("x.json", '{"q": ["a", null]}', SourceTypeError, r"x\.json: cannot find the id of result 2 .*got NoneType None"),
         ("x.csv", "query_id,doc_id,rank\nq,a,0\n", DataError, "rank of document 'a' for query 'q' is 0"),
         (
             "x.jsonl",
@@ -300,7 +300,7 @@ def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
         dh.read_run(tmp_path / "x.jsonl")
     scored = {"query_id": ["q"], "retrieved": [["a", "b"]], "scores": [[0.1, 0.9]]}
     assert dh.read_run(pl.DataFrame(scored)).to_dict() == {"q": {"a": 0.1, "b": 0.9}}
-    with pytest.raises(ColumnError, match="retrieved of query 'q' is a set, which has no order"):
+    with pytest.raises(SourceTypeError, match="for query 'q'; a set has no order"):
         dh.read_run(pd.DataFrame({"query_id": ["q"], "retrieved": [{"a", "b"}]}))
     arrays = pd.DataFrame({"query_id": ["q", "r"], "doc_id": [np.array(["a", "b"]), np.array([])]})
     assert dh.read_run(arrays).to_dict() == {"q": {"a": -1, "b": -2}}

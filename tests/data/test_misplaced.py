@@ -107,7 +107,7 @@ def test_a_function_of_a_pair_that_looks_for_a_document() -> None:
 def test_how_an_object_is_shown() -> None:
     whole = repr(Document("a"))
     assert described(Document("a")) == f"{whole[:60]}..."
-    with pytest.raises(SourceTypeError, match=r"got Document\(metadata=.*xxx\.\.\.; for objects"):
+    with pytest.raises(SourceTypeError, match=r"got Document\(metadata=.*xxx\.\.\.; write dh"):
         dh.evaluate(QRELS, {"q1": [(Document("a"), 0.5)]})
 
 

@@ -20,6 +20,7 @@ from deadheat.errors import (
     DuplicateError,
     FileFormatError,
     MalformedRowError,
+    SourceTypeError,
     SwappedFilesError,
 )
 from deadheat.io.formats import locate, scan
@@ -70,8 +71,8 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
     [
         ("[1, 2]", FileFormatError, "expected {query_id: {doc_id: number}} or {query_id: [doc_id, ...]}, got a list"),
         ("3", FileFormatError, "got '3'"),
-        ('{"q": "a"}', FileFormatError, "for query 'q'"),
-        ('{"q": 1.5}', FileFormatError, "got '1.5' for query 'q'"),
+        ('{"q": "a"}', SourceTypeError, "for query 'q'"),
+        ('{"q": 1.5}', SourceTypeError, "got float 1.5 for query 'q'"),
         (
             '{"q": {"d": {"e": 1}}}',
             DataError,
@@ -102,7 +103,7 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
         ('{"q": {}}', DataError, "it has no documents"),
     ],
 )
-def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[DataError], message: str) -> None:
+def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=re.escape(message)):
         scan(written(tmp_path, content, "x.json"), "run")
 

@@ -42,7 +42,7 @@ RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
 ASSUMED: dict[Kind, str] = {"run": RANKED, "qrels": "documents without a relevance count as 1"}
 CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 LISTS: dict[Kind, str] = {
-    "run": "a dict {document: score}, a ranked list of ids, or a list of (id, score)",
+    "run": "a dict {document: score}, or a list of results, of ids or of (id, score), best first",
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
 NEAREST = "distances of Chroma: the score of a result is minus its distance"
@@ -176,26 +176,15 @@ class Reader:
             return (ASSUMED[self.kind],)
         return () if name == VALUE_COLUMN[self.kind] else (f"the {name} of each result counts as its score",)
 
-    def plain(self, given: object, query: object) -> Mapping[str, float]:
-        """Return the documents of one query that a user wrote: a dict, ids, pairs, or results as dicts."""
-        if isinstance(given, Mapping):
+    def documents(self, given: object, query: object) -> Mapping[str, Any]:
+        """Return the documents of one query; in a ranked list their number is minus the rank, of judgments it is 1."""
+        results = results_in(given, self.kind)
+        if results is None:
+            if not isinstance(given, Mapping) or any(isinstance(one, list | Mapping) for one in given.values()):
+                raise self._no_list(given, query)
             if given:
                 self._saw(query, VALUE_COLUMN[self.kind], next(iter(given)))
             return given
-        items = _items(given, self.kind)
-        if items is None:
-            raise self._not_plain(f"for query {query!r}", given)
-        for item in items:
-            one = item[0] if isinstance(item, tuple | list) and len(item) == 2 else item
-            if not (is_id(one) or isinstance(one, Mapping)):
-                raise self._not_plain(f"an item for query {query!r} is not an id", one)
-        return self.documents(items, query)
-
-    def documents(self, given: object, query: object) -> dict[str, Any]:
-        """Return the documents of one query; in a ranked list their number is minus the rank, of judgments it is 1."""
-        results = results_in(given)
-        if results is None:
-            raise self._no_list(given, query)
         docs, numbers = self._parts(results, query)
         name = VALUE_COLUMN[self.kind]
         if self.number is None and all(number is None for number in numbers):
@@ -358,34 +347,22 @@ class Reader:
             line=self.line,
         )
 
-    def _not_plain(self, problem: str, given: object) -> SourceTypeError:
-        """Return the error for documents that a user wrote in a shape that cannot be read."""
-        hint = f"for objects of other libraries use {CALL[self.kind]}(...)"
+    def _no_list(self, given: object, query: object) -> SourceTypeError:
+        hint = ""
         if isinstance(given, AbstractSet):
             hint = "a set has no order: give a list, best first"
         elif is_id(given):
             hint = "write [id] for a single document"
-        return SourceTypeError(
-            problem,
-            given=Plain(described(given)),
-            allowed=LISTS[self.kind],
-            hint=hint,
-            path=self.where,
-            line=self.line,
-        )
-
-    def _no_list(self, given: object, query: object) -> SourceTypeError:
-        hint = ""
-        if isinstance(given, Mapping) and given and all(isinstance(one, Real) for one in given.values()):
-            hint = f"dh.{self.kind.capitalize()}(...) reads {{query: {{document: {VALUE_COLUMN[self.kind]}}}}}"
         elif is_of_chroma(given):
             hint = "it has the results of several queries: give it alone, or query for one at a time"
         elif isinstance(given, Mapping):
             hint = f"its keys are {', '.join(map(repr, list(given)[:6]))}: give the list that is in it"
         return SourceTypeError(
-            given=Plain(f"{type(given).__name__} for query {query!r}"),
-            allowed="a list of results, best first",
+            given=Plain(f"{described(given)} for query {query!r}"),
+            allowed=LISTS[self.kind],
             hint=hint,
+            path=self.where,
+            line=self.line,
         )
 
     def _no_id(self, held: object, what: str) -> DataError | SourceTypeError:
@@ -417,7 +394,7 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
         A document appears twice.
     """
     reader = Reader(kind, where)
-    return {query: reader.plain(given, query) for query, given in source.items()}, reader.assumed()
+    return {query: reader.documents(given, query) for query, given in source.items()}, reader.assumed()
 
 
 def lists_of_rows(
@@ -441,7 +418,6 @@ def lists_of_rows(
     for line, row in rows:
         reader.line = line
         query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
-        what = f"{columns['doc_id']} of query {query!r}"
         if not is_id(query):
             raise DataError(
                 f"{columns['query_id']} {query!r:.60} is not an id",
@@ -451,26 +427,18 @@ def lists_of_rows(
             )
         if str(query) in found:  # also as 1 and "1"
             raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
-        if kind == "run" and isinstance(documents, AbstractSet):
-            raise ColumnError(
-                f"{what} is a set, which has no order", allowed="a list, best first", path=path, line=line
-            )
-        if isinstance(documents, Mapping):
-            documents = results_in(documents)
-        if not isinstance(documents, Collection) or isinstance(documents, str):
-            raise DataError(f"{what} is {documents!r:.60}", allowed="a list of ids", path=path, line=line)
-        numbers = None if value is None else row.get(value)
-        if numbers is not None:
-            if not isinstance(numbers, Collection) or len(numbers) != len(documents):
+        listed, numbers = results_in(documents, kind), None if value is None else row.get(value)
+        if listed is not None and numbers is not None:
+            if not isinstance(numbers, Collection) or len(numbers) != len(listed):
                 raise ColumnError(
-                    f"{value} of query {query!r} is not a list of {counted(len(documents), 'number')}",
+                    f"{value} of query {query!r} is not a list of {counted(len(listed), 'number')}",
                     allowed=f"one for each of {columns['doc_id']}",
                     path=path,
                     line=line,
                 )
             scores = [_of_rank(one, query, path, line) for one in numbers] if "rank" in columns else numbers
-            documents = list(zip(documents, scores, strict=True))
-        found[str(query)] = reader.plain(list(documents), query)
+            listed = list(zip(listed, scores, strict=True))
+        found[str(query)] = reader.documents(documents if listed is None else listed, query)
     assumed = reader.assumed()
     return found, (RANKED_BY_COLUMN,) if "rank" in columns and not assumed else assumed
 
@@ -482,28 +450,23 @@ def _of_rank(rank: object, query: object, path: str | Path, line: int | None) ->
     raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)
 
 
-def _items(given: object, kind: Kind) -> Sequence[Any] | None:
-    """Return the items of one query's documents; None for what has none in an order that means something."""
-    if kind == "qrels" and is_id(given):
-        return [given]
-    if kind == "qrels" and isinstance(given, AbstractSet):
-        return sorted(given, key=str)
-    if isinstance(given, list | tuple):
-        return given
-    to_list = getattr(given, "tolist", None) or getattr(given, "to_list", None)  # arrays, Series
-    return list(to_list()) if to_list is not None and getattr(given, "ndim", 1) == 1 else None
+def results_in(given: object, kind: Kind = "run") -> Sequence[Any] | None:
+    """Return the list of results in what a search returned for one query; None if there is none in an order.
 
-
-def results_in(given: object) -> Sequence[Any] | None:
-    """Return the list of results in what a search returned for one query; None if there is none.
+    Judgments may be a single id, or a set.
 
     Examples
     --------
     >>> results_in({"took": 3, "hits": {"hits": [{"_id": "d1"}]}})
     [{'_id': 'd1'}]
     """
+    if kind == "qrels" and (is_id(given) or isinstance(given, AbstractSet)):
+        return sorted(given, key=str) if isinstance(given, AbstractSet) else [given]
     if given is None or isinstance(given, str | bytes | list | tuple):
         return given if isinstance(given, list | tuple) else None
+    to_list = getattr(given, "tolist", None) or getattr(given, "to_list", None)  # arrays, Series
+    if callable(to_list) and getattr(given, "ndim", 1) == 1:
+        return list(to_list())
     if is_of_chroma(given):
         lists = lists_of_chroma(given, "results")  # type: ignore[arg-type]  # a dict
         return lists[0] if len(lists) == 1 else None
@@ -511,10 +474,6 @@ def results_in(given: object) -> Sequence[Any] | None:
         held = value_at(given, path)
         if isinstance(held, list | tuple):
             return held
-    if isinstance(given, Mapping):
-        return None
-    if (items := _items(given, "run")) is not None:
-        return items
     return list(given) if isinstance(given, Iterable) and not isinstance(given, Collection) else None
 
 

@@ -6,6 +6,7 @@ That is ``{query_id: {doc_id: number}}``, as pytrec_eval and ranx use it, lists,
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -55,8 +56,8 @@ from deadheat.io.kinds import (
     value_column,
 )
 from deadheat.io.objects import JsonText, object_of, parsed, read_text
-from deadheat.io.results import lists_of_rows, nested_of
-from deadheat.io.sources import exported
+from deadheat.io.results import lists_of_rows
+from deadheat.io.sources import read_object
 from deadheat.io.values import (
     all_numbers,
     are_plain,
@@ -65,8 +66,6 @@ from deadheat.io.values import (
     holds_controls,
     holds_only_ids,
     is_broken,
-    is_id,
-    is_plain,
     read_value,
 )
 
@@ -313,17 +312,8 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if not isinstance(held, dict):
         found = "a list" if isinstance(held, list) else shown(json.dumps(held))
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
-    notes: tuple[str, ...] = ()
-    known = exported(held, kind, str(path))
-    if known is not None:
-        held, notes = known
-    elif not is_plain(held):
-        for query, documents in held.items():
-            if not isinstance(documents, dict | list) and not (kind == "qrels" and is_id(documents)):
-                found = shown(json.dumps(documents))
-                raise FileFormatError(given=Plain(f"{found} for query {query!r}"), allowed=_EXPECTED, path=path)
-        held, notes = nested_of(held, kind, str(path))
-    return Content(checked(held, [text], path, kind), notes)
+    content = read_object(held, kind, str(path), {})
+    return replace(content, rows=checked(content.rows, [text], path, kind))
 
 
 def checked(held: Mapping[str, Any], texts: Iterable[str], path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
