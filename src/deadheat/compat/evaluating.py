@@ -14,7 +14,6 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from itertools import chain, repeat
 from pathlib import Path
 from types import ModuleType
@@ -316,19 +315,13 @@ class _ImportHook(MetaPathFinder):
     """Extends a tool as soon as it is imported: to import it before would take a second."""
 
     def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None = None,  # noqa: ARG002 - Python's signature
-        target: ModuleType | None = None,  # noqa: ARG002 - as above
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return the spec of a tool, whose loader extends it afterwards."""
         if fullname not in EXTENDED:
             return None
-        sys.meta_path.remove(self)  # the other finders are asked
-        try:
-            spec = find_spec(fullname)
-        finally:
-            sys.meta_path.insert(0, self)
+        others = [finder for finder in sys.meta_path if finder is not self]
+        spec = next(filter(None, (finder.find_spec(fullname, path, target) for finder in others)), None)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 

@@ -192,11 +192,9 @@ def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) ->
     from deadheat.io.frames import as_narwhals, collect
 
     frame = as_narwhals(source, where)
-    if isinstance(frame, nw.LazyFrame):
-        return collect(frame)
-    if isinstance(frame, nw.DataFrame):
+    if isinstance(frame, nw.LazyFrame | nw.DataFrame):
         with guarded(where):
-            return frame.to_polars()
+            return collect(frame.lazy())
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise SourceTypeError(
             given=Plain(type(source).__name__),

@@ -1,10 +1,9 @@
 """The formats of files with qrels or runs: importing this package reads all its files, which fill the registry."""
 
 import os
-import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -254,20 +253,8 @@ def write(
     rows = frame.select("query_id", "doc_id", *topics, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
     _check(rows, kind, path, form)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
-    with file_of as file, _errors_of_the_system():
+    with file_of as file:
         form.write(rows, file, kind, tag, compression)
-
-
-@contextmanager
-def _errors_of_the_system() -> Iterator[None]:
-    """Raise as `OSError` with its number what Polars, which may write by itself, only describes."""
-    try:
-        yield
-    except (pl.exceptions.PolarsError, OSError) as error:
-        found = re.search(r"\(os error (\d+)\)$", str(error))
-        if found is None:
-            raise
-        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
 
 
 def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:

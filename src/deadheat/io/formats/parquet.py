@@ -1,5 +1,6 @@
 """Parquet: scanned lazily, so that a file larger than memory streams."""
 
+import io
 import mmap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -56,7 +57,9 @@ def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[
 
 
 def _write(rows: pl.DataFrame, file: IO[bytes], _kind: Kind, _tag: str, _compression: Compression) -> None:
-    rows.write_parquet(file)
+    held = io.BytesIO()
+    rows.write_parquet(held)  # into a file it would write by itself, and only describe what the system says
+    file.write(held.getbuffer())
 
 
 def check_pages(path: Path) -> None:

@@ -52,7 +52,6 @@ from deadheat.io.files import (
 from deadheat.io.formats.base import ROWS, Content, Format, frame_of_rows, ranks_of, register, split_off
 from deadheat.io.kinds import (
     KEYS,
-    KNOWN_NAMES,
     OTHER_KIND,
     SUBTOPIC,
     TREC_FIELDS,
@@ -300,12 +299,6 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
             hint=WRONG_ORDER[kind],
             path=path,
             line=line,
-        )
-    names = [field.decode("utf-8", "replace") for field in fields]
-    value = TREC_FIELDS[kind].index(VALUE_COLUMN[kind])
-    if len(names) == len(TREC_FIELDS[kind]) and names[value].casefold() in KNOWN_NAMES:
-        raise MalformedRowError(
-            f"these are names of columns, and TREC files have none: {shown(text)}", path=path, line=line
         )
     if len(fields) != len(TREC_FIELDS[kind]) and (hint := _looks_like(text)):
         raise MalformedRowError(
