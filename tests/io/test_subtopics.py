@@ -200,11 +200,6 @@ def test_a_format_without_a_place_for_subtopics_is_refused(tmp_path: Path, targe
     told = refused("convert", source, other, "--to", target)
     assert f"has judgments by subtopic, which {target} has no place for: write trec, csv" in told
     assert not other.exists()
-    with pytest.raises(DataError, match=f"{target} has no place for the subtopics"):
-        write(frame(), other, "qrels", format=target)
-    if target == "json":
-        ok("convert", source, other, "--no-subtopics")
-        assert dh.read_qrels(other).to_dict() == PLAIN
 
 
 def test_conversions_without_subtopics(tmp_path: Path) -> None:

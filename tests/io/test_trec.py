@@ -173,7 +173,7 @@ def test_the_first_bad_line_is_named(tmp_path: Path, bad: str, error: type[DataE
 
 @pytest.mark.parametrize("header", ["qid iter docno rank score tag", "query_id Q0 doc_id rank Score run"])
 def test_names_of_columns_are_no_row(tmp_path: Path, header: str) -> None:
-    with pytest.raises(DataError, match="score must be a number, got '[sS]core'") as caught:
+    with pytest.raises(DataError, match=r"score must be a number, got '[sS]core'") as caught:
         scan(written(tmp_path, f"{header}\n{ROW}"), "run")
     assert caught.value.line == 1
 

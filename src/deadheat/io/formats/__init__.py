@@ -12,10 +12,10 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.errors import Advice, ColumnError, DataError, DuplicateError, ParameterError, Plain, shown
+from deadheat.errors import Advice, ColumnError, DataError, ParameterError, Plain, shown
 from deadheat.io.files import BOM, HEAD, Compression, blocks, is_held, path_named, plain_head, readable, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
-from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
+from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.values import CONTROL
 
 for _file in iter_modules(__path__):
@@ -212,7 +212,7 @@ def write(
     Parameters
     ----------
     frame : polars.DataFrame
-        Columns query_id, doc_id, and relevance or score; of qrels perhaps subtopic.
+        Checked rows: query_id, doc_id, and relevance or score; of qrels perhaps subtopic, if the format has a place.
     target : path-like or binary file
         ``.gz`` and ``.zst`` compress. For a path, see `replacing`.
     kind : {"qrels", "run"}
@@ -224,12 +224,8 @@ def write(
     Raises
     ------
     DataError
-        If an id is null or empty.
-    DataError, DuplicateError
-        If reading the file back would refuse it.
-    DataError
-        If an id holds a blank, which TREC cannot say, or a control character, which only Parquet can; the format
-        has no place for subtopics; or the folder does not exist.
+        If an id is null or empty, or holds a blank, which TREC cannot say, or a control character, which only Parquet
+        can; or the folder does not exist.
     ParameterError
         If the format is unknown, or the tag is empty or holds a blank.
     """
@@ -243,34 +239,16 @@ def write(
             f"{form.name.capitalize()} is compressed inside",
             hint=f"name the file {path.with_suffix('').name!r}, without {path.suffix}",
         )
-    topics = [SUBTOPIC] if SUBTOPIC in frame.columns else []
-    if topics and not form.has_subtopics:
-        raise DataError(
-            f"{form.name} has no place for the subtopics of judgments, which would be lost",
-            allowed=", ".join(one.name for one in FORMATS.values() if one.has_subtopics),
-            path=path,
-        )
-    rows = frame.select("query_id", "doc_id", *topics, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
-    _check(rows, kind, path, form)
+    ids = [name for name in TEXTS if name in frame.columns]
+    rows = frame.select(*ids, pl.col(VALUE_COLUMN[kind]).cast(pl.Float64))
+    _check_ids(rows.select(ids), path, form)
     file_of = replacing(target) if isinstance(target, str | os.PathLike) else nullcontext(target)
     with file_of as file:
         form.write(rows, file, kind, tag, compression)
 
 
-def _check(rows: pl.DataFrame, kind: Kind, path: Path, form: Format) -> None:
-    """Raise what reading the file back would raise, before anything is written."""
-    value = rows[VALUE_COLUMN[kind]]
-    is_number = value.is_finite() if kind == "qrels" else value.is_not_nan()
-    wrong = value.filter(~is_number.fill_null(value=False)).to_list()
-    if wrong:
-        raise DataError(f"{value.name} must be a number", given=Plain(wrong[0]), path=path)
-    keys = rows.drop(VALUE_COLUMN[kind])
-    if keys.is_duplicated().any():
-        raise DuplicateError(
-            f"(query, document) pair {rows.filter(keys.is_duplicated()).row(0)[:2]} appears more than once",
-            allowed="once",
-            path=path,
-        )
+def _check_ids(keys: pl.DataFrame, path: Path, form: Format) -> None:
+    """Raise for ids that a format cannot hold, before anything is written."""
     for ids in keys:
         if (ids.null_count() or (ids == "").any()) and (ids.name != SUBTOPIC or form.splits_at):
             raise DataError(f"column {ids.name!r} holds a null or empty id", allowed="text", path=path)
