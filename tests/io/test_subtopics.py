@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, ParameterError
+from deadheat.errors import ColumnError, DuplicateError, MalformedRowError, ParameterError
 from deadheat.io.formats import FORMATS, write
 from support.command import call, ok
 
@@ -200,6 +200,9 @@ def test_a_format_without_a_place_for_subtopics_is_refused(tmp_path: Path, targe
     told = refused("convert", source, other, "--to", target)
     assert f"has judgments by subtopic, which {target} has no place for: write trec, csv" in told
     assert not other.exists()
+    if target == "json":
+        ok("convert", source, other, "--no-subtopics")
+        assert dh.read_qrels(other).to_dict() == PLAIN
 
 
 def test_conversions_without_subtopics(tmp_path: Path) -> None:
