@@ -112,8 +112,7 @@ def by_query(
 
 def said(what: str, **columns: object) -> pl.DataFrame:
     """Return rows in the columns of `SCHEMA`; those that are not given are null."""
-    given = pl.DataFrame(columns)
-    return given.select(
+    return pl.DataFrame(columns).select(
         pl.lit(what).alias(name)
         if name == "what"
         else pl.col(name).cast(dtype)

@@ -97,21 +97,18 @@ def widened(piece: AnyArray) -> AnyArray:
     return piece.astype(np.float32) if is_short(piece.dtype) else piece
 
 
-def namespace(array: object) -> Any:  # noqa: ANN401 - a module, which the standard describes
-    """Return the functions of an array's library as the standard names them.
+def library_of(array: object) -> Any:  # noqa: ANN401 - a module, which the standard describes
+    """Return the functions of the library that counts an array, as the standard names them: NumPy's for what it sees.
 
     Raises
     ------
     MissingDependencyError
-        array-api-compat is not installed.
+        It is another one, and array-api-compat is not installed.
     """
+    if not on_device(array):
+        return np
     what = f"arrays of {_library(array)} on {device_of(array)} need the package array-api-compat"
     return package("array_api_compat", what, "dense").array_namespace(array)
-
-
-def library_of(array: object) -> Any:  # noqa: ANN401 - as above
-    """Return the functions of the library that counts an array: NumPy's for what it can see."""
-    return namespace(array) if on_device(array) else np
 
 
 def device_of(array: object) -> str:
@@ -119,8 +116,7 @@ def device_of(array: object) -> str:
     if not _is_array(array):
         return "cpu"
     some: Any = array
-    found = some.devices() if _library(array) in _OF_JAX else {some.device}
-    return ", ".join(sorted(map(str, found)))
+    return ", ".join(sorted(map(str, some.devices() if _library(array) in _OF_JAX else [some.device])))
 
 
 def to_memory(array: object) -> AnyArray:
@@ -130,9 +126,7 @@ def to_memory(array: object) -> AnyArray:
         some = in_memory(some.cpu())
     elif _library(some) == "cupy":
         some = some.get()
-    elif _library(some) in _OF_JAX:
-        some = np.asarray(some)
-    elif on_device(some):
+    elif on_device(some) and _library(some) not in _OF_JAX:
         some = np.from_dlpack(some)
     return widened(np.asarray(some))
 
@@ -257,21 +251,17 @@ def compare(piece: Piece, row: IntArray, own: Array) -> Counts:
         Of the library and on the device of the piece.
     """
     found = Counts(np.zeros(len(row), np.int64), np.zeros(len(row), np.int64))
-    if not len(row):
-        return found
     n_rows, n_columns = piece.scores.shape
     sizes = np.bincount(row, minlength=n_rows)
     first = np.cumsum(sizes) - sizes
-    if piece.xp is not np:
-        alone = np.zeros(n_rows, np.bool_)
-    else:
-        alone = sizes > 0 if n_columns >= LONG else sizes * n_columns > MUCH
+    alone = (sizes > 0 if n_columns >= LONG else sizes * n_columns > MUCH) & (piece.xp is np)
     for number in np.flatnonzero(alone).tolist():
         mine = slice(first[number], first[number] + sizes[number])
         kept = None if piece.kept is None else piece.kept[number]
         found.above[mine], found.tied[mine] = _in_one_row(piece.scores[number], own[mine], kept)
-    if not alone.all():
-        _in_all_rows(piece, first, np.where(alone, 0, sizes), own, found)
+    others = np.where(alone, 0, sizes)
+    if others.any():
+        _in_all_rows(piece, first, others, own, found)
     return found
 
 
@@ -321,8 +311,6 @@ def _in_all_rows(piece: Piece, first: IntArray, sizes: IntArray, own: Array, fou
         column = xp.reshape(xp.take(own, beside(xp, places[-1], scores), axis=0), (-1, 1))
         both = (part > column, part == column)
         counts += [_in_each_row(is_so if mask is None else is_so & mask, xp) for is_so in both]
-    if not counts:
-        return
     ends = np.cumsum([len(one) for one in places for _ in ("above", "tied")])
     parts = np.split(to_memory(xp.concat(counts)), ends[:-1])  # which came from the device together
     for place, bigger, equal in zip(places, parts[::2], parts[1::2], strict=True):

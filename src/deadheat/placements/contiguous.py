@@ -500,21 +500,17 @@ class Together(Contiguous):
         n_queries, n_runs = queries.height, len(self._runs)
         with guarded(", ".join(run.where for run in self._runs)):
             counts, rows = count(self._blocks, self._qrels.to_polars())
+            counts = counts.with_columns(block=pl.int_range(pl.len(), dtype=pl.Int64))
             counts = counts.join(queries, on="query_id", how="left", maintain_order="left")
             counts = counts.with_columns(place=pl.Series(self._run_of * n_queries) + pl.col("code"))
         self._check_common(counts, queries)
-        known = counts.drop_nulls("place")
-        places = known["place"].to_numpy()
-        self._block = np.zeros(n_runs * n_queries, np.int64)
-        self._block[places] = np.flatnonzero(counts["place"].is_not_null().to_numpy())
-        n_retrieved, ends_in_tie = np.zeros(n_runs * n_queries, np.int64), np.zeros(n_runs * n_queries, np.bool_)
-        n_retrieved[places], ends_in_tie[places] = known["n_retrieved"].to_numpy(), known["ends_in_tie"].to_numpy()
-        top_score = np.full(n_runs * n_queries, np.nan)
-        top_score[places] = known["top_score"].to_numpy()
+        every = pl.DataFrame({"place": np.arange(n_runs * n_queries)})
+        every = every.join(counts, on="place", how="left", maintain_order="left")
+        self._block = every["block"].fill_null(0).to_numpy()
         firsts = np.arange(n_runs)[:, None] * n_queries
         return sort_rows(
             np.tile(np.array(queries["query_id"].to_list(), dtype=object), n_runs),
-            n_retrieved,
+            every["n_retrieved"].fill_null(0).to_numpy(),
             judged_query=(firsts + judged_query).ravel(),
             judged_relevance=np.tile(judged_relevance, n_runs),
             rows=(
@@ -522,8 +518,8 @@ class Together(Contiguous):
                 rows["doc_id"],
                 *(rows[name].to_numpy() for name in ("relevance", "above", "tied")),
             ),
-            ends_in_tie=ends_in_tie,
-            top_score=top_score,
+            ends_in_tie=every["ends_in_tie"].fill_null(value=False).to_numpy(),
+            top_score=every["top_score"].to_numpy(),
         )
 
     def _check_common(self, counts: pl.DataFrame, queries: pl.DataFrame) -> None:
@@ -608,8 +604,7 @@ class Kept(Contiguous):
     """
 
     def __init__(self, qrels: Qrels, run: Run, precision: ScorePrecision) -> None:
-        rows = run.rows
-        assert isinstance(rows, KeptRows)  # noqa: S101 - for the type checker
+        rows = cast("KeptRows", run.rows)
         super().__init__(
             qrels, run, (rows if precision is None else MemoryRows(run.rounded(precision).to_polars())).blocks
         )

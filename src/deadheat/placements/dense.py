@@ -162,12 +162,14 @@ class Counted:
     def judgments(self) -> pl.DataFrame:
         """Return query_id, doc_id and relevance of every judgment."""
         check_threads()
-        columns = {
-            "query_id": pl.Series(self.query_ids[self.query].tolist(), dtype=pl.String),
-            "doc_id": pl.Series(self.doc_ids.tolist(), dtype=pl.String),
-            "relevance": pl.Series(self.relevance, dtype=pl.Float64),
-        }
-        return pl.DataFrame(columns)
+        return pl.DataFrame(
+            {
+                "query_id": self.query_ids[self.query].tolist(),
+                "doc_id": self.doc_ids.tolist(),
+                "relevance": self.relevance,
+            },
+            schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64},
+        )
 
 
 def count_dense(
@@ -198,8 +200,8 @@ def count_dense(
     left_out = left_out_of(exclude, judged, shape)
     is_kept = matrix.is_kept(judged.query, judged.document)
     left_out = left_out.select(matrix.is_kept(left_out.query, left_out.document))
-    above, tied = (np.zeros(len(judged.query), np.int64) for _ in range(2))
-    above[is_kept], tied[is_kept], first = _count(matrix, judged.select(is_kept), left_out, depth)
+    above, tied = found = np.zeros((2, len(judged.query)), np.int64)
+    found[:, is_kept], first = _count(matrix, judged.select(is_kept), left_out, depth)
     n_left_out = np.bincount(left_out.query, minlength=shape[0])
     names = ids_at(queries, np.arange(shape[0]))
     return Counted(
@@ -225,10 +227,8 @@ def lists_of_matrix(scores: object, depth: int | None, **options: Any) -> Lists:
     **options
         As for :func:`count_dense`.
     """
-    found = count_dense(
-        scores, NOTHING, depth=int(cast("Any", scores).shape[-1]) if depth is None else depth, **options
-    )
-    return cast("Lists", found.lists)
+    n_ranks = int(cast("Any", scores).shape[-1]) if depth is None else depth
+    return cast("Lists", count_dense(scores, NOTHING, depth=n_ranks, **options).lists)
 
 
 def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Entries:
@@ -267,17 +267,14 @@ def numbers_of(
         raise ParameterError(
             argument=argument, given=Plain("a sparse matrix"), allowed=f"an array of {allowed}", hint=hint
         )
+    held = detached(given) if on_device(given) else in_memory(given)
     try:
-        found: Any = detached(given) if on_device(given) else np.asarray(in_memory(given))
-    except ValueError as error:
-        if isinstance(error, ParameterError):
-            raise
+        found: Any = held if on_device(held) else np.asarray(held)
+    except ValueError:
         shown = Plain("lists of several lengths")
         raise ParameterError(argument=argument, given=shown, allowed=f"an array of {allowed}", hint=hint) from None
-    if isinstance(found, np.ndarray):
-        is_number = found.dtype.kind in "fiub" or is_short(found.dtype)
-    else:
-        is_number = "complex" not in str(found.dtype)
+    is_seen = isinstance(found, np.ndarray)
+    is_number = found.dtype.kind in "fiub" or is_short(found.dtype) if is_seen else "complex" not in str(found.dtype)
     beside = next((one for one in for_each if hasattr(one, "shape") or isinstance(one, Sequence)), None)
     if len(found.shape) == 1 and beside is not None:
         n_rows = beside.shape[0] if hasattr(beside, "shape") else len(cast("Sequence[object]", beside))
@@ -350,12 +347,12 @@ def ids_at(ids: TextArray | None, places: IntArray) -> TextArray:
 
 def _count(
     matrix: Matrix, judged: Entries, left_out: Entries, depth: int | None
-) -> tuple[IntArray, IntArray, tuple[IntArray, IntArray, IntArray, IntArray] | None]:
+) -> tuple[IntArray, tuple[IntArray, IntArray, IntArray, IntArray] | None]:
     """Count the documents above and tied with each judged one, those that are left out not among them.
 
     With a depth also find query, document, above and tied of the first documents of each list.
     """
-    above, tied = (np.zeros(len(judged.query), np.int64) for _ in range(2))
+    above_and_tied = np.zeros((2, len(judged.query)), np.int64)
     lists: list[tuple[IntArray, ...]] = []
     for rows, pieces in matrix.pieces():
         own, others = judged.of_rows(rows), left_out.of_rows(rows)
@@ -367,25 +364,21 @@ def _count(
             if wrong := first_wrong(piece):
                 query, document = rows.start + wrong[0], columns.start + wrong[1]
                 raise DataError(f"score of document {document} for query {query} is NaN")
-            counts = compare(piece, row, scores)
-            above[own] += counts.above
-            tied[own] += counts.tied
+            above_and_tied[:, own] += compare(piece, row, scores)
             if depth is not None:
                 here = (columns.start <= document_out) & (document_out < columns.stop)
                 found = first_of(piece, row_out[here], document_out[here] - columns.start, depth)
                 first.append((found[0], found[1] + columns.start, found[2]))
         if others.start < others.stop:
             out = to_memory(matrix.at(left_out.query[others], left_out.document[others]))
-            counts = compare_some(row, to_memory(scores), row_out, out)
-            above[own] -= counts.above
-            tied[own] -= counts.tied
+            above_and_tied[:, own] -= compare_some(row, to_memory(scores), row_out, out)
         if depth is not None:
             query, *placed = ties_of(first, depth)
             lists.append((query + np.int32(rows.start), *placed))
     if depth is None:
-        return above, tied, None
+        return above_and_tied, None
     of_query, document, before, beside = (np.concatenate(each) for each in zip(*lists, strict=True))
-    return above, tied, (of_query, document, before, beside)
+    return above_and_tied, (of_query, document, before, beside)
 
 
 def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:
@@ -424,10 +417,9 @@ def _of_sparse(given: Any, shape: tuple[int, int], argument: str) -> Entries:  #
         raise _wrong(argument, f"a sparse matrix of shape {given.shape}", shape)
     found = given.tocsr().copy()
     found.sum_duplicates()  # and sorts
+    found.eliminate_zeros()
     coordinates = found.tocoo()
-    values = np.asarray(coordinates.data)
-    is_entry = values != 0
-    return _checked(coordinates.row[is_entry], coordinates.col[is_entry], values[is_entry], argument)
+    return _checked(coordinates.row, coordinates.col, np.asarray(coordinates.data), argument)
 
 
 def _of_array(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # noqa: ANN401 - an array of any library
@@ -438,8 +430,7 @@ def _of_array(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # 
         error.hint = SWAPPED if argument == "relevant" and kind == "f" else None
         raise error
     places = xp.nonzero(given)
-    query, document = (to_memory(one) for one in places)
-    return _checked(query, document, to_memory(given[places]), argument)
+    return _checked(*map(to_memory, places), to_memory(given[places]), argument)
 
 
 def _checked(query: IntArray, document: IntArray, values: AnyArray, argument: str) -> Entries:
@@ -467,8 +458,10 @@ def _of_lists(given: Sequence[ArrayLike], shape: tuple[int, int], argument: str)
         outside = row[(row < 0) | (row >= shape[1])]  # before the cast, in which a large number would wrap around
         row = row.astype(np.int64)
         if len(outside):
-            message = f"document {outside[0]} of query {number}, expected a column from 0 to {shape[1] - 1}"
-            raise ParameterError(f"names {message}", argument=argument)
+            raise ParameterError(
+                f"names document {outside[0]} of query {number}, expected a column from 0 to {shape[1] - 1}",
+                argument=argument,
+            )
         found = np.unique(row)
         if len(found) != len(row):
             twice = next(one for one in found.tolist() if (row == one).sum() > 1)

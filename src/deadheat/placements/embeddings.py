@@ -16,7 +16,6 @@ from deadheat.arrays import AnyArray, IntArray
 from deadheat.errors import DataError, ParameterError, Plain
 from deadheat.placements.comparing import (
     Array,
-    Counts,
     Piece,
     beside,
     compare,
@@ -64,7 +63,7 @@ class Tiles:
         Other documents with the vector of each column.
     column, column_out : ndarray of int
         The column of each document that is judged, or left out.
-    above, tied : ndarray of int, shape (n_judged,)
+    above_and_tied : ndarray of int, shape (2, n_judged)
         The documents above and tied with each judged one, as far as they are counted.
     """
 
@@ -88,7 +87,7 @@ class Tiles:
         self.of_document: IntArray = column[first]
         self.n_more = np.bincount(self.of_document) - 1
         self.column, self.column_out = self.of_document[judged.document], self.of_document[left_out.document]
-        self.above, self.tied = np.zeros((2, len(judged.query)), np.int64)
+        self.above_and_tied = np.zeros((2, len(judged.query)), np.int64)
 
     @cached_property
     def dtype(self) -> Any:  # noqa: ANN401 - a type of the library
@@ -160,24 +159,23 @@ class Tiles:
         document = self.document[tile * width : (tile + 1) * width]
         piece = Piece(scores[: rows.stop - rows.start, : len(document)], None, xp)
         if wrong := first_wrong(piece, may_be_infinite=False):
-            problem = f"the product of query {rows.start + wrong[0]} and document {document[wrong[1]]} is too large"
-            raise DataError(f"{problem} for its type", hint="give vectors of float64, or shorter ones")
+            raise DataError(
+                f"the product of query {rows.start + wrong[0]} and document {document[wrong[1]]} is too large for its"
+                " type",
+                hint="give vectors of float64, or shorter ones",
+            )
         mine = beside(xp, own, scores)
-        found = [compare(piece, row, mine)]
+        self.above_and_tied[:, entries] += compare(piece, row, mine)
         copies = np.repeat(np.arange(len(document)), self.n_more[tile * width : (tile + 1) * width])
         for start in range(0, len(copies), width):  # other documents whose vectors are those of these columns
             part = beside(xp, copies[start : start + width], scores)
-            found.append(compare(Piece(xp.take(piece.scores, part, axis=1), None, xp), row, mine))
+            self.above_and_tied[:, entries] += compare(Piece(xp.take(piece.scores, part, axis=1), None, xp), row, mine)
         others = self.left_out.of_rows(rows)
         here = others.start + np.flatnonzero(self.column_out[others] // width == tile)
         if len(here):
             row_out = self.left_out.query[here] - rows.start
             out = to_memory(numbers_at(xp, scores, row_out, self.column_out[here] - tile * width))
-            above, tied = compare_some(row, own, row_out, out)
-            found.append(Counts(-above, -tied))
-        for counts in found:
-            self.above[entries] += counts.above
-            self.tied[entries] += counts.tied
+            self.above_and_tied[:, entries] -= compare_some(row, own, row_out, out)
 
 
 def count_embeddings(
@@ -216,7 +214,7 @@ def count_embeddings(
         tiles.count(range(start, min(start + at_once, n_tiles)))
     n_retrieved = shape[1] - np.bincount(left_out.query, minlength=shape[0])
     queries, documents = ids_at(names, np.arange(shape[0])), ids_at(documents_named, judged.document)
-    return Counted(queries, n_retrieved, judged.query, documents, judged.value, tiles.above, tiles.tied)
+    return Counted(queries, n_retrieved, judged.query, documents, judged.value, *tiles.above_and_tied)
 
 
 def _check_pair(queries: Array, documents: Array) -> None:
@@ -285,5 +283,7 @@ def _check(rows: AnyArray, start: int, noun: str, *, has_length: bool) -> None:
         at = int(np.flatnonzero(~np.isfinite(rows[wrong[0]]))[0])
         raise DataError(f"number {at} of {noun} {start + wrong[0]} is {rows[wrong[0], at]}, expected a finite number")
     if has_length and not (is_any := rows.any(axis=1)).all():
-        place = start + int(np.flatnonzero(~is_any)[0])
-        raise DataError(f"{noun} {place} is a vector of zeros, which has no cosine", hint="similarity='dot' takes it")
+        raise DataError(
+            f"{noun} {start + is_any.argmin()} is a vector of zeros, which has no cosine",
+            hint="similarity='dot' takes it",
+        )

@@ -289,12 +289,8 @@ class Placements(Shown):
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, relevance, above and tied, sorted by query, rank and document."""
-        numbers = {"relevance": self.relevance, "above": self.above, "tied": self.tied}
-        return (
-            self.pairs(np.arange(len(self.query)))
-            .with_columns(pl.DataFrame(numbers))
-            .sort("query_id", "above", "doc_id")
-        )
+        numbers = pl.DataFrame({"relevance": self.relevance, "above": self.above, "tied": self.tied})
+        return self.pairs(np.arange(len(self.query))).with_columns(numbers).sort("query_id", "above", "doc_id")
 
     def pairs(self, rows: IntArray) -> pl.DataFrame:
         """Return query_id and doc_id of some rows."""
