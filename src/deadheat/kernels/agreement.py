@@ -166,7 +166,7 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     depth = np.arange(1.0, n_ranks + 1)
     surplus = np.maximum(depth - s, 0)
     width = max(1, MAX_CELLS // max(1, above.shape[1]))
-    blocks = [slice(start, start + width) for start in range(0, n_ranks, width)]
+    blocks = (slice(start, start + width) for start in range(0, n_ranks, width))
     parts = [_seen(above, tied, depth[own], surplus[own], s, variant) for own in blocks]
     seen, divisor, mean_share, best = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     agreement = seen[min(s, n_ranks) - 1] / divisor[min(s, n_ranks) - 1]
@@ -177,8 +177,12 @@ def rank_biased_overlap(above: IntArray, tied: IntArray, p: float, variant: Vari
     }
     tails = _tails(float(seen[-1]), s, length, float(agreement), p) if n_ranks == length else dict.fromkeys(each, 0.0)
     weights = p**depth
-    found = {name: (1 - p) / p * float((one / divisor * weights).sum() + tails[name]) for name, one in each.items()}
-    return Overlap(**{name: min(value, 1.0) for name, value in found.items()})  # rounding leaves a little more
+    return Overlap(  # rounding leaves a little more than 1
+        **{
+            name: min((1 - p) / p * float((one / divisor * weights).sum() + tails[name]), 1.0)
+            for name, one in each.items()
+        }
+    )
 
 
 def _seen(  # noqa: PLR0917 - of one pair of rankings

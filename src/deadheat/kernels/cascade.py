@@ -70,8 +70,8 @@ class Groups:
     def padded(self, index: IntArray, width: int) -> FloatArray:
         """Return the listed stop probabilities of the groups `index`, of shape (b, width), padded with 0."""
         place = np.arange(width)
-        real = place < self.listed[index, None]
-        return np.where(real, self.stop[np.minimum(self.start[index, None] + place, len(self.stop) - 1)], 0.0)
+        own = self.stop[np.minimum(self.start[index, None] + place, len(self.stop) - 1)]
+        return np.where(place < self.listed[index, None], own, 0.0)
 
 
 def _reach(limit: IntArray, mean_stop: FloatArray) -> IntArray:
@@ -113,9 +113,8 @@ def mean(groups: Groups, *, weights: FloatArray) -> FloatArray:
         else:
             chances = _stop_chances(groups, index, width)
         rank = np.arange(width)
-        real = rank < reach[index, None]
-        gain = np.where(real, weights[np.minimum(groups.above[index, None] + rank, len(weights) - 1)], 0.0)
-        part[index] = (gain * chances).sum(axis=1)
+        gain = weights[np.minimum(groups.above[index, None] + rank, len(weights) - 1)]
+        part[index] = (np.where(rank < reach[index, None], gain, 0.0) * chances).sum(axis=1)
     return part
 
 
@@ -385,8 +384,7 @@ def _gain_moments(
     s = np.arange(size)
     low, high = 0, 1  # so many stoppers may be above: what is hardly ever so is left out
     for rank in range(int(inside.max())):
-        place = np.minimum(groups.above[index] + rank, len(weights) - 1)
-        w = np.where(rank < inside, weights[place], 0.0)[:, None]
+        w = np.where(rank < inside, weights[np.minimum(groups.above[index] + rank, len(weights) - 1)], 0.0)[:, None]
         likely = np.flatnonzero((count[:, low:high] > NEVER).any(axis=0))
         if not len(likely):
             break  # every order has more stoppers above

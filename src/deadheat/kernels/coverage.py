@@ -94,18 +94,14 @@ class Tie:
         """Which intervals cover each segment, of shape (n_segments, n_intervals)."""
         return (self.low <= self.points[:, None]) & (self.points[:, None] < self.high)
 
-    def missed(self, count: IntArray) -> FloatArray:
-        """Return the probability that none of so many of its documents is taken."""
-        return missed(count, np.full_like(count, self.size), np.full_like(count, self.n_taken))
-
     def variance(self) -> FloatArray:
         """Return the variance of what is relevant and covered: a sum over pairs of segments."""
         some = self.relevant > 0
         held, weight = self.covers[some].astype(np.int64), self.relevant[some]
         count = held.sum(axis=1)
         either = count[:, None] + count - held @ held.T
-        alone = self.missed(count)
-        return np.maximum(weight @ (self.missed(either) - np.outer(alone, alone)) @ weight, 0.0)
+        alone, both = (missed(one, self.size, self.n_taken) for one in (count, either))
+        return np.maximum(weight @ (both - np.outer(alone, alone)) @ weight, 0.0)
 
     def of_relevant(self) -> "Tie":
         """Return the tie with those of its intervals alone that cover something relevant."""
@@ -170,8 +166,8 @@ class Tie:
         own = taken[:, : len(self.low)]
         covered = (own.astype(np.float32) @ self.covers.T.astype(np.float32)) > 0
         n_others = self.n_taken - own.sum(axis=1)
-        found = covered @ self.relevant, covered @ self.length + n_others, own @ (self.high - self.low) + n_others
-        return np.array(found, np.float64)
+        lengths = own @ (self.high - self.low) + n_others
+        return np.array([covered @ self.relevant, covered @ self.length + n_others, lengths], np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +191,7 @@ class Top:
     ties: list[Tie]
 
 
-def missed(count: IntArray, size: IntArray, n_taken: IntArray) -> FloatArray:
+def missed(count: IntArray, size: IntArray | int, n_taken: IntArray | int) -> FloatArray:
     r"""Return the probability that none of `count` documents is among `n_taken` drawn of `size`.
 
     .. math:: \binom{t - c}{j} / \binom{t}{j} = \prod_{i < \min(c, j)} \frac{t - \max(c, j) - i}{t - i}
@@ -204,7 +200,7 @@ def missed(count: IntArray, size: IntArray, n_taken: IntArray) -> FloatArray:
 
     Examples
     --------
-    >>> missed(np.array([0, 1, 2, 3]), np.array([4, 4, 4, 4]), np.array([2, 2, 2, 2])).round(4).tolist()
+    >>> missed(np.array([0, 1, 2, 3]), 4, 2).round(4).tolist()
     [1.0, 0.5, 0.1667, 0.0]
     """
     fewer, more = np.minimum(count, n_taken), np.maximum(count, n_taken)

@@ -69,9 +69,7 @@ def moments(ties: Relevant, need: IntArray) -> tuple[FloatArray, FloatArray]:
     n_queries, n_levels = need.shape
     mean, square = np.zeros(n_queries), np.zeros(n_queries)
     values_of, values, n_values = _precisions(ties, *_bounds(ties, need))
-    starts = run_starts(ties.query)
-    most = np.maximum.reduceat(ties.count, starts) + 1
-    size_class = np.frexp(most)[1]
+    size_class = np.frexp(np.maximum.reduceat(ties.count, run_starts(ties.query)) + 1)[1]
     for size in np.unique(size_class).tolist():
         own = np.flatnonzero(size_class == size)
         for chosen, width in batches(n_values[own], MAX_CELLS >> size):

@@ -150,8 +150,7 @@ def moments_of(
 
     def expected(of_points: FloatArray) -> FloatArray:
         series = np.fft.rfft(of_points * window, axis=1)[:, :n_nodes] / (2 * n_nodes)
-        total: FloatArray = (weights * (series * means).real).sum(axis=1)
-        return total
+        return (weights * (series * means).real).sum(axis=1)
 
     mean = expected(values)
     return mean, np.maximum(expected((values - mean[:, None]) ** 2), 0.0)

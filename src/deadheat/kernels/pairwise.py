@@ -179,10 +179,8 @@ def minima_above(values: FloatArray, query: IntArray, group: IntArray) -> FloatA
         found[row] += np.where(later, smaller + (n_all - n_earlier) * value, 0.0)
         place = np.arange(len(row)) - first
         target = first + np.where(later, n_all + place - n_earlier, n_earlier)
-        halved = np.empty_like(row)
-        halved[target] = row
-        half = 2 * half + np.where(np.arange(len(row)) - first < n_all, 0, 1)
-        row = halved
+        half = 2 * half + np.where(place < n_all, 0, 1)
+        row[target] = row.copy()
     return found
 
 
@@ -207,17 +205,18 @@ def rank_sums(inside: IntArray, weight: Callable[[IntArray, IntArray], FloatArra
     for index, width in batches(inside):
         j = np.arange(1, width + 1)
         w = np.where(j <= inside[index, None], weight(index, j), 0.0)
-        sums[0, index] = w.sum(axis=1)
-        sums[1, index] = w @ (j - 1.0)
+        sums[:2, index] = w.sum(axis=1), w @ (j - 1.0)
         if squares:
-            w2 = w * w
-            after = np.cumsum(w[:, ::-1], axis=1)[:, ::-1] - w
-            sums[2, index] = w2.sum(axis=1)
-            sums[3, index] = w2 @ (j - 1.0)
-            sums[4, index] = w2 @ ((j - 1.0) * (j - 2.0))
-            sums[5, index] = (after * after).sum(axis=1) - sums[3, index]
-            sums[6, index] = (w * after) @ (j - 1.0)
-            sums[7, index] = (w * after).sum(axis=1)
+            w2, after = w * w, np.cumsum(w[:, ::-1], axis=1)[:, ::-1] - w
+            pair_square = w2 @ (j - 1.0)
+            sums[2:, index] = (
+                w2.sum(axis=1),
+                pair_square,
+                w2 @ ((j - 1.0) * (j - 2.0)),
+                (after * after).sum(axis=1) - pair_square,
+                (w * after) @ (j - 1.0),
+                (w * after).sum(axis=1),
+            )
     return RankSums(*sums)
 
 

@@ -130,8 +130,7 @@ def precision_sums(
     shifted = part(every, full, judged_before - left - unjudged)
     below, gained = (_suffix(column)[place + 1] for column in (shifted, full / tied * inverse))
     own = part(place, relevant[place] + x - left[place], judged_before[place])
-    low = _prefix(plain)[place] + own + below + x * gained
-    return low, high
+    return _prefix(plain)[place] + own + below + x * gained, high
 
 
 def _suffix(values: FloatArray) -> FloatArray:
