@@ -111,8 +111,7 @@ def precision_sums(
     def part(place: IntArray | slice, count: FloatArray | IntArray, before: FloatArray | IntArray) -> FloatArray:
         n, t = tied[place], above[place]
         slope = np.where(n > 1, (count - 1) / np.maximum(n - 1, 1), 0.0)
-        found = (before + 1 - (t + 1) * slope) * inverse[place] + slope * inside[place]
-        return np.asarray(count / n * found)
+        return np.asarray(count / n * ((before + 1 - (t + 1) * slope) * inverse[place] + slope * inside[place]))
 
     every = slice(None)
     judged_before = np.cumsum(relevant) - relevant

@@ -420,8 +420,7 @@ class Measure(ABC, metaclass=MeasureType):
 
         everything, *others = self._ideal_lists(placements)
         found = best(everything)
-        top = self.range[1] if self.higher_is_better else -self.range[0]
-        is_open = found < top  # NaN stays NaN in any list
+        is_open = found < (self.range[1] if self.higher_is_better else -self.range[0])  # NaN stays NaN in any list
         if self.higher_is_better and self.range[0] == 0:
             is_open &= self.has_relevant(placements)  # others have 0 in every list
         if is_open.any():

@@ -210,9 +210,9 @@ class MaxRel(PositiveMeasure, JointMeasure, CutMeasure):
         whole = inside == placements.tied
         certain = np.zeros(placements.n_queries)
         np.maximum.at(certain, placements.query[whole], placements.relevance[whole])
-        raises = placements.relevance > certain[placements.query]
-        rows = np.flatnonzero((inside > 0) & ~whole & raises)  # by query, the most relevant first
-        query, rise = placements.query[rows], placements.relevance[rows] - certain[placements.query[rows]]
+        rises = placements.relevance - certain[placements.query]
+        rows = np.flatnonzero((inside > 0) & ~whole & (rises > 0))  # by query, the most relevant first
+        query, rise = placements.query[rows], rises[rows]
         first = np.searchsorted(query, query)
         left = placements.tied[rows] - (np.arange(len(rows)) - first)  # documents from this one on
         outside = np.maximum(left - inside[rows], 0) / left

@@ -270,8 +270,7 @@ class INST(AdaptiveMeasure):
 
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:  # noqa: ARG002 - as above
         """Return the probability of going on from each rank."""
-        left = rank + 2 * self.T - gained
-        return np.maximum(1 - 1 / left, 0.0) ** 2
+        return np.maximum(1 - 1 / (rank + 2 * self.T - gained), 0.0) ** 2
 
     def below(self, n_read: int, n_ranks: int | None, gained: FloatArray) -> FloatArray:
         """Return the documents that a user who arrives below the list still reads."""

@@ -641,8 +641,7 @@ class RnDCG(AveragedMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean and variance over all tie orders."""
-        gains = gains_of(self.gain, placements.relevance)
-        total, squares = gain_moments(placements, ("gain", self.gain), gains)
+        total, squares = gain_moments(placements, ("gain", self.gain), gains_of(self.gain, placements.relevance))
         own = np.flatnonzero(total > 0)
         starts = placements.tie_starts[own]
         query, above, tied = placements.query[starts], placements.above[starts], placements.tied[starts]
@@ -652,15 +651,17 @@ class RnDCG(AveragedMeasure):
         def weight(index: IntArray, j: IntArray) -> FloatArray:
             rank, of = above[index, None] + j, query[index, None]
             end = np.searchsorted(ends, of * span + np.minimum(rank, span - 1))
-            is_own = ends[np.minimum(end, len(ends) - 1)] // span == of
-            own_part = np.where((end < len(ends)) & is_own, from_end[np.minimum(end, len(ends) - 1)], 0.0)
+            own_part = np.where(ends[end] // span == of, from_end[end], 0.0)
             return (own_part + last[of]) / np.log2(rank + 1.0)
 
         parts = linear.moments(tied, tied, total[own], squares[own], weight=weight)
         return tuple(placements.by_query(part, query) * (placements.n_relevant(self.rel) > 0) for part in parts)
 
     def _levels(self, placements: Placements, span: int) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return where levels end (query and rank as one number), the weight of ranks from there up, and of all."""
+        """Return where levels end (query and rank as one number), the weight of ranks from there up, and of all.
+
+        An end beyond all queries, without a weight, comes last.
+        """
         ideal, gains = self.ideal(placements)
         end = np.flatnonzero((np.diff(gains, append=0.0) != 0) | (np.diff(ideal.query, append=-1) != 0))
         query, rank = ideal.query[end], end - ideal.starts[ideal.query[end]] + 1
@@ -670,7 +671,8 @@ class RnDCG(AveragedMeasure):
         from_end = scan_before(share[::-1], -query[::-1], np.add)[::-1] + share
         last = np.zeros(placements.n_queries)
         last[query] = share  # the last of each query is written last
-        return query * span + rank, from_end, np.where(is_longer, last, 0.0)
+        ends = np.append(query * span + rank, placements.n_queries * span)
+        return ends, np.append(from_end, 0.0), np.where(is_longer, last, 0.0)
 
 
 @register(

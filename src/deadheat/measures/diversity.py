@@ -16,7 +16,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError, collected
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import CutMeasure, Number, parameter, parameters, register
+from deadheat.measures.base import CutMeasure, Number, once, parameter, parameters, register
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
@@ -145,7 +145,8 @@ class TopicMeasure(MeanMeasure):
         """Whether there are no subtopics, in which documents of one relevance may differ."""
         return placements.subtopics is None
 
-    def exact_mean(self, placements: Placements) -> FloatArray:
+    @once("key")
+    def mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, a sum over the subtopics."""
         topics, starts = self.topics(placements), placements.tie_starts
         counts = segment_sums(topics.member[topics.codes].astype(np.int64), starts)

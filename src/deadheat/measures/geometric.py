@@ -262,8 +262,7 @@ class GMbpref(GeometricMeasure):
         query, relevant, others, before = measure.judged_ties(placements)
 
         def value(index: IntArray, left: IntArray, i: int) -> FloatArray:
-            above = before[index, None] + np.maximum(i - left, 0)
-            kept = measure.kept(placements, query[index, None], above)
+            kept = measure.kept(placements, query[index, None], before[index, None] + np.maximum(i - left, 0))
             return np.maximum(kept, 0.0)  # less is for states that no order reaches
 
         return Parts(query, relevant + others, relevant, value)

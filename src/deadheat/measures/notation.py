@@ -249,8 +249,7 @@ def _parsed(text: str) -> Measure:
     if len(text) > LONGEST:
         raise MeasureError(f"a measure of {len(text):,} characters, {as_given(text)}", allowed=f"{LONGEST:,} or fewer")
     cut = _cut(text)
-    if cut is not None:
-        text = "@".join(cut)
+    text = cut or text
     name = _word(text)
     if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
         text = ALIASES[name] + text.removeprefix(name)
@@ -273,8 +272,8 @@ def _tree(text: str, name: str) -> ast.expr:
     return tree
 
 
-def _cut(text: str) -> tuple[str, str] | None:
-    """Return the name and the cutoff of a name such as ``ndcg_cut_10``; None if it is no measure's and a number.
+def _cut(text: str) -> str | None:
+    """Return a name such as ``ndcg_cut_10`` with its cutoff behind ``@``; None if it is no measure's and a number.
 
     A number has at most one point, so that it begins behind the last mark or the one before.
     """
@@ -283,7 +282,7 @@ def _cut(text: str) -> tuple[str, str] | None:
         if place > 0 and TREC_CUT.fullmatch(text, place + 1):
             name, cutoff = re.sub("_(cut|at)$", "", text[:place]), text[place + 1 :].lstrip("0") or "0"
             # rbp.95 is ranx's p, and no cutoff
-            return None if _find(name) is None or name.casefold() in PRESETS else (name, cutoff)
+            return None if _find(name) is None or name.casefold() in PRESETS else f"{name}@{cutoff}"
     return None
 
 
@@ -361,9 +360,8 @@ def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measur
     try:
         return literal(node, notation)
     except (ValueError, TypeError, *TOO_DEEP):
-        given = as_given(ast.get_source_segment(notation, node))
         raise MeasureError(
-            f"{given} in {as_given(notation)} is not a value",
+            f"{as_given(ast.get_source_segment(notation, node))} in {as_given(notation)} is not a value",
             hint="write numbers plainly, words in quotes and keys once",
         ) from None
 

@@ -64,8 +64,8 @@ class Plan:
             n_orders = math.prod(orders.n_arrangements(codes) for _, codes in ties)
             if most is None or n_orders <= most:
                 return cls(ranking, ties, n_orders, is_listed=True)
-        n_ranks = sum(len(codes) for _, codes in ties)
-        return cls(ranking, ties, int(np.clip(MOST_RANKS // n_ranks, fewest, most)), is_listed=False)
+        n_drawn = int(np.clip(MOST_RANKS // sum(len(codes) for _, codes in ties), fewest, most))
+        return cls(ranking, ties, n_drawn, is_listed=False)
 
 
 def moments_of(values: FloatArray, *, is_listed: bool, off: Callable[[float], float]) -> tuple[float, ...]:

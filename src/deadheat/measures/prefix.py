@@ -109,15 +109,7 @@ class PrefixMeasure(OrdersMeasure):
 
 
 class MeanMeasure(PrefixMeasure):
-    """One whose mean is a sum of means that are exact however many documents tie."""
-
-    @abstractmethod
-    def exact_mean(self, placements: Placements) -> FloatArray:
-        """Return the mean over all tie orders."""
-
-    def mean(self, placements: Placements) -> FloatArray:
-        """Return the exact mean over all tie orders."""
-        return placements.cached(("mean", self.key), lambda: self.exact_mean(placements))
+    """One with a mean of its own: a sum of means that are exact however many documents tie."""
 
     def standard_error(self, placements: Placements) -> FloatArray:
         """Return 0: the mean is exact, also where variance and extremes are those of a sample."""
@@ -389,7 +381,8 @@ class Compat(PositiveMeasure, MeanMeasure):
         found, first, worth = self._levels(placements)
         return found, lambda ties, j, kind, seen: worth(ties, j, first[ties, kind], seen[kind])
 
-    def exact_mean(self, placements: Placements) -> FloatArray:
+    @once("key")
+    def mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, a sum over the levels: each adds by its own documents alone."""
         found, first, worth = self._levels(placements)
         tie, kind = np.nonzero(found.counts)

@@ -126,11 +126,11 @@ def with_ties(
     ([0, 1, 3], [1, 2, 2], [1, 1, 2])
     """
     check_threads()
-    frame = coded(run.rounded(score_precision).to_polars(), placements.query_ids.tolist())
-    ties = frame.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64))
-    ties = ties.sort("code", "score", descending=[False, True]).select(
-        "code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code")
+    rows = coded(run.rounded(score_precision).to_polars(), placements.query_ids.tolist())
+    ties = (
+        rows.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64)).sort("code", "score", descending=[False, True])
     )
+    ties = ties.select("code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code"))
     if depth is not None:
         ties = ties.filter(pl.col("above") < depth)
         ties = ties.with_columns(tied=pl.min_horizontal("tied", depth - pl.col("above")))
@@ -420,8 +420,7 @@ def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> 
         for columns, some, numbers in ((found, ties, relevant), (unjudged, own, count)):
             place = np.searchsorted(above, columns.above[some])
             tied[place], numbers[place] = columns.tied[some], columns.count[some]
-        inside = measure.inside(above, tied)
-        low, high = kernels.precision_sums(above, tied, inside, relevant=relevant, unjudged=count)
+        low, high = kernels.precision_sums(above, tied, measure.inside(above, tied), relevant=relevant, unjudged=count)
         lost = int(unjudged.lost[code]) if measure.norm in {"R", "min"} else 0
         low, high = np.append(np.repeat(low[0], lost), low), np.append(high, np.repeat(high[-1], lost))
         divisor = known[code] + np.arange(len(low))
@@ -442,8 +441,7 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
     if is_mapped and labels.min() > 0:
         raise MeasureError("there is no bound for gains that no label has 0 of", measure=str(measure))
     longest = int(max(measure.depth(placements).max(initial=0), np.bincount(placements.judged_query).max(initial=0)))
-    others = unjudged.counts() + unjudged.lost
-    longest += int(others.max(initial=0))
+    longest += int((unjudged.counts() + unjudged.lost).max(initial=0))
     discounts = measure.weights(max(longest, 1) if measure.cutoff is None else min(longest, measure.cutoff))
     prefix = np.concatenate(([0.0], np.cumsum(discounts)))
 

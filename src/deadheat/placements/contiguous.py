@@ -119,7 +119,7 @@ def count(
     with ThreadPoolExecutor(n_parts) as beside:
         counts, rows = zip(*beside.map(lambda part: _count(part, find_judged(judgments, part)), parts), strict=True)
     firsts = np.cumsum([0, *(len(part.query_ids) for part in parts[:-1])]).tolist()
-    placed = [own.with_columns(pl.col("block") + first) for own, first in zip(rows, firsts, strict=True)]
+    placed = (own.with_columns(pl.col("block") + first) for own, first in zip(rows, firsts, strict=True))
     return pl.concat(counts), pl.concat(placed)
 
 
@@ -612,8 +612,10 @@ class Kept(Contiguous):
         sizes = np.diff(self._blocks.bounds)
         lowest = np.minimum.reduceat(scores, starts) if len(starts) else scores
         n_lowest = np.add.reduceat(scores == np.repeat(lowest, sizes), starts, dtype=np.int64) if len(starts) else sizes
-        own = {"query_id": self._blocks.query_ids, "n_kept": sizes, "lowest": lowest, "n_lowest": n_lowest}
-        queries = rows.queries.join(pl.DataFrame(own), on="query_id", how="left", maintain_order="left")
+        own = pl.DataFrame(
+            {"query_id": self._blocks.query_ids, "n_kept": sizes, "lowest": lowest, "n_lowest": n_lowest}
+        )
+        queries = rows.queries.join(own, on="query_id", how="left", maintain_order="left")
         following = round_scores(queries["next_score"].to_numpy(), precision)  # it may tie with the last one kept
         is_cut = (pl.Series(following) == pl.col("lowest")) & pl.col("next_score").is_not_null()
         self.depth = rows.depth
@@ -628,11 +630,7 @@ class Kept(Contiguous):
         """Return the placements of the judged documents in the ranks that are known."""
         with guarded(self._run.where):
             counts, rows = count(self._blocks, self._qrels.to_polars())
-            ends = counts.select("query_id", "ends_in_tie", "top_score")
-            queries = self.known.join(ends, on="query_id", how="left").with_columns(
-                pl.col("ends_in_tie") & pl.col("is_whole")
-            )
-            rows = rows.join(self.known.select("query_id", "n_known"), on="query_id").filter(
-                pl.col("above") < pl.col("n_known")
-            )
-            return from_frames(self._qrels, self._run, queries, rows.drop("n_known"))
+            queries = self.known.join(counts.drop("n_retrieved"), on="query_id", how="left")
+            queries = queries.with_columns(pl.col("ends_in_tie") & pl.col("is_whole"))
+            rows = rows.join(self.known, on="query_id").filter(pl.col("above") < pl.col("n_known"))
+            return from_frames(self._qrels, self._run, queries, rows)
