@@ -1,5 +1,6 @@
 """Type aliases for arrays, where runs of equal keys start, and SciPy's special functions."""
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -85,6 +86,12 @@ def aligned(values: FloatArray, ids: TextArray, wanted: TextArray) -> FloatArray
     """
     found = dict(zip(ids.tolist(), values.tolist(), strict=True))
     return np.array([found.get(one, np.nan) for one in wanted.tolist()], np.float64)
+
+
+def codes_of(ids: TextArray, among: Iterable[str]) -> IntArray:
+    """Return the place of each id among others that have them all, of shape (n_ids,)."""
+    places = {one: place for place, one in enumerate(among)}
+    return np.array([places[one] for one in ids.tolist()], np.int64)
 
 
 def members(texts: TextArray, some: TextArray) -> BoolArray:

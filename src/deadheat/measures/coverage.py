@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.io.guarding import check_threads
 from deadheat.kernels.coverage import Pieces, Tie, Top, top_of
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, JointMeasure, Number, once, parameter, parameters, register
@@ -44,11 +43,8 @@ class Text:
 
 def _places(passages: Passages, placements: Placements) -> IntArray:
     """Return the passage of each row of the placements."""
-    check_threads()
-    docs = placements.documents
-    ids = docs if isinstance(docs, pl.Series) else pl.Series(docs.tolist(), dtype=pl.String)
+    rows = placements.pairs(np.arange(len(placements.query))).with_columns(query=pl.Series(placements.query))
     known = pl.DataFrame({"query": passages.query, "doc_id": passages.doc_ids}).with_row_index("place")
-    rows = pl.DataFrame({"query": placements.query, "doc_id": ids})
     return rows.join(known, on=["query", "doc_id"], how="left", maintain_order="left")["place"].to_numpy()
 
 

@@ -5,12 +5,9 @@ wrong, as the notes say. Targets are what those authors aim at in retrieval for 
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from deadheat.errors import ParameterError, Plain, did_you_mean, joined
-
-NUMBER = re.compile(r"k?=?(-?[0-9]{1,15})")
 
 
 @dataclass(frozen=True)
@@ -290,19 +287,16 @@ def recommend(use: str) -> Use:
     wanted = use.strip().casefold().replace("_", "-").replace(" ", "-").replace("@", "=")
     if wanted in USES:
         return USES[wanted]
-    number = NUMBER.fullmatch(wanted)
-    if number:
-        return USES[f"k={_nearest(int(number[1]), USES)}"]
+    if number := re.fullmatch("k?=?(-?[0-9]{1,15})", wanted):
+        k = int(number[1])
+        if k < 1:
+            raise ParameterError("k is a number of results, a whole number from 1 on", given=Plain(k))
+        known = (int(key[2:]) for key in USES if key.startswith("k="))
+        # the one by which it is multiplied or divided least
+        return USES[f"k={min(known, key=lambda own: max(own / k, k / own))}"]
     raise ParameterError(
         f"no advice for the use {use!r}", hint=joined(did_you_mean(wanted, USES), f"Uses: {', '.join(USES)}")
     )
-
-
-def _nearest(k: int, known: Iterable[str]) -> int:
-    """Return the number of results, of those that there is advice for, by which `k` is multiplied or divided least."""
-    if k < 1:
-        raise ParameterError("k is a number of results, a whole number from 1 on", given=Plain(k))
-    return min((int(key[2:]) for key in known if key.startswith("k=")), key=lambda own: max(own / k, k / own))
 
 
 def reading(measure: str) -> Interpretation:

@@ -36,7 +36,7 @@ from deadheat.errors import MeasureError, Plain
 from deadheat.io.guarding import check_threads
 from deadheat.kernels import unjudged as kernels
 from deadheat.measures.average import AP
-from deadheat.measures.base import CutMeasure, Gains, Measure
+from deadheat.measures.base import Gains, Measure
 from deadheat.measures.cascade import ERR
 from deadheat.measures.discounted import DCG, RBP, GainMeasure, gains_of, ideal_gains, nDCG
 from deadheat.measures.first import RR, Hit
@@ -127,10 +127,10 @@ def with_ties(
     """
     check_threads()
     rows = coded(run.rounded(score_precision).to_polars(), placements.query_ids.tolist())
-    ties = (
-        rows.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64)).sort("code", "score", descending=[False, True])
+    ties = rows.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64))
+    ties = ties.sort("code", "score", descending=[False, True]).select(
+        "code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code")
     )
-    ties = ties.select("code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code"))
     if depth is not None:
         ties = ties.filter(pl.col("above") < depth)
         ties = ties.with_columns(tied=pl.min_horizontal("tied", depth - pl.col("above")))
@@ -365,12 +365,6 @@ def _by_query(placements: Placements, unjudged: Unjudged, find: Callable[[int, s
     return low, high
 
 
-def _shares(measure: CutMeasure, unjudged: Unjudged, own: slice) -> FloatArray:
-    """Return the probability that each unjudged document of a query is inside the cutoff."""
-    above, tied = unjudged.above[own], unjudged.tied[own]
-    return np.repeat(measure.inside(above, tied) / tied, unjudged.count[own])
-
-
 def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: float) -> Ends:  # noqa: ANN401 - R or F
     """Return the ends of recall and of the F measure."""
     sums, known = measure.moment(placements, squares=False), constant_norm(measure.norm, placements, measure.rel)
@@ -381,7 +375,9 @@ def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: flo
 
     def find(code: int, own: slice) -> kernels.Ends:
         lost = 0 if measure.norm == "retrieved_all" else int(unjudged.lost[code])
-        shares = np.append(_shares(measure, unjudged, own), np.zeros(lost))
+        above, tied = unjudged.above[own], unjudged.tied[own]
+        # how likely each document is inside the cutoff
+        shares = np.append(np.repeat(measure.inside(above, tied) / tied, unjudged.count[own]), np.zeros(lost))
         divisor = fixed[code] + factor * (known[code] + np.arange(len(shares) + 1))
         return kernels.ratio_ends(float(sums[code]), shares, divisor, _allowed(measure, len(shares), top))
 
@@ -394,8 +390,8 @@ def _rprec(measure: Rprec, placements: Placements, unjudged: Unjudged, top: floa
     def find(code: int, own: slice) -> kernels.Ends:
         judged = np.zeros(int(placements.n_retrieved[code]))
         ties = slice(*np.searchsorted(found.query, (code, code + 1)))
-        for above, tied, count in zip(found.above[ties], found.tied[ties], found.count[ties], strict=True):
-            judged[above : above + tied] = count / tied
+        tied = found.tied[ties]
+        judged[spans(found.above[ties], tied)] = np.repeat(found.count[ties] / tied, tied)
         count = unjudged.count[own]
         return kernels.rprec_ends(
             judged,
@@ -557,16 +553,14 @@ def _levels(measure: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 
     return (relevance >= measure.rel).astype(np.float64)
 
 
-def _slots(above: IntArray, tied: IntArray, n_kept: int, *, best: bool) -> tuple[IntArray, IntArray]:
+def _slots(above: IntArray, tied: IntArray, n_kept: int, *, best: bool) -> IntArray:
     """Return the places to try, from the first to the last: documents above, and those of a tie, 0 for between ties.
 
     Between unjudged documents it is better to be higher, and worse to be lower: only next to a judged one it may turn.
     """
     edges = np.append(0, above + tied) if best else np.append(above, n_kept)
-    slots = {(edge, 0) for edge in edges.tolist()}
-    slots |= {(place, size) for place, size in zip(above.tolist(), tied.tolist(), strict=True) if size > 1}
-    start, width = np.array(sorted(slots)).T
-    return start, width
+    of_ties = {(place, size) for place, size in zip(above.tolist(), tied.tolist(), strict=True) if size > 1}
+    return np.array(sorted({(edge, 0) for edge in edges.tolist()} | of_ties)).T
 
 
 def _placed(copies: Placements, above: IntArray, tied: IntArray) -> Placements:

@@ -365,7 +365,6 @@ def say_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.Dat
         engine = Contiguous(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
         placements = engine.place()
         rows = np.flatnonzero(placements.tied > 1)
-        if len(rows):
-            first = engine.count_first(placements, rows, rule)
-            found.append(said(FIRST, **placements.pairs(rows).to_dict(), above=first))
+        first = engine.count_first(placements, rows, rule)
+        found.append(said(FIRST, **placements.pairs(rows).to_dict(), above=first))
     return found

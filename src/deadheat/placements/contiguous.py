@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, spans
+from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of, run_starts, spans
 from deadheat.data.rows import (
     WORTH,
     Blocks,
@@ -87,8 +87,7 @@ class Contiguous:
 
     def _block_of(self, placements: Placements, query: IntArray) -> IntArray:
         """Return the block of each of some queries of placements."""
-        block_of = {query: n for n, query in enumerate(self._blocks.query_ids)}
-        return np.array([block_of[one] for one in placements.query_ids[query].tolist()])
+        return codes_of(placements.query_ids[query], self._blocks.query_ids)
 
 
 def count(
@@ -270,8 +269,7 @@ def count_above_and_tied(
 def highest(scores: FloatArray, bounds: IntArray) -> FloatArray:
     """Return the highest score of each block, NaN of an empty one, of shape (n_blocks,)."""
     found, some = np.full(len(bounds) - 1, np.nan), np.diff(bounds) > 0
-    if some.any():
-        found[some] = np.maximum.reduceat(scores, bounds[:-1][some])
+    found[some] = np.maximum.reduceat(scores, bounds[:-1][some])
     return found
 
 
@@ -439,13 +437,12 @@ class OfDicts:
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
         starts = run_starts(placements.query[rows], placements.above[rows])
-        codes = dict(zip(self._query_ids, range(len(self._query_ids)), strict=True))
-        queries = placements.query_ids[placements.query[rows[starts]]].tolist()
-        block = np.array([codes[query] for query in queries])
+        queries = placements.query_ids[placements.query[rows[starts]]]
+        block = codes_of(queries, self._query_ids)
         above, sizes, bounds = placements.above[rows[starts]], placements.tied[rows[starts]], self._found.bounds
         found = rows_of_ties(self._scores, bounds, block, above, sizes) - np.repeat(bounds[block], sizes)
         places, judged = found.tolist(), placements.doc_ids[rows].tolist()
-        documents = {query: [*self._retrieved.mapping[query]] for query in dict.fromkeys(queries)}
+        documents = {query: [*self._retrieved.mapping[query]] for query in dict.fromkeys(queries.tolist())}
         ties, of_judged = pairwise([0, *np.cumsum(sizes).tolist()]), pairwise([*starts.tolist(), len(rows)])
         first = list[int]()
         for query, of_tie, of_own in zip(queries, ties, of_judged, strict=True):

@@ -149,9 +149,3 @@ def ties_of(first: Sequence[tuple[IntArray, IntArray, AnyArray]], depth: int) ->
     rows = spans(starts[kept], tied[kept])
     repeated = (np.repeat(one[kept], tied[kept]) for one in (above, tied))
     return tuple(one.astype(np.int32) for one in (row[rows], column[rows], *repeated))
-
-
-def codes_of(ids: TextArray, among: Sequence[str]) -> IntArray:
-    """Return the place of each id in a list that has them all, of shape (n_ids,)."""
-    places = {one: place for place, one in enumerate(among)}
-    return np.array([places[one] for one in ids.tolist()], np.int64)

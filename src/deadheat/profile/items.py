@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, run_starts, sums_of
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, codes_of, run_starts, sums_of
 from deadheat.data.known_ids import BETWEEN, read_groups
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Shown
@@ -35,7 +35,7 @@ from deadheat.kernels import linear
 from deadheat.measures import DCG
 from deadheat.placements.comparing import is_array, to_memory
 from deadheat.placements.dense import NOTHING, count_dense, entries_of, lists_of_matrix
-from deadheat.placements.lists import Lists, codes_of
+from deadheat.placements.lists import Lists
 
 CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")
