@@ -37,9 +37,5 @@ def take_for_a_gpu(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def on_device(given: object) -> bool:
         return type(given).__module__.startswith(name) or really(given)
 
-    def library_of(given: object) -> Any:  # noqa: ANN401 - a library
-        return comparing.namespace(given) if on_device(given) else np
-
     for module in (comparing, dense, embeddings):
         monkeypatch.setattr(module, "on_device", on_device, raising=False)
-        monkeypatch.setattr(module, "library_of", library_of)

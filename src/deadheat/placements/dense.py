@@ -430,7 +430,8 @@ def _of_array(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # 
         error.hint = SWAPPED if argument == "relevant" and kind == "f" else None
         raise error
     places = xp.nonzero(given)
-    return _checked(*map(to_memory, places), to_memory(given[places]), argument)
+    query, document = map(to_memory, places)
+    return _checked(query, document, to_memory(given[places]), argument)
 
 
 def _checked(query: IntArray, document: IntArray, values: AnyArray, argument: str) -> Entries:
