@@ -68,7 +68,7 @@ def test_a_bench_draws_one_set_in_one_language() -> None:
     result = dh.bench(DEMO / "phrases.csv", DEMO / "documents.csv", ["bm25", "bm25(k1=1.9)"], n_resamples=200)
     keys = list(result.parts)
     if len(keys) > 1:
-        with pytest.raises(ParameterError, match="a figure is of one set of cases in one language"):
+        with pytest.raises(ParameterError, match="a figure is of one set of cases: in one language"):
             result.plot()
     cases, language = keys[0]
     chart = result.plot("matrix", cases=cases, language=language, measure="RR")

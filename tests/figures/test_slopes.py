@@ -71,7 +71,7 @@ def test_a_bench_draws_the_languages_of_a_set(tmp_path: Path) -> None:
     drawn = {(row["system"], row["language"]) for row in rows}
     assert drawn == {(system, language) for system in ("bm25", "string") for language in ("en", "de")}
     assert result.plot("slopes", cases="both").to_dict() == result.across["both"].plot("slopes").to_dict()
-    with pytest.raises(ParameterError, match="cases need a pair_id"):
+    with pytest.raises(ParameterError, match="across languages that a pair_id pairs"):
         dh.bench(CASES, DOCUMENTS, "bm25", "RR", n_resamples=99).plot("slopes")
     write_cases(tmp_path / "both.json", cases)
     (tmp_path / "documents.csv").write_text("doc_id,text\nD1,fever\n")

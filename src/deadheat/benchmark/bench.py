@@ -184,7 +184,7 @@ class Store:
             data = path.read_bytes()
         except (OSError, ValueError, RecursionError):
             return None
-        expected = {"key": _plain(key), "sha256": hashlib.sha256(data).hexdigest()}
+        expected = {"key": json.loads(json.dumps(key)), "sha256": hashlib.sha256(data).hexdigest()}
         is_same = isinstance(made, dict) and expected.items() <= made.items()
         return pl.read_parquet(io.BytesIO(data)) if is_same else None
 
@@ -200,7 +200,7 @@ class Store:
             "n_answered": run["query_id"].n_unique(),
             "seconds": round(seconds, 3),
             "sha256": hashlib.sha256(held.getvalue()).hexdigest(),
-            "key": _plain(key),
+            "key": key,
         }
         # the JSON is put in place first: no run is ever there without it, and one counts only with the hash in its JSON
         with replacing(path) as file, replacing(path.with_suffix(".json")) as beside:
@@ -362,11 +362,6 @@ def _slug(name: str) -> str:
     if plain == name == name.lower() and is_kept(name) and len(name.encode()) <= LONGEST:
         return name
     return hashed(plain, name, LONGEST + MARK)
-
-
-def _plain(key: Mapping[str, object]) -> Any:  # noqa: ANN401 - what JSON holds
-    """Return a key as it comes back from JSON."""
-    return json.loads(json.dumps(key, sort_keys=True))
 
 
 def _text(value: Mapping[str, Any]) -> bytes:

@@ -445,13 +445,12 @@ def list_failures(part: str, n_cases: int, found: Mapping[str, Sequence[Failure]
     has_lines = any(row["line"] for row in rows)
     names = [Column("case_id", "case")] if full or not has_lines else []
     lines = [Column("line", "line", lambda row: f"{row['line'] or ''}")] if has_lines else []
-    words = [Column("words", "what stood above it", lambda row: _words(row["one"]))]
-    if full:
-        words = [
-            Column("text", "text"),
-            Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
-            Column("above", "above it", lambda row: _above(row["one"])),
-        ]
+    of_file = (
+        Column("text", "text"),
+        Column("expected", "expected", lambda row: "; ".join(map(str, row["expected"]))),
+        Column("above", "above it", lambda row: _above(row["one"])),
+    )
+    words = of_file if full else (Column("words", "what stood above it", lambda row: _words(row["one"])),)
     counts = ", ".join(f"{len(failed):,} by {name}" for name, failed in found.items())
     if rows:
         yield tabulate(
@@ -483,8 +482,9 @@ def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
         )
         for name, one in result.across.items()
     }
-    text = joined(*(sentence for own in found.values() for sentence in own))
-    return text, Fact("language_verdicts", {name: list(own) for name, own in found.items()})
+    return joined(*chain.from_iterable(found.values())), Fact(
+        "language_verdicts", {name: list(own) for name, own in found.items()}
+    )
 
 
 def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
@@ -850,5 +850,8 @@ def subjects_of(result: BenchResult) -> Iterator[tuple[str, Any, dict[str, Any]]
     for name, across in result.across.items():
         yield f"{name}-" if len(result.across) > 1 else "", across, {}
     for one in result.groupings(result.settings.by) if result.settings.by else ():
-        strata = {key.retriever: of_run for key, of_run in one.strata.items()}
-        yield before[one.part.key], strata, {"options": result.interval_options(one.part)}
+        yield (
+            before[one.part.key],
+            {key.retriever: strata for key, strata in one.strata.items()},
+            {"options": result.interval_options(one.part)},
+        )

@@ -497,22 +497,20 @@ class BenchResult(Shown):
         from deadheat.figures.base import figures_of
 
         if kind in figures_of("languages"):
-            found = {name: one for name, one in self.across.items() if cases in {None, name}}
-            if len(found) != 1:
-                raise ParameterError(
-                    "a figure of languages is of one set of cases whose languages are paired",
-                    given=Plain(f"{len(found)} of them"),
-                    hint=f"give cases={' or '.join(map(repr, self.across))}" if self.across else "cases need a pair_id",
-                )
-            return plot_of(next(iter(found.values())), kind, **options)
-        keys = [key for key in self.parts if cases in {None, key[0]} and language in {None, key[1]}]
-        if len(keys) != 1:
+            found: list[Any] = [one for name, one in self.across.items() if cases in {None, name}]
+        else:
+            found = [
+                self.comparisons.get(key, self.of_part(part))
+                for key, part in self.parts.items()
+                if cases in {None, key[0]} and language in {None, key[1]}
+            ]
+        if len(found) != 1:
             raise ParameterError(
-                "a figure is of one set of cases in one language",
-                given=Plain(f"{len(keys)} of them"),
+                "a figure is of one set of cases: in one language, or across languages that a pair_id pairs",
+                given=Plain(f"{len(found)} of them"),
                 hint=f"give {' or '.join(f'cases={name!r}, language={of!r}' for name, of in self.parts)}",
             )
-        return plot_of(self.comparisons.get(keys[0], self.of_part(self.parts[keys[0]])), kind, **options)
+        return plot_of(found[0], kind, **options)
 
     def _mean_of(self, language: str, retriever: str, measure: Measure) -> float:
         """Return the mean over all cases of a language; one of several sets counts once, with its mean over them."""

@@ -407,8 +407,10 @@ def _top(lists: Lists, cutoff: int) -> tuple[Lists, IntArray]:
     query, document, above, tied = (one[is_in] for one in (lists.query, lists.document, lists.above, lists.tied))
     starts = run_starts(query)
     code = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(query)))
-    top = Lists(lists.query_ids[query[starts]], lists.doc_ids, code, document, above, tied)
-    return top, np.minimum(cutoff - above, tied)
+    return (
+        Lists(lists.query_ids[query[starts]], lists.doc_ids, code, document, above, tied),
+        np.minimum(cutoff - above, tied),
+    )
 
 
 def _of_lists(top: Lists, inside: IntArray, of_item: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -895,19 +897,17 @@ def _pairs(
             "disparity": float(differences[:, n].mean()),
             "low": float(ends[0][n]),
             "high": float(ends[1][n]),
+            **_ratio("ratio", per_item[:, [a]], per_item[:, [b]], confidence_level),
         }
-        parts = {"ratio": _ratio(per_item[:, [a]], per_item[:, [b]], confidence_level)}
         if found.has_target:
             up, down = np.stack([own[:, a], target[:, b]], axis=1), np.stack([own[:, b], target[:, a]], axis=1)
-            parts["ratio_of_target"] = _ratio(up, down, confidence_level)
-        for name, numbers in parts.items():
-            row |= dict(zip((name, f"{name}_low", f"{name}_high"), numbers, strict=True))
+            row |= _ratio("ratio_of_target", up, down, confidence_level)
         rows.append(row)
     return pl.DataFrame(rows).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _ratio(up: FloatArray, down: FloatArray, confidence_level: float) -> tuple[float, float, float]:
-    """Return the product of the sums of some columns over that of others, with an interval over the rows."""
+def _ratio(name: str, up: FloatArray, down: FloatArray, confidence_level: float) -> dict[str, float]:
+    """Return the product of the sums of some columns over that of others, with an interval over the rows, by name."""
     from deadheat.stats.intervals import jackknife_bounds
 
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -916,7 +916,7 @@ def _ratio(up: FloatArray, down: FloatArray, confidence_level: float) -> tuple[f
     ends = (np.nan, np.nan)
     if np.isfinite(left).all():  # else a group has exposure in one query alone, or in none
         ends = jackknife_bounds(whole, left, confidence_level)
-    return tuple(float(np.exp(one)) for one in (whole, *ends))  # type: ignore[return-value]  # of three
+    return dict(zip((name, f"{name}_low", f"{name}_high"), np.exp([whole, *ends]).tolist(), strict=True))
 
 
 def _notes(found: _Exposed, lists: Sequence[Lists], groups: Mapping[str, Sequence[str]]) -> list[str]:

@@ -124,8 +124,12 @@ def coarsen(
         scores, how = _at_levels(frame, levels, per_query=per_query), f"{done} of equal width{within}"
     before, after = frame["score"].n_unique(), scores.n_unique()
     note = f"scores coarsened to {how}: {before:,} different ones became {after:,}"
-    rows = MemoryRows(frame.with_columns(scores))
-    return changed(table, name=f"{table.name}, {done}{within}", rows=rows, notes=(*table.notes, note))
+    return changed(
+        table,
+        name=f"{table.name}, {done}{within}",
+        rows=MemoryRows(frame.with_columns(scores)),
+        notes=(*table.notes, note),
+    )
 
 
 def check_one_way(given: Collection[str], *, per_query: bool) -> None:

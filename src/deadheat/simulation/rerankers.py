@@ -99,8 +99,7 @@ class Reranker(Settings):
     def __post_init__(self) -> None:
         """Check each setting, and that scores lie between two numbers."""
         super().__post_init__()
-        ends = (self.lowest, self.highest)
-        _as_span("lowest and highest", ends, is_allowed=_is_share, allowed="numbers from 0 to 1")
+        _as_span("lowest and highest", (self.lowest, self.highest), is_allowed=_is_share, allowed="numbers from 0 to 1")
 
     @property
     def file_name(self) -> str:
@@ -345,11 +344,10 @@ def simulate_rerankers(
         one.name: Run.of_checked(frame.with_columns(score=own[made.has_document]), one.name)
         for one, own in zip(rerankers, scores, strict=True)
     }
-    queries = pl.DataFrame({"query_id": query_ids, "query_type": [kinds[n].name for n in made.kind.tolist()]})
     return Simulation(
         Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated"),
         runs,
-        queries,
+        pl.DataFrame({"query_id": query_ids, "query_type": [kinds[n].name for n in made.kind.tolist()]}),
         rerankers,
         kinds,
         parse_measures(measures),

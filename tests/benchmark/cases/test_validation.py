@@ -115,16 +115,6 @@ def test_metadata_too(tmp_path: Path) -> None:
     assert [one.line for one in of_kind(found, "schema")] == [4, 5]
 
 
-def test_grades_below_one(tmp_path: Path) -> None:
-    rows = [*many(2), *many(1, relevance=[0.5], text="anderes"), *many(1, relevance=[2], text="drittes")]
-    one = only(validate(written(tmp_path, rows)), "low_grades")
-    assert one.message == (
-        "1 of 4 cases (line 22): grades below 1 count in nDCG and other graded measures only:"
-        " RR, Hit, P, R and AP take relevance >= 1 as relevant"
-    )
-    assert of_kind(validate(written(tmp_path, many(2, relevance=[1]))), "low_grades") == []
-
-
 def test_how_to_name_the_language(tmp_path: Path) -> None:
     lines = written(tmp_path, '{"text": "a", "expected_ids": ["b"]}', "c.jsonl")
     found = of_kind(validate(lines), "missing_label")[0]
@@ -221,13 +211,14 @@ def test_ids_and_the_ontology(tmp_path: Path) -> None:
     found = validate(written(tmp_path, rows), ontology=SMALL)
     assert found.is_usable
     (replaced, gone) = of_kind(found, "obsolete_id")
-    assert replaced.text == "expected id 'HP:0002069' is obsolete in the ontology. Replace it by HP:0001250 (Seizure)."
-    assert gone.advice == "It names no replacement: leave it out, or choose a term."
+    use = "is obsolete: use 'HP:0001250' (Seizure) (in the ontology). Correct it, or leave it out."
+    assert replaced.text == f"expected id 'HP:0002069' {use}"
+    assert gone.message.endswith("is obsolete, without a replacement (in the ontology)")
     merged = only(found, "merged_id")
-    assert merged.text.endswith("was merged into HP:0001250 (Seizure) in the ontology. Write 'HP:0001250'.")
+    assert merged.message.endswith("is an alternative id: use 'HP:0001250' (Seizure) (in the ontology)")
     named, unknown = of_kind(found, "unknown_id")
     assert named.case_id == "cases-004"
-    assert named.advice == "'Talipes varus' is a name of HP:0001762 (Talipes equinovarus): is that meant?"
+    assert named.advice == "'Talipes varus' is a name of 'HP:0001762' (Talipes equinovarus): is that meant?"
     assert unknown.message == "expected id 'HP:9999999' (lines 53, 63) is not in the ontology"
 
 

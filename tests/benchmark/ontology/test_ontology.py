@@ -182,7 +182,7 @@ def test_results_can_be_written_to_and_the_ontology_cannot(toy: Ontology) -> Non
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("X:0009", r"'X:0009' is not a term of <Ontology .*>: it is obsolete: use 'X:0004' or 'X:0003'$"),
+        ("X:0009", r"'X:0009' is not a term of <Ontology .*>: it is obsolete: use 'X:0004' \(Deep one\) or 'X:0003'$"),
         ("X:0008", "it is obsolete, without a replacement"),
         ("X:0007", "it is an alternative id: use 'X:0002'"),
         ("x_0002", r"\. Did you mean 'X:0002'\?"),

@@ -852,13 +852,19 @@ def _wrong_grades(given: Any, ids: Sequence[str]) -> Iterator[Wrong]:  # noqa: A
             if one not in graded:
                 yield kind, keys, f"relevance has no grade for {one!r}", _ONE_PER_ID
             elif not is_grade(graded[one]):
-                what = f"relevance of {one!r} is {quoted(graded[one])}, expected a positive number"
-                at = one if isinstance(given, dict) else place
-                yield kind, (*keys, at), what, "Leave out an id that should not be found."
-        for one in graded:
-            if one not in ids:
-                what = f"relevance grades {one!r}, which is not an expected id"
-                yield kind, (*keys, one), what, did_you_mean(str(one), ids)
+                yield (
+                    kind,
+                    (*keys, one if isinstance(given, dict) else place),
+                    f"relevance of {one!r} is {quoted(graded[one])}, expected a positive number",
+                    "Leave out an id that should not be found.",
+                )
+        for one in (one for one in graded if one not in ids):
+            yield (
+                kind,
+                (*keys, one),
+                f"relevance grades {one!r}, which is not an expected id",
+                did_you_mean(str(one), ids),
+            )
 
 
 def _problem(given: object, pattern: re.Pattern[str] | None) -> tuple[str, str]:

@@ -242,17 +242,6 @@ def nothing_expected(file: CaseFile) -> Iterator[Finding]:
         )
 
 
-def low_grades(file: CaseFile) -> Iterator[Finding]:
-    """Find the cases that grade an expected id too low to be relevant for binary measures."""
-    if low := [case for case in file.cases if min(case.relevance, default=1.0) < 1]:
-        yield file.warning(
-            "low_grades",
-            f"{_share(low, file)} ({listed_lines(low)}): grades below 1 count in nDCG and other graded measures only:"
-            " RR, Hit, P, R and AP take relevance >= 1 as relevant",
-            "Write grades from 1 on for ids that a search should find.",
-        )
-
-
 def repeated_texts(file: CaseFile) -> Iterator[Finding]:
     """Find the texts that several cases of one language have, with the same expected ids or with others."""
     for group in file.cases.repeated_texts():
@@ -316,7 +305,6 @@ RULES = (  # what warns of cases that can be read, in the order of its findings
     unread_fields,
     missing_labels,
     nothing_expected,
-    low_grades,
     repeated_texts,
     languages_of_folders,
     other_languages,
@@ -352,7 +340,6 @@ def _unknown_terms(file: CaseFile, ontology: Ontology) -> Iterator[Finding]:
     expecting = collected((term, case) for case in file.cases for term in case.expected_ids if term not in ontology)
     if not expecting:
         return
-    labels = {term: name for term, name in zip(ontology.ids, ontology.labels, strict=True) if name}
     # the term of each label and exact synonym
     names = {
         synonym.text.casefold(): term
@@ -360,34 +347,24 @@ def _unknown_terms(file: CaseFile, ontology: Ontology) -> Iterator[Finding]:
         for synonym in own
         if synonym.scope == "EXACT"
     }
-    names |= {name.casefold(): term for term, name in labels.items()}
+    names |= {name.casefold(): term for term, name in zip(ontology.ids, ontology.labels, strict=True) if name}
     where = ontology.path.name if ontology.path else "the ontology"
+    kinds = {"merged_id": ontology.alternatives, "obsolete_id": ontology.obsolete}
     for term, own in expecting.items():
         lines = "" if len(own) == 1 else f" ({listed_lines(own)})"
-        if term in ontology.alternatives:
-            new = ontology.alternatives[term]
-            kind, what, advice = "merged_id", f"was merged into {_with_label(new, labels)}", f"Write {new!r}."
-        elif term in ontology.obsolete:
-            choices = " or ".join(_with_label(new, labels) for new in ontology.obsolete[term])
-            kind, what = "obsolete_id", "is obsolete"
-            advice = (
-                f"Replace it by {choices}." if choices else "It names no replacement: leave it out, or choose a term."
-            )
-        else:
-            kind, what, advice = "unknown_id", "is not", _named(own, names, labels)
-        yield file.warning(kind, f"expected id {term!r}{lines} {what} in {where}", advice, about=own[0])
+        status = ontology.status(term)
+        kind = next((kind for kind, held in kinds.items() if term in held), "unknown_id")
+        what = f"expected id {term!r}{lines} {f'{status} (in {where})' if status else f'is not in {where}'}"
+        advice = "Correct it, or leave it out." if status else _named(own, names, ontology)
+        yield file.warning(kind, what, advice, about=own[0])
 
 
-def _named(cases: Sequence[Case], names: Mapping[str, str], labels: Mapping[str, str]) -> str:
+def _named(cases: Sequence[Case], names: Mapping[str, str], ontology: Ontology) -> str:
     """Suggest the term whose name matches a case, if there is one."""
     for name in (text for case in cases for text in (case.description, case.text)):
         if found := names.get(name.strip().casefold()):
-            return f"{shown(name)} is a name of {_with_label(found, labels)}: is that meant?"
+            return f"{shown(name)} is a name of {ontology.called(found)}: is that meant?"
     return "No document has it, so nothing can find it: correct it, or use the version of the ontology that has it."
-
-
-def _with_label(term: str, labels: Mapping[str, str]) -> str:
-    return f"{term} ({labels[term]})" if term in labels else term
 
 
 FINDING = Column("level", ""), Column("line", "line", lambda one: "" if one.line is None else str(one.line))
@@ -456,9 +433,8 @@ def report_cases(parts: Mapping[str, Sequence[Mapping[str, Any]]], notes: Sequen
         for name, own in parts.items()
         for one in own
     ]
-    table = tabulate("sets", tuple(Column(name, name) for name in ("set", "by", "value")), COUNTS, rows)
     return Report(
-        (table,),
+        (tabulate("sets", tuple(Column(name, name) for name in ("set", "by", "value")), COUNTS, rows),),
         (Fact("notes", list(notes)), *(note("note", one) for one in notes)),
         closing="distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster"
         " intervals allow for it. repeated texts: cases whose text an earlier case has.",

@@ -209,11 +209,16 @@ class Ontology:
         "is obsolete: use 'A'"
         """
         if term in self.alternatives:
-            return f"is an alternative id: use {self.alternatives[term]!r}"
+            return f"is an alternative id: use {self.called(self.alternatives[term])}"
         if term in self.obsolete:
-            instead = " or ".join(map(repr, self.obsolete[term]))
+            instead = " or ".join(map(self.called, self.obsolete[term]))
             return f"is obsolete: use {instead}" if instead else "is obsolete, without a replacement"
         return ""
+
+    def called(self, term: str) -> str:
+        """Return an id for a message, with its label if it has one."""
+        label = self.labels[self._index[term]] if term in self else ""
+        return f"{term!r} ({label})" if label else repr(term)
 
     def named(self, term: str) -> str:
         """Return an id for a message, with its status if it has one."""
@@ -685,8 +690,7 @@ def read_ontology(path: str | os.PathLike[str]) -> Ontology:
 
 def _graphs(content: bytes, path: Path) -> list[Any]:
     """Return the graphs of JSON, on most other of which the parser would panic; warn of what is not read."""
-    found = parsed_json(decoded(content, path), path)
-    graphs: object = found.get("graphs")
+    graphs: object = parsed_json(decoded(content, path), path).get("graphs")
     if not isinstance(graphs, list) or not graphs:
         raise FileFormatError(f"JSON without a list of 'graphs'; {FORMATS}", path=path)
     if b'"synonymType"' in content:

@@ -30,7 +30,7 @@ from typing import Any, Literal
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.collection import Collection, hash_of
 from deadheat.benchmark.languages import ALLOWED, NAMES, base, checked_code, is_code, near_code
 from deadheat.benchmark.retrievers.protocol import (
     STRINGS,
@@ -164,8 +164,7 @@ class Embedding:
         strings = Strings.of(documents, self.strings)
         distinct, place = _distinct(strings.texts)
         key = {name: value for name, value in self.key.items() if name != "query_prompt"}
-        content = json.dumps({**key, "collection": documents.fingerprint}, sort_keys=True)
-        name = f"{hashlib.sha256(content.encode()).hexdigest()}.npy"
+        name = f"{hash_of({**key, 'collection': documents.fingerprint})}.npy"
         path = None if self._folder is None else self._folder / name
         vectors = kept(
             path,

@@ -21,7 +21,7 @@ from urllib.request import Request, urlopen
 
 import polars as pl
 
-from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.collection import Collection, hash_of
 from deadheat.benchmark.retrievers.embedding import BM25, Embedding, StringSimilarity, default_folder
 from deadheat.benchmark.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
 from deadheat.data.judgments import read_grade
@@ -259,9 +259,8 @@ class LLM:
         self.api_key_env, self.timeout, self.name = api_key_env, timeout, name or model
         self.parallel, self.attempts = as_count("parallel", parallel), as_count("attempts", attempts)
         self.key = {"endpoint": self.endpoint, "model": model, "prompt": prompt}
-        named = hashlib.sha256(json.dumps(self.key).encode()).hexdigest()[:32]
         folder = default_folder() if cache is None else cache
-        self._kept = Path(folder) / "grades" / f"{named}.jsonl" if folder else None
+        self._kept = Path(folder) / "grades" / f"{hash_of(self.key)[:32]}.jsonl" if folder else None
 
     def __repr__(self) -> str:
         return f"LLM({self.endpoint!r}, {self.model!r})"
