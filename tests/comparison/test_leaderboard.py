@@ -96,7 +96,7 @@ def test_same_results_in_every_form(tmp_path: Path) -> None:
         (frame, None),
         (tmp_path / "table.csv", None),
         (str(tmp_path / "table.parquet"), None),
-        ({task: {model: value for other, model, value in rows if other == task} for task in evaluations}, None),
+        (dict(zip(["task", "model", "value"], map(list, zip(*rows, strict=True)), strict=True)), None),
     ]
     for source, measure in sources:
         found = dh.leaderboard(source, measure=measure)

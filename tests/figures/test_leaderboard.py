@@ -47,4 +47,4 @@ def test_values_by_task_and_orders_without_one() -> None:
 
 def test_ranks_without_intervals_are_not_drawn() -> None:
     with pytest.raises(FigureError, match="1 task"):
-        dh.leaderboard({"t": {"a": 0.5, "b": 0.25}}).plot("rank_intervals")
+        dh.leaderboard({"task": ["t", "t"], "model": ["a", "b"], "value": [0.5, 0.25]}).plot("rank_intervals")

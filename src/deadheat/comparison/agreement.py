@@ -290,7 +290,10 @@ def agree_systems(
     p = as_level("p", p, example="0.9")
     both = (first, second)
     labels = [Path(one).name if isinstance(one, str | Path) else f"order {n}" for n, one in enumerate(both, 1)]
-    given = [_evaluations(one) for one in both]
+    given = [
+        by_own_name(one if isinstance(one, Mapping) else filter(is_saved, sorted(path_named(one).glob("*.json"))))
+        for one in both
+    ]
     shared = [name for name in given[0] if name in given[1]]
     if len(shared) < 2:
         raise DataError(
@@ -316,12 +319,6 @@ def agree_systems(
         for one in measures
     )
     return SystemOrders(tuple(found), p, tuple(sorted({*given[0]} ^ {*given[1]})))
-
-
-def _evaluations(given: str | Path | Mapping[str, Evaluation]) -> dict[str, Evaluation]:
-    if isinstance(given, Mapping):
-        return dict(given)
-    return by_own_name(sorted(one for one in path_named(given).glob("*.json") if is_saved(one)))
 
 
 MOST_GRADES = 50
@@ -561,9 +558,8 @@ class Conclusions:
     @property
     def favoured(self) -> tuple[str, ...]:
         """Systems whose bias exceeds that of the others by more than chance; of two it cannot be told which."""
-        if len(self.systems) < 3:
-            return ()
-        return tuple(one.system for one in self.favours if one.significant and one.difference > 0)
+        can_tell = len(self.systems) > 2
+        return tuple(one.system for one in self.favours if can_tell and one.significant and one.difference > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -912,14 +908,14 @@ def _of_measure(
     human, by_judge = values = [values_of(one, measure, query_ids)[0] for one in both]
     bias = by_judge - human
     others = (bias.sum(1, keepdims=True) - bias) / (len(systems) - 1)
-    pairs = []
-    for own in values:
-        sides = {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}
-        pairs.append(compare_sides([measure], [sides], pairs_of(systems, ()), design=design, cluster=None)[:])
+    sides = [
+        {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}
+        for own in values
+    ]
+    pairs = [compare_sides([measure], [one], pairs_of(systems, ()), design=design, cluster=None)[:] for one in sides]
     means = [np.round(np.nanmean(own, axis=0) / NOISE) for own in values]
     above = [(own[None, :] > own[:, None]).sum(1) for own in means]
     spread = [float(np.mean([one[system][measure].mean_tie_std for system in systems])) for one in both]
-    level = design.confidence_level
     return Conclusions(
         name,
         measure,
@@ -932,7 +928,9 @@ def _of_measure(
         agreement.tau(above[0], above[1])[0],
         agreement.tau_ap(above[0], above[1]),
         (spread[0], spread[1]),
-        np.array([np.transpose(interval_bounds(one, method="t", confidence_level=level)) for one in values]),
+        np.array(
+            [np.transpose(interval_bounds(one, method="t", confidence_level=design.confidence_level)) for one in values]
+        ),
     )
 
 

@@ -149,9 +149,8 @@ class Comparison(Plottable, Shown):
         n_significant, n_doubtful, n_open = (
             int(self.pairs.column(name).sum()) for name in ("significant", "doubtful", "can_flip")
         )
-        measures = ", ".join(one.label for one in self.measures)
         return (
-            f"<Comparison of {', '.join(self.systems)} by {measures}:"
+            f"<Comparison of {', '.join(self.systems)} by {', '.join(one.label for one in self.measures)}:"
             f" {n_significant} of {counted(len(self.pairs), 'difference')} significant,"
             f" {n_open} reversible by tie order"
             f"{f', {n_doubtful} with a p value in doubt (skewed)' if n_doubtful else ''}>"
@@ -295,9 +294,8 @@ class Comparison(Plottable, Shown):
         if not math.isnan(pair.rerun_probability):
             return None, n_tests
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
-            is_own = self.pairs.column("measure") == pair.measure
-            n_own = int((is_own & ~np.isnan(self.pairs.column("p_value").astype(np.float64))).sum())
-            n_tests = self.n_strata * max(n_own, 1)
+            own = self.pairs.column("p_value")[self.pairs.column("measure") == pair.measure].astype(np.float64)
+            n_tests = self.n_strata * max(int((~np.isnan(own)).sum()), 1)
         error = float(self._errors_of([self._place_of(pair)])[0])
         design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)
         return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
@@ -630,8 +628,10 @@ class Comparison(Plottable, Shown):
                 found = np.where(np.isnan(gap.values), -np.inf, size)
                 order = np.argsort(-found, kind="stable")[:n]
                 for query in order[found[order] > stats.NEGLIGIBLE_DIFFERENCE].tolist():
-                    names = (pair.measure, pair.system, pair.baseline, kind, str(self.query_ids[query]))
-                    yield *names, *(float(column[query]) for column in numbers)
+                    yield (
+                        *(pair.measure, pair.system, pair.baseline, kind, str(self.query_ids[query])),
+                        *(float(column[query]) for column in numbers),
+                    )
 
     def rank_intervals(
         self, *, confidence_level: float | None = None, n_resamples: int | None = None, rng: Rng = None
@@ -681,8 +681,12 @@ class Comparison(Plottable, Shown):
         p : float, default 0.9
             Persistence of rank-biased overlap.
         """
-        rule = self.scores_by_doc_id if self.by_doc_id else None
-        return orders_of(self.evaluations, self.pairs, rule, as_level("p", p, example="0.9"))
+        return orders_of(
+            self.evaluations,
+            self.pairs,
+            self.scores_by_doc_id if self.by_doc_id else None,
+            as_level("p", p, example="0.9"),
+        )
 
     def significant_by_one_rule(self) -> pl.DataFrame:
         """Return the pairs that are significant either under the tie policy alone, or by document id alone.
@@ -761,11 +765,10 @@ def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dic
     for measure in dict.fromkeys(measures.tolist()):
         adjusted[measures == measure] = stats.adjust(raw[measures == measure], design.correction)
     each = np.split(adjusted, np.cumsum([len(part.pairs) for part in found.values()])[:-1])
-    alpha = 1 - design.confidence_level
     return {
         stratum: replace(
             part,
-            pairs=part.pairs.changed(p_adjusted=own, significant=stats.significant(own, alpha)),
+            pairs=part.pairs.changed(p_adjusted=own, significant=stats.significant(own, 1 - design.confidence_level)),
             n_strata=len(found),
         )
         for (stratum, part), own in zip(found.items(), each, strict=True)

@@ -155,16 +155,16 @@ class Leaderboard(Plottable, Shown):
     @cached_property
     def rank_intervals(self) -> list[tuple[int, int]] | None:
         """The first and last rank that simultaneous intervals of all differences allow; None if they are unknown."""
-        if self.uncertainty is None:
-            return None
-        return list(zip(*(ends.tolist() for ends in rank_bounds(self.uncertainty.better)), strict=True))
+        return (
+            None
+            if self.uncertainty is None
+            else list(zip(*(ends.tolist() for ends in rank_bounds(self.uncertainty.better)), strict=True))
+        )
 
     @cached_property
     def tiers(self) -> list[int] | None:
         """The tier of each model, 1 for all that are not separated from the best; None if intervals are unknown."""
-        if self.uncertainty is None:
-            return None
-        return [int(one) for one in tiers_of(range(len(self.models)), self.uncertainty.better)]
+        return None if self.uncertainty is None else tiers_of(range(len(self.models)), self.uncertainty.better).tolist()
 
     @cached_property
     def tie_ranks(self) -> list[tuple[int, int]] | None:

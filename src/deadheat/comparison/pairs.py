@@ -202,10 +202,10 @@ class Pair(InNotebooks):
         ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
         p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
         flips = f", ties reverse the sign with probability {rounded(self.flip_probability)}" if self.can_flip else ""
-        counts = f"{self.wins} wins, {self.draws} draws, {self.losses} losses"
         return (
             f"<Pair {self.measure}: {self.system} - {self.baseline} = {rounded(self.difference)} {ends},"
-            f" {'no p value' if math.isnan(self.p_adjusted) else p}, {counts}{flips}>"
+            f" {'no p value' if math.isnan(self.p_adjusted) else p},"
+            f" {self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
         )
 
     @property
@@ -408,14 +408,13 @@ def compare_sides(
     first, second = (np.concatenate([own + n * n_sides for n in range(len(measures))]) for own in of_keys.T)
     size = int(np.clip(BLOCK // max(n_queries, 1), *PAIRS))
     blocks = [(first[start : start + size], second[start : start + size]) for start in range(0, len(first), size)]
-    own_design = design
     if len(blocks) > 1 and not isinstance(design.rng, int):  # all blocks share the resamples
-        own_design = replace(design, rng=int(generator(design.rng).integers(1 << 63)))
+        design = replace(design, rng=int(generator(design.rng).integers(1 << 63)))
     _announce(len(first), design)
     columns: dict[str, Any] = {}
     with phase("comparing pairs", len(first)) as advance, ThreadPoolExecutor(os.cpu_count()) as beside:
         described = (beside.map if len(blocks) > 1 else map)(
-            lambda block: _described(stack, block[0], block[1], own_design, cluster), blocks
+            lambda block: _described(stack, block[0], block[1], design, cluster), blocks
         )
         for start, found in zip(range(0, len(first), size), described, strict=True):
             for name, column in found.items():
@@ -424,7 +423,7 @@ def compare_sides(
                 columns[name][start : start + len(column)] = column
             advance(len(found["difference"]))
     with phase("testing differences"):
-        columns |= _tested(measures, stack, first, second, blocks, own_design, cluster)
+        columns |= _tested(measures, stack, first, second, blocks, design, cluster)
     if any(side.repeats is not None for side in stack.sides):
         _repeated(columns, stack, first, second, design, cluster)
     adjusted = columns["p_value"]
@@ -686,8 +685,9 @@ def _repeated(  # noqa: PLR0917 - what is compared, and how
     for n, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         difference = stack.values[a] - stack.values[b]
         keep = ~np.isnan(difference)
-        both = (stack.sides[a], stack.sides[b])
-        shared = [shared_of(side.repeats[keep]) for side in both if side.repeats is not None]
+        shared = [
+            shared_of(side.repeats[keep]) for side in (stack.sides[a], stack.sides[b]) if side.repeats is not None
+        ]
         if not shared:
             continue
         mean, spread = float(columns["difference"][n]), math.sqrt(sum(one.variance for one in shared))

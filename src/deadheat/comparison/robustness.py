@@ -459,8 +459,9 @@ def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, de
             continue
         documents = documents or {name: _documents(one, str(measure)) for name, one in evaluations.items()}
         for system, baseline in pairs_of(list(evaluations), design.against):
-            both = _both(documents[system], documents[baseline], query_ids)
-            if found := difference_bounds(scores[system], scores[baseline], query_ids, both):
+            shared = documents[system].join(documents[baseline], on=["query_id", "doc_id"]).group_by("query_id").len()
+            both = np.nan_to_num(aligned(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids))
+            if found := difference_bounds(scores[system], scores[baseline], query_ids, both.astype(np.int64)):
                 yield OuterBound(measure.label, system, baseline, *found)
 
 
@@ -514,12 +515,6 @@ def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame:
     found = bounds.documents()
     is_whole = True if depth is None else found["above"] + found["tied"] <= depth
     return found.filter(is_whole).select("query_id", "doc_id")
-
-
-def _both(one: pl.DataFrame, other: pl.DataFrame, query_ids: TextArray) -> IntArray:
-    """Return how many unjudged documents of each query two systems both retrieve."""
-    shared = one.join(other, on=["query_id", "doc_id"]).group_by("query_id").len()
-    return np.nan_to_num(aligned(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids)).astype(np.int64)
 
 
 def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray) -> FloatArray:

@@ -237,7 +237,7 @@ def _task_names(by_hash: Mapping[str, Sequence[tuple[Path | None, Evaluation]]])
 
 
 def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskResults:
-    """Read {task: {model: evaluation, or number}}, or the columns of a table."""
+    """Read {task: {model: evaluation}}, or the columns of a table."""
     if set(NEEDED) <= set(source):
         return _of_table(pl.DataFrame(dict(source)), "the table", measure)
     for task, own in source.items():
@@ -245,12 +245,6 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
             raise SourceTypeError(argument="source", given=Plain(type(own).__name__), allowed=ALLOWED)
         if not own:
             raise DataError(f"task {task} has no results")
-    if all(
-        isinstance(own, Mapping) and all(isinstance(one, int | float) for one in own.values())
-        for own in source.values()
-    ):
-        rows = [(str(task), str(name), float(one)) for task, own in source.items() for name, one in own.items()]
-        return _of_table(pl.DataFrame(rows, list(NEEDED), orient="row"), "the table", measure)
     named = {str(task): by_own_name(own, where=f" in task {task}") for task, own in source.items()}
     return _of_evaluations(named, measure)
 
