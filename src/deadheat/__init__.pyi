@@ -30,7 +30,8 @@ from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation, explain
-from deadheat.gates import GateResult, gate
+from deadheat.gates.gate import gate
+from deadheat.gates.notation import GateResult
 from deadheat.io.files import max_decompressed, max_memory
 from deadheat.io.records import encoding
 from deadheat.io.values import decimal

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import deadheat as dh
-from deadheat.gates import PRESETS
+from deadheat.gates.notation import PRESETS
 from deadheat.report.as_data import as_junit
 from deadheat.report.of_changes import report_gate
 from support.command import call, ok

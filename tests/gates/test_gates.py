@@ -11,7 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ParameterError, UnknownMeasureError
-from deadheat.gates import PRESETS, QUANTITIES, gate, parse_all, parse_gate
+from deadheat.gates.gate import gate
+from deadheat.gates.notation import PRESETS, QUANTITIES, parse_all, parse_gate
 from deadheat.measures.guide import READINGS
 from support.gated_runs import BEST, EV, QRELS, TIED, N
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates import Check
+    from deadheat.gates.notation import Check
 
 
 def only(text: str, evaluation: Evaluation = EV, **options: Any) -> Check:  # noqa: ANN401 - passed on

@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, FileFormatError
-from deadheat.gates import read_settings
+from deadheat.gates.notation import read_settings
 from deadheat.io import files
 from deadheat.io.formats import locate, scan
 

@@ -13,8 +13,7 @@ import deadheat as dh
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import EvaluationArguments
 from deadheat.evaluation.intervals import IntervalArguments, IntervalOptions
-from deadheat.gates import GateOptions
-from deadheat.settings import Conventions, Design
+from deadheat.settings import Conventions, Design, GateOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

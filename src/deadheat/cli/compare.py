@@ -65,7 +65,7 @@ from deadheat.settings import Conventions
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
     from deadheat.evaluation.intervals import IntervalOptions
-    from deadheat.gates import Threshold
+    from deadheat.gates.notation import Threshold
     from deadheat.measures import Measure
 
 
@@ -367,7 +367,7 @@ NO_GATE = (
 def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - the signature is click's
     if not value:
         return
-    from deadheat.gates import PRESETS, SOURCES
+    from deadheat.gates.notation import PRESETS, SOURCES
 
     for name, gates in PRESETS.items():
         click.echo("\n".join([f"{name}: {SOURCES[name]}", *(f"  {gate}" for gate in gates)]))
@@ -401,7 +401,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @click.option(
     "--preset",
     metavar="NAME",
-    shell_complete=complete_from("deadheat.gates:PRESETS"),
+    shell_complete=complete_from("deadheat.gates.notation:PRESETS"),
     help="A named set of gates: rag.",
 )
 @click.option(
@@ -480,7 +480,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
 
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
-    from deadheat import gates
+    from deadheat.gates import notation
     from deadheat.report.of_changes import report_gate
 
     files = _given(files)
@@ -488,11 +488,11 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     if len(files) == 1:
         refuse((*OF_EVALUATING, "judge"), f"is for QRELS RUN: {files[0]} is already evaluated")
     is_silent = not options["checks"] and options["preset"] is None
-    config = options["config"] or (PYPROJECT if is_silent and gates.has_settings(PYPROJECT) else None)
-    checks, of_file = ((), {}) if config is None else gates.read_settings(config)
+    config = options["config"] or (PYPROJECT if is_silent and notation.has_settings(PYPROJECT) else None)
+    checks, of_file = ((), {}) if config is None else notation.read_settings(config)
     options |= {name: options[name] or value for name, value in of_file.items()}  # the command line overrides the file
-    preset = () if options["preset"] is None else gates.preset_gates(options["preset"])
-    thresholds = gates.parse_all([*checks, *preset, *options["checks"]])
+    preset = () if options["preset"] is None else notation.preset_gates(options["preset"])
+    thresholds = notation.parse_all([*checks, *preset, *options["checks"]])
     intervals = _check_usage(options, of_file, thresholds)
     output = Output(options, [*files, config, options["baseline"], options["queries"], options["judge"]])
     baseline = dh.load_evaluation(options["baseline"]) if options["baseline"] else None
@@ -500,7 +500,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         evaluation = dh.load_evaluation(files[0])
     else:
         qrels, run = files
-        asked = gates.measures_of(thresholds, baseline)
+        asked = notation.measures_of(thresholds, baseline)
         if options["spans"]:
             from deadheat.evaluation.spans import measures_of_spans
 
@@ -513,7 +513,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         baseline = baseline and baseline.weighted(options["weights"], queries)
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
-    result = gates.gate(
+    result = dh.gate(
         evaluation,
         thresholds,
         baseline=baseline,

@@ -767,8 +767,7 @@ def interval(
     if len(kept) and not low <= kept.min() <= kept.max() <= high:
         raise ParameterError(argument="values", given=(kept.min(), kept.max()), allowed=f"from {low:g} to {high:g}")
     n_clusters = None if codes is None else len(np.unique(codes[~np.isnan(numbers)]))
-    few = (len(kept) if n_clusters is None else n_clusters) < MANY
-    auto = "bootstrap-t" if limits is None else BOUNDED if few else "bca"
+    auto = "bootstrap-t" if limits is None else BOUNDED if (n_clusters or len(kept)) < MANY else "bca"
     used = auto if method == "auto" else method
     if used == BOUNDED and limits is None:
         raise ParameterError(argument="limits", given=limits, allowed="two numbers", beside={"method": BOUNDED})

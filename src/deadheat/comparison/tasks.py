@@ -147,7 +147,7 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
     given = list(source) if isinstance(source, Iterable) and not hasattr(source, "columns") else []
     if given and all(isinstance(one, str | Path | Evaluation) for one in given):
         return _of_several([one if isinstance(one, Evaluation) else path_named(one) for one in given], measure)
-    return _of_table(_frame(source), "the table", measure)
+    return _of_table(_frame(source), None, measure)
 
 
 def _of_file(path: Path, measure: MeasureLike | None) -> TaskResults:
@@ -239,7 +239,7 @@ def _task_names(by_hash: Mapping[str, Sequence[tuple[Path | None, Evaluation]]])
 def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskResults:
     """Read {task: {model: evaluation}}, or the columns of a table."""
     if set(NEEDED) <= set(source):
-        return _of_table(pl.DataFrame(dict(source)), "the table", measure)
+        return _of_table(pl.DataFrame(dict(source)), None, measure)
     for task, own in source.items():
         if not isinstance(own, Mapping | list | tuple):
             raise SourceTypeError(argument="source", given=Plain(type(own).__name__), allowed=ALLOWED)
@@ -312,15 +312,15 @@ def _frame(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     return found.to_polars() if hasattr(found, "to_polars") else collect(found)  # type: ignore[arg-type]
 
 
-def _of_table(frame: pl.DataFrame, where: str | Path, measure: MeasureLike | None) -> TaskResults:
-    """Read a long table: a row for each task and model, or for each query of them too."""
+def _of_table(frame: pl.DataFrame, path: Path | None, measure: MeasureLike | None) -> TaskResults:
+    """Read a long table, of a file or not: a row for each task and model, or for each query of them too."""
     names = {name: next((one for one in known if one in frame.columns), None) for name, known in NAMES.items()}
     lacking = [name for name in NEEDED if names[name] is None]
     if lacking:
         raise ColumnError(
             f"no column {lacking[0]!r} in the table of results: found {', '.join(map(repr, frame.columns))}",
             allowed=f"one of {', '.join(NAMES[lacking[0]])}",
-            path=where if isinstance(where, Path) else None,
+            path=path,
         )
     others = [name for name in frame.columns if name not in names.values()]
     own = {name: pl.col(column) for name, column in names.items() if column is not None}
@@ -334,7 +334,7 @@ def _of_table(frame: pl.DataFrame, where: str | Path, measure: MeasureLike | Non
         *(pl.col(name).cast(pl.String) for name in others if name not in NAMES),
     )
     table, of = _of_measure(table, measure)
-    _check_rows(table, where)
+    _check_rows(table, path)
     table = table.filter(pl.col("value").is_not_null())
     notes: list[str] = []
     tasks = []
@@ -347,7 +347,7 @@ def _of_table(frame: pl.DataFrame, where: str | Path, measure: MeasureLike | Non
         values = wide.select(models).fill_null(math.nan).to_numpy()
         tasks.append(Task(str(task), models, values[_kept(str(task), models, values, notes)]))
     if not tasks:
-        raise DataError("the table of results has no value", path=where if isinstance(where, Path) else None)
+        raise DataError("the table of results has no value", path=path)
     known = None if of is None else measure_named(of)
     pairs = {name: table.select("task", name).unique() for name in others if name not in NAMES}
     said = {name: dict(own.iter_rows()) for name, own in pairs.items() if own["task"].n_unique() == len(own)}
@@ -371,9 +371,8 @@ def _of_measure(table: pl.DataFrame, measure: MeasureLike | None) -> tuple[pl.Da
     return table.filter(pl.col("measure") == chosen).drop("measure"), chosen
 
 
-def _check_rows(table: pl.DataFrame, where: str | Path) -> None:
+def _check_rows(table: pl.DataFrame, path: Path | None) -> None:
     """Raise an error for a row without a name, with a value that is no finite number, or that comes twice."""
-    path = where if isinstance(where, Path) else None
     keys = [name for name in ("task", "model", "query_id") if name in table.columns]
     wrong = table.filter(pl.any_horizontal(pl.col(name).is_null() | (pl.col(name) == "") for name in keys))
     if len(wrong):
@@ -444,7 +443,7 @@ def _of_mteb(paths: Sequence[Path], folder: Path | None) -> TaskResults:
     several = [task for task, n in averaged.items() if n > 1]
     notes = (f"{three(several)}: the mean over several splits or subsets, as MTEB takes it",) if several else ()
     frame = pl.DataFrame([(*key, value) for key, value in rows.items()], list(NEEDED), orient="row")
-    return replace(_of_table(frame, "the results", None), measure="main score", notes=notes)
+    return replace(_of_table(frame, None, None), measure="main score", notes=notes)
 
 
 def _main_scores(path: Path, task: str, splits: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[float]:

@@ -47,8 +47,7 @@ from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, QUESTIONS, Check, GateResult, Gates, Threshold, parse_all
 from deadheat.kernels import weighting
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.orders import StoredMeasure
+from deadheat.measures import Measure
 from deadheat.settings import GateOptions
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
@@ -240,20 +239,8 @@ def gate(
     place = {gate: n for n, gate in enumerate(dict.fromkeys(gates))}
     once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}  # families share strata
     found = sorted(once.values(), key=lambda check: place[check.gate])
-    languages = languages if len(languages) > 1 else ()
-    return GateResult(own.name, tuple(found), len(ids), name, not_compared, options, languages, own, together)
-
-
-def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
-    """Return the measures to evaluate for gates and for a comparison with a baseline.
-
-    Raises
-    ------
-    MeasureError
-        A gate's measure cannot be parsed.
-    """
-    known = () if baseline is None else (one for one in baseline.measures if not isinstance(one, StoredMeasure))
-    return list(dict.fromkeys((*(parse_measure(check.measure) for check in checks), *known)))
+    several = languages if len(languages) > 1 else ()
+    return GateResult(own.name, tuple(found), len(ids), name, not_compared, options, several, own, together)
 
 
 def _asked(
@@ -628,9 +615,7 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
 def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
     """Ask the questions of all measures in each subset of a family; p values are corrected over its subsets (Holm)."""
     subsets = [pairs.select(subset.keep) for subset in family]
-    for question in QUESTIONS:
-        if not getattr(options, question):
-            continue
+    for question in [one for one in QUESTIONS if getattr(options, one)]:
         found = [_tested(question, of_subset, options) for of_subset in subsets]
         by_measure = np.column_stack([p_values for p_values, _ in found])
         adjusted = np.column_stack([stats.adjust(p_values, "holm") for p_values in by_measure])

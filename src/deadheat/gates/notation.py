@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -27,8 +27,9 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import Reconciled
 from deadheat.io.files import decoded, read_all, readable
 from deadheat.io.values import is_number
-from deadheat.measures.base import ALIASES, REGISTRY
-from deadheat.measures.notation import LONGEST, measure_named
+from deadheat.measures.base import ALIASES, REGISTRY, Measure
+from deadheat.measures.notation import LONGEST, measure_named, parse_measure
+from deadheat.measures.orders import StoredMeasure
 from deadheat.settings import GateOptions
 
 QUANTITIES = {
@@ -204,6 +205,18 @@ def parse_all(gates: Gates) -> tuple[Threshold, ...]:
     if isinstance(gates, str | Threshold):
         gates = (gates,)
     return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in gates))
+
+
+def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:
+    """Return the measures to evaluate for gates and for a comparison with a baseline.
+
+    Raises
+    ------
+    MeasureError
+        A gate's measure cannot be parsed.
+    """
+    known = () if baseline is None else (one for one in baseline.measures if not isinstance(one, StoredMeasure))
+    return list(dict.fromkeys((*(parse_measure(check.measure) for check in checks), *known)))
 
 
 def _canonical(notation: str) -> str:

@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from deadheat.data.tables import Source
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates import GateResult, Threshold
+    from deadheat.gates.notation import GateResult, Threshold
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +48,8 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
     __tracebackhide__ = True
     from deadheat.errors import DeadheatWarning
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates import gate, parse_all
+    from deadheat.gates.gate import gate
+    from deadheat.gates.notation import parse_all
 
     is_evaluated = bool(given) and isinstance(given[0], Evaluation)
     n_data = 1 if is_evaluated else 2
@@ -74,7 +75,7 @@ def _evaluate(qrels: Source, run: Source, checks: Sequence[Threshold], options: 
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import ParameterError
     from deadheat.evaluation.evaluate import evaluate, opened
-    from deadheat.gates import measures_of
+    from deadheat.gates.notation import measures_of
     from deadheat.settings import Conventions
 
     if options.get("baseline") is not None:

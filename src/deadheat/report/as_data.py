@@ -15,7 +15,7 @@ from deadheat.errors import ColumnError, counted, on_terminal, printable
 from deadheat.report.model import Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
 
 if TYPE_CHECKING:
-    from deadheat.gates import Check, GateResult
+    from deadheat.gates.notation import Check, GateResult
     from deadheat.measures import Measure
 
 

@@ -10,7 +10,7 @@ from deadheat.comparison.pairs import Pair
 from deadheat.errors import collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
-from deadheat.gates import Check, GateResult
+from deadheat.gates.notation import Check, GateResult
 from deadheat.report.conventions import (
     BOOTSTRAPS,
     EXPLAINED,
