@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
@@ -789,9 +788,10 @@ def _named(judge: Any) -> dict[str, Qrels]:  # noqa: ANN401 - one or several sou
 
 def _labels(source: Source) -> Qrels:
     """Return what a judge said, which may be written as qrels or as a run."""
-    with suppress(SwappedFilesError):
+    try:
         return as_qrels(source)
-    return as_qrels(Run.of(source))
+    except SwappedFilesError:
+        return as_qrels(Run.of(source))
 
 
 def _agreement(

@@ -169,29 +169,24 @@ class History(Plottable, Shown):
             for measure in self.measures
         ]
 
-    def queries(self, n: int = 5, step: int = -1) -> pl.DataFrame:
-        """Return the queries that fell and rose most at a step, by measure.
+    def queries(self, n: int = 5) -> pl.DataFrame:
+        """Return the queries that fell and rose most at the last step, by measure; none of a single evaluation.
 
         Parameters
         ----------
         n : int, default 5
             So many of each kind.
-        step : int, default -1
-            Its place; by default the last.
 
         Returns
         -------
         polars.DataFrame
             measure, kind ("fell" or "rose"), query_id, difference, value.
         """
-        n, place = as_count("n", n), range(len(self.steps))[step]
-        if not place:
-            raise ParameterError(argument="step", given=step, allowed="a step that has one before it")
+        n, last = as_count("n", n), self.steps[-2:]
         rows = []
         for measure in self.measures:
-            values, before = (
-                aligned(one.values[measure], one.query_ids, self.query_ids)
-                for one in (self.steps[place], self.steps[place - 1])
+            before, values = (
+                aligned(one.values[measure], one.query_ids, self.query_ids) for one in (last[0], last[-1])
             )
             apart = values - before
             order = np.argsort(np.nan_to_num(apart), kind="stable")

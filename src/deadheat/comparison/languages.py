@@ -600,13 +600,14 @@ def compare_languages(
     design = Design.of(locals())
     if queries is not None:
         evaluations, pairs = split_by_language(evaluations, Queries.of(queries))
+    # one system, whatever its runs are called
+    is_one = all(isinstance(own, Evaluation) for own in evaluations.values())
     named = {
-        language: dict(own) if isinstance(own, Mapping) else {own.name: own} for language, own in evaluations.items()
+        language: dict(own) if isinstance(own, Mapping) else {"run" if is_one else own.name: own}
+        for language, own in evaluations.items()
     }
     if pairs is not None and (unknown := sorted(named.keys() - pairs.keys())):
         raise ParameterError("has no entry of a language", argument="pairs", given=unknown[0], allowed=list(pairs))
-    if all(not isinstance(own, Mapping) for own in evaluations.values()):  # one system, whatever its runs are called
-        named = {language: {"run": one} for language, own in named.items() for one in own.values()}
     return languages_of(named, pairs, design=design, name=name, cluster=cluster)
 
 

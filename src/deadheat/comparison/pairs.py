@@ -1,7 +1,6 @@
 """Pair: one row of a comparison; all rows at once, as columns of one matrix; and pairs of bare lists of values."""
 
 import math
-import operator
 import os
 import warnings
 from collections import Counter
@@ -300,7 +299,11 @@ class Pairs(Sequence[Pair]):
         return tuple(Pair(**dict(zip(self._columns, row, strict=True))) for row in rows)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and len(self) == len(other) and all(map(operator.eq, self, other))
+        return (
+            isinstance(other, Sequence)
+            and len(self) == len(other)
+            and all(own == its for own, its in zip(self, other, strict=True))
+        )
 
     __hash__ = None  # type: ignore[assignment]  # as of a list
 

@@ -23,7 +23,7 @@ from deadheat.kernels import agreement, weighting
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import as_placed, ends, has_ends
-from deadheat.settings import Design
+from deadheat.settings import CLUSTERED, Design
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt
 from deadheat.stats.ranks import bounds_of_ranks, ranks
 
@@ -306,10 +306,6 @@ def _steps(values: FloatArray, probabilities: FloatArray) -> FloatArray:
     return values[order][np.searchsorted(reached, (np.arange(STEPS) + 0.5) / STEPS * reached[-1])]
 
 
-POWERED = "ppi"  # the method of an interval
-OF_MEANS = ("randomization", "bootstrap-t", "bootstrap", "t")  # tests of the mean difference
-
-
 def judged_pairs(
     pairs: Pairs,
     differences: FloatArray,
@@ -356,7 +352,7 @@ def judged_pairs(
             "high": powered.high,
             "p_value": _one_sided(powered, design.alternative),
             "standard_error": powered.standard_error,
-            "method": POWERED,
+            "method": "ppi",
             "exact_p_value": False,
             "n_queries": int(kept.sum()),
         }
@@ -402,8 +398,8 @@ def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> di
 def check_judge(design: Design, *, has_clusters: bool) -> None:
     """Raise `ParameterError` if a judge's labels cannot help such a comparison."""
     beside = {"judge": None}
-    if design.test not in OF_MEANS:
-        raise ParameterError(argument="test", given=design.test, allowed=OF_MEANS, beside=beside)
+    if design.test not in CLUSTERED:
+        raise ParameterError(argument="test", given=design.test, allowed=CLUSTERED, beside=beside)
     if has_clusters:
         raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside=beside)
 

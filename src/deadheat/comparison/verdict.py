@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
+from deadheat.comparison.pairs import LIKELY, Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.errors import BY_DOC_ID, collected, counted, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
@@ -17,7 +17,7 @@ ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead 
 NEAR = 0.1  # of the level: a p value in doubt (skewed differences) that is above this share of it decides nothing
 OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
 DIGITS = 4
-UNLIKELY, LIKELY = 0.005, 0.05  # probabilities of a reversal: below which it is not given, from which strata name it
+UNLIKELY = 0.005  # probability of a reversal below which it is not given
 VAGUE = 0.05  # a probability that may be off by more is said to be unknown
 HEADLINES = {
     "no quality": "Nobody leads: {measures} cannot say how good a system is.",

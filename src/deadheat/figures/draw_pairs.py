@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pairs import COUNTED, Pair
 from deadheat.errors import NOISE, FigureError, check_choice, counted, percentage
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import (
@@ -43,7 +43,6 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.settings import TUKEY, Design
 
-RESAMPLED = ("randomization", "bootstrap", "bootstrap-t")
 MOST_NAMED = 40  # queries whose ids fit below the bars
 MOST_BARS = 300
 MOST_POINTS = 500
@@ -141,7 +140,7 @@ def tested_by(design: Design, n_pairs: int) -> str:
     least = n_pairs / (design.n_resamples + 1)  # a resampled p value is at least 1 / (n_resamples + 1)
     floor = (
         f" {design.n_resamples:,} resamples are too few to find any of so many significant."
-        if corrected and design.correction != "bh" and design.test in RESAMPLED and least >= 1 - design.confidence_level
+        if corrected and design.correction != "bh" and design.test in COUNTED and least >= 1 - design.confidence_level
         else ""
     )
     return f"p: {design.test} test{sided}{corrected}.{floor}"

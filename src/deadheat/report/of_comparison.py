@@ -9,9 +9,9 @@ import numpy as np
 
 from deadheat import stats
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import Pair, least_adjusted, least_p, n_differing, n_units
+from deadheat.comparison.pairs import LIKELY, Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.comparison.robustness import sampling_doubts
-from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, judge_strata
+from deadheat.comparison.verdict import ENOUGH, VAGUE, Verdict, headline_of_strata, judge_strata
 from deadheat.errors import BY_DOC_ID, collected, counted, in_brackets, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
@@ -63,7 +63,6 @@ from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.version import __version__
 
 BASELINE = Column("baseline", "baseline", is_name=True)
-LIKELY = 0.05  # probability of a reversal that is worth saying
 RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")
 TESTS = {
     "randomization": "paired randomisation test (sign flips)",
@@ -87,7 +86,6 @@ FLIP_METHODS = {
     "normal": "by the normal distribution with the exact variance, off by up to {}",
 }
 OF_INTERVAL = {**{key: key for key in ("n_queries", "standard_error", "tie_standard_error")}, **KNOWN}
-VAGUE = 0.05  # a probability that may be off by more gets a note
 
 
 Parts = Mapping[tuple[str, ...], Comparison]
