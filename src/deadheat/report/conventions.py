@@ -135,17 +135,11 @@ def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: in
 
     A row of a count has totals there, no means, and all its numbers are of the total.
     """
-    found = dict(row)
-    if not counts:
-        return found
-    is_count = row["measure"] in counts
-    if is_count:
-        found |= {name: n_queries * row[name] for name in OF_MEANS.intersection(row) if row[name] is not None}
-    for mean, total in (("mean", "total"), ("baseline_mean", "baseline_total")):
-        if mean in row:
-            found[total] = found[mean] if is_count else None
-            found[mean] = None if is_count else found[mean]
-    return found
+    totals = {mean: mean.replace("mean", "total") for mean in ("mean", "baseline_mean") if counts and mean in row}
+    if row["measure"] not in counts:
+        return {**row, **dict.fromkeys(totals.values())}
+    own = {name: n_queries * row[name] for name in OF_MEANS.intersection(row) if row[name] is not None}
+    return {**row, **own, **dict.fromkeys(totals), **{total: own.get(mean) for mean, total in totals.items()}}
 
 
 def places_of_best(scores: Sequence[Scores]) -> list[int]:
@@ -255,56 +249,64 @@ def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
     yield note(DOUBT, f"cannot be known: {'; '.join(told)}" if told else "")
 
 
-def made_under(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
-    """Give the facts about the options of evaluations but for the ties."""
-    conventions = evaluations[0].conventions
-    precision, top, rel, depth = (
-        getattr(conventions, name) for name in ("score_precision", "unjudged_max_rel", "rel", "depth")
+def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
+    """Return the facts about the options of evaluations but for the ties."""
+    first, conventions = evaluations[0], evaluations[0].conventions
+    precision, rel, depth, judged_only = (
+        getattr(conventions, name) for name in ("score_precision", "rel", "depth", "judged_only")
     )
     to = counted(precision, "decimal") if isinstance(precision, int) else precision
     rounded = "compared as float64, not rounded" if precision is None else f"rounded to {to} first"
-    highest = "the highest in the qrels" if top is None else f"{top:g}"
-    yield from (
+    level = "" if rel is None else f"from relevance {rel:g} on, where a measure names no other"
+    repeated = [own for own in evaluations if any(one.repeats is not None for one in own)]
+    lacking = [one.measure.label for one in first if one.unjudged is not None and not one.has_unjudged_bounds]
+    unbounded = f"over unjudged documents: {', '.join(lacking)}"
+    return [
         Fact("score_precision", precision, "scores", rounded, is_note=precision is not None),
         Fact("missing", conventions.missing),
-        Fact("no_relevant", conventions.no_relevant or (None if evaluations[0].unanswerable else "zero")),
-    )
-    if rel is not None:
-        yield Fact("rel", rel, "relevant", f"from relevance {rel:g} on, where a measure names no other", is_note=True)
-    if depth is not None:
-        yield Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)
-    yield from (
-        *weighted(evaluations[0]),
+        Fact("no_relevant", conventions.no_relevant or (None if first.unanswerable else "zero")),
+        *([] if rel is None else [Fact("rel", rel, "relevant", level, is_note=True)]),
+        *(
+            []
+            if depth is None
+            else [Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)]
+        ),
+        *weighted(first),
         *helped(evaluations),
-    )
-    if repeated := [own for own in evaluations if any(one.repeats is not None for one in own)]:
-        yield from _repeated(repeated)
+        *(_repeated(repeated) if repeated else ()),
+        *_unjudged(evaluations),
+        *(
+            [Fact("judged_only", judged_only, "lists", "without unjudged documents", is_note=True)]
+            if judged_only
+            else []
+        ),
+        *([Fact("without_bounds", lacking, "no bound", unbounded, is_note=True)] if lacking else []),
+    ]
+
+
+def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
+    """Say what was assumed of unjudged documents, if anything."""
+    conventions, qrels = evaluations[0].conventions, evaluations[0].qrels
+    top = conventions.unjudged_max_rel
+    highest = f"any relevance, 0 to {'the highest in the qrels' if top is None else f'{top:g}'}"
     if conventions.unjudged == "bounds":
-        qrels = evaluations[0].qrels
         of = "document without a grade" if qrels and qrels.open_to is not None else "retrieved unjudged document"
-        yield Fact("unjudged", "bounds", "if judged", f"if each {of} had any relevance, 0 to {highest}")
-        yield Fact("unjudged_max_rel", top)
+        return [
+            Fact("unjudged", "bounds", "if judged", f"if each {of} had {highest}"),
+            Fact("unjudged_max_rel", top),
+        ]
     if conventions.unjudged == "judge":
         text = (
             f"values are means over {N_FILLINGS} drawings of the missing human labels, given the judge's grades; CI: of"
             " the value by human labels of all these documents; by the judge: share of ranks that only it labelled"
         )
-        yield Fact("unjudged", "judge", "filled", text)
-        yield Fact(
-            "unjudged_max_rel",
-            top,
-            "if judged",
-            f"if each document that humans left out had any relevance, 0 to {highest}",
-        )
-    elif conventions.unjudged == "zero" and any(scores.unjudged for one in evaluations for scores in one):
-        yield Fact("unjudged", "bounds", "if judged", "if each document without a grade were anywhere in its list")
-    if conventions.judged_only:
-        yield Fact("judged_only", value=True, heading="lists", text="without unjudged documents", is_note=True)
-    lacking = [one.measure.label for one in evaluations[0] if one.unjudged is not None and not one.has_unjudged_bounds]
-    if lacking:
-        yield Fact(
-            "without_bounds", lacking, "no bound", f"over unjudged documents: {', '.join(lacking)}", is_note=True
-        )
+        return [
+            Fact("unjudged", "judge", "filled", text),
+            Fact("unjudged_max_rel", top, "if judged", f"if each document that humans left out had {highest}"),
+        ]
+    is_open = any(scores.unjudged for one in evaluations for scores in one)
+    text = "if each document without a grade were anywhere in its list"
+    return [Fact("unjudged", "bounds", "if judged", text)] if is_open else []
 
 
 def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> Iterator[Fact]:
@@ -540,15 +542,13 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         text = f"{named(unanswerable)}, left out of {', '.join(asking)}; Abstain judges them" if asking else ""
         yield Fact("queries_unanswerable", {"queries": unanswerable, "left_out_of": asking}, "no answer", text)
     for (alike_ids, where, is_right), measures in alike.items():
-        if not alike_ids:
-            continue
         effect = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
         if are_skipped:
             effect = "left out"
         elif is_right:
             effect = "count as 1 where nothing is retrieved, else as 0"
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
-        yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}")
+        yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}" if alike_ids else "")
 
 
 def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...], str]:

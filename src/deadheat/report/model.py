@@ -173,7 +173,7 @@ class Column:
 
 
 MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
-SYSTEM = Column("system", "system", is_name=True)
+RUN, SYSTEM = Column("run", "run"), Column("system", "system", is_name=True)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose columns are repeated for every group, such as a run.
+    """A table whose columns are repeated for every group, which is a run.
 
     Attributes
     ----------
@@ -207,8 +207,6 @@ class Table:
     rows : tuple of Row
     groups : tuple of str
         The name of each group; one empty name if there are none.
-    group : Column
-        What the groups are.
     title : str
         A line above it.
     main : int
@@ -226,7 +224,6 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     groups: tuple[str, ...] = ("",)
-    group: Column = Column("run", "run")
     title: str = ""
     main: int = 0
     has_blocks: bool = False
@@ -254,7 +251,7 @@ class Table:
             return self
         return replace(
             self,
-            labels=(*self.labels, self.group),
+            labels=(*self.labels, RUN),
             rows=tuple(
                 Row((*row.labels, group), (cells,))
                 for row in self.rows
@@ -465,19 +462,16 @@ class Report:
         return [fact for fact in self.facts if fact.text]
 
     def texts(self) -> Iterator[str]:
-        """Give every text, of what is for programs too, by the line."""
+        """Give every text that people read, by the line."""
         yield from (self.heading, self.headline, self.opening, *self.closing.split("\n"))
         for fact in self.facts:
-            yield from (fact.key, fact.heading, fact.text)
+            yield from (fact.heading, fact.text)
         for table in self.tables:
             yield from (table.title, table.caption, *table.groups)
-            for column in (table.group, *table.labels, *table.columns):
-                yield from (column.key, column.heading)
+            yield from [column.heading for column in (*table.labels, *table.columns)]
             for row in table.rows:
                 yield from row.labels
-                for cell in chain.from_iterable(row.cells):
-                    if isinstance(cell, str | tuple):
-                        yield from (cell,) if isinstance(cell, str) else cell
+                yield from [format_cell(one) for one in chain.from_iterable(row.cells) if isinstance(one, str | tuple)]
 
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
@@ -540,10 +534,9 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
                 fact.heading or heading
             )  # without one it goes on with what is above it, which may be elsewhere now
             if fact not in shared:
-                of = "" if fact.text.startswith("by ") else f"by {name}: "
-                key = fact.key and f"{fact.key}_by_{name}"
-                own = heading if fact.text else ""
-                facts.append(replace(fact, key=key, heading=own, text=fact.text and of + fact.text))
+                key, text = fact.key and f"{fact.key}_by_{name}", fact.text
+                of = "" if not text or text.startswith("by ") else f"by {name}: "
+                facts.append(replace(fact, key=key, heading=text and heading, text=of + text))
     return replace(
         first,
         tables=tuple(tables),
@@ -605,6 +598,11 @@ def _number(cell: NumberCell, digits: int, empty: str) -> str:
     elif cell.kind == "p" and cell.value < 10**-digits:
         shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
     return shown + cell.marks
+
+
+def ranks(low: int | None, high: int | None) -> str:
+    """Return from which rank to which as text, 2-5; empty if it is not known."""
+    return "" if low is None else f"{low}" if low == high else f"{low}-{high}"
 
 
 def error_of_share(error: float) -> str:

@@ -128,9 +128,9 @@ def report_comparison(
     tables = [] if for_people else [_pairs_as_data(parts, leading), _systems_as_data(parts, leading)]
     for measure in comparison.measures if for_people else ():
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
-        tables += [*_reversals(parts, leading, measure), *_by_judge(parts, leading, measure)]
-    tables += _by_one_rule(parts, leading)
-    return Report(tuple(tables), facts, headline=headline, opening=opening)
+        tables += [_reversals(parts, leading, measure), _by_judge(parts, leading, measure)]
+    tables.append(_by_one_rule(parts, leading))
+    return Report(tuple(one for one in tables if one.rows), facts, headline=headline, opening=opening)
 
 
 def judged(
@@ -295,31 +295,30 @@ def reversal(pair: Pair) -> Cell:
     return share(pair.flip_probability, pair.flip_standard_error)
 
 
-def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iterator[Table]:
-    """List the pairs whose order ties may well reverse, the likeliest first in each part."""
+def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
+    """Return the pairs whose order ties may well reverse, the likeliest first in each part."""
     rows = [
         {"stratum": stratum, **cells_of(pair)}
         for stratum, part in parts.items()
         for pair in sorted(reported_pairs(part, measure), key=lambda pair: -np.nan_to_num(pair.flip_probability))
         if pair.flip_probability >= LIKELY or pair.doc_id_reverses
     ]
-    if rows:
-        yield tabulate(
-            "ties",
-            (*leading, *((SYSTEM, BASELINE) if next(iter(parts.values())).design.baseline is None else (SYSTEM,))),
-            (
-                Column("flip_probability", "reversed"),
-                Column("expected_difference", "exact", spare=1),
-                Column("tie_standard_error", "tie std err", spare=2),
-                Column("doc_id_difference", BY_DOC_ID),
-            ),
-            rows,
-            title=f"{measure.label}: what ties can reverse",
-        )
+    return tabulate(
+        "ties",
+        (*leading, *((SYSTEM, BASELINE) if next(iter(parts.values())).design.baseline is None else (SYSTEM,))),
+        (
+            Column("flip_probability", "reversed"),
+            Column("expected_difference", "exact", spare=1),
+            Column("tie_standard_error", "tie std err", spare=2),
+            Column("doc_id_difference", BY_DOC_ID),
+        ),
+        rows,
+        title=f"{measure.label}: what ties can reverse",
+    )
 
 
-def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Iterator[Table]:
-    """List the pairs that are significant under one tie rule only."""
+def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
+    """Return the pairs that are significant under one tie rule only."""
     rows = [
         {"stratum": stratum, **row}
         for stratum, part in parts.items()
@@ -332,13 +331,12 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Iterator[Table]:
         Column("doc_id_difference", BY_DOC_ID, spare=1),
         Column("doc_id_p_adjusted", "p adj", lambda row: p_value(row["doc_id_p_adjusted"]), spare=1),
     )
-    if rows:
-        title = "Significant under one tie rule only"
-        yield tabulate("one_tie_rule", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows, title=title)
+    title = "Significant under one tie rule only"
+    return tabulate("one_tie_rule", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows, title=title)
 
 
-def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iterator[Table]:
-    """List what the human labels alone say of each pair, and what a judge's labels add."""
+def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
+    """Return what the human labels alone say of each pair, and what a judge's labels add."""
     rows = [
         {"stratum": stratum, **vars(pair), **vars(pair.judged), "with": pair.difference, "both": span_of(pair)}
         for stratum, part in parts.items()
@@ -351,10 +349,7 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Iter
         Column("ci", level, lambda row: Span(row["low"], row["high"]), spare=1),
         *with_judge(level),
     )
-    if rows:
-        yield tabulate(
-            "judge", (*leading, SYSTEM, BASELINE), columns, rows, title=f"{measure.label}: what the judge adds"
-        )
+    return tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=f"{measure.label}: what the judge adds")
 
 
 def _of_judge(comparison: Comparison, parts: Parts) -> Iterator[Fact]:
@@ -609,14 +604,15 @@ def _of_ties(parts: Parts) -> Iterator[Fact]:
         f"{len(open_)} of {total} by some order of the ties; {likely} with a probability of {LIKELY:.0%} or more if"
         f" ties are broken at random ({how})",
     )
-    if n_vague := sum(one.flip_method == "normal" and one.flip_standard_error > VAGUE for _, one in placed):
-        yield note(
-            "reversed",
-            f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}, as no orders can be"
-            " drawn of saved evaluations or of very many documents",
-        )
-    if by_id := [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]:
-        yield said("by id", f"ties broken {BY_DOC_ID}, reverse {counted(len(by_id), 'pair')}: {three(by_id)}")
+    n_vague = sum(one.flip_method == "normal" and one.flip_standard_error > VAGUE for _, one in placed)
+    vague = (
+        f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}, as no orders can be drawn of"
+        " saved evaluations or of very many documents"
+    )
+    by_id = [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]
+    reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(len(by_id), 'pair')}: {three(by_id)}"
+    yield note("reversed", vague if n_vague else "")
+    yield said("by id", reversed_by_id if by_id else "")
 
 
 def _of_labels(parts: Parts) -> Iterator[Fact]:

@@ -48,7 +48,7 @@ from deadheat.report.of_comparison import (
     report_comparison,
     size_of,
 )
-from deadheat.report.of_evaluation import OVERLAP, few_queries
+from deadheat.report.of_evaluation import few_queries, overlapping
 from deadheat.report.of_judgments import list_orders, tell_orders
 from deadheat.report.of_tasks import LETTERS, with_languages
 from deadheat.report.score_tables import columns_of_strata, level_heading
@@ -145,11 +145,9 @@ def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparis
         yield note("languages", "not compared by pairs of queries, each of which has two weights")
     if queries is None or () in parts:
         return
-    sizes = {label(stratum): len(part.query_ids) for stratum, part in parts.items()}
     yield Fact("strata", len(parts), "strata", f"{len(parts)} from {source}")
-    if n_twice := sum(sizes.values()) - len(set().union(*(part.query_ids.tolist() for part in parts.values()))):
-        yield Fact("overlap", n_twice, "overlap", OVERLAP.format(n_twice))
-    if small := {name: n for name, n in sizes.items() if n < SMALLEST}:
+    yield from overlapping(part.query_ids.tolist() for part in parts.values())
+    if small := {label(name): len(one.query_ids) for name, one in parts.items() if len(one.query_ids) < SMALLEST}:
         yield Fact("small", list(small), "small", few_queries(small, SMALLEST))
 
 

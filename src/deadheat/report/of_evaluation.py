@@ -1,7 +1,7 @@
 """The report of evaluations: scores by measure and run, how they were made, and what looks wrong."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,11 +59,8 @@ from deadheat.report.score_tables import (
 from deadheat.settings import Estimation
 from deadheat.version import __version__
 
-LOWEST = (Column("lowest", "lowest", spare=1), Column("highest", "highest", spare=1))
 OF_LANGUAGES = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
 OF_STRATA = "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
-OVERLAP = "queries with several values count in each: {:,} more in all"
-VARIANCE = (Column("variance", "variance"), Column("std", "std", spare=2))
 
 
 @dataclass(frozen=True)
@@ -204,13 +201,12 @@ def report_evaluations(
 
 def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> Iterator[Fact]:
     """Say how quantiles and their intervals were made, if there are any."""
-    if quantiles:
-        how = "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
-        yield said("quantiles", how)
-        yield from cannot_be_known(
-            (f"quantile {labels[-1]} of {labels[-2]} of {evaluations[run].name}{inside(labels[:-2])}", one)
-            for (labels, run), one in quantiles.items()
-        )
+    how = "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
+    yield said("quantiles", how if quantiles else "")
+    yield from cannot_be_known(
+        (f"quantile {labels[-1]} of {labels[-2]} of {evaluations[run].name}{inside(labels[:-2])}", one)
+        for (labels, run), one in quantiles.items()
+    )
 
 
 def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -319,11 +315,12 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     methods = [(measure, interval.method) for measure, *_, interval in found]
     how = estimated_by(methods, units, options.n_resamples, whole(options.rng)) if found else "none of counts"
     known = [one for one in found if not math.isnan(one[-1].low)]
-    yield Fact("intervals", options.to_dict(), "intervals", how)
-    if len(known) < len(found):
-        yield said("intervals", f"none where there are fewer than two {units}")
-    yield note("intervals", few_units(interval for *_, interval in found))
-    yield from cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known)
+    yield from (
+        Fact("intervals", options.to_dict(), "intervals", how),
+        said("intervals", f"none where there are fewer than two {units}" if len(known) < len(found) else ""),
+        note("intervals", few_units(interval for *_, interval in found)),
+        *cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known),
+    )
     shares = [(one[-1].tie_share, *one) for one in found if math.isfinite(one[-1].tie_share)]
     if not shares:
         return
@@ -345,24 +342,22 @@ def _stratum(labels: tuple[str, ...]) -> dict[str, object]:
 
 def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """Give the queries without a value: skipped on demand, or not in the run where a measure has no worst value."""
-    found: dict[str, dict[str, list[str]]] = {}
-    alike: dict[tuple[tuple[str, ...], tuple[str, ...], bool], list[str]] = {}
-    for evaluation in evaluations:
-        scores = list(evaluation)
-        ids = {one.measure.label: one.query_ids[~one.kept].tolist() for one in scores}
-        found |= {evaluation.name: {name: own for name, own in ids.items() if own}} if any(ids.values()) else {}
-        marked = collected((tuple(unexplained(evaluation, one)), one.measure.label) for one in scores)
-        for lacking, names in marked.items():
-            are_missing = set(evaluation.missing_queries).issuperset(lacking)
-            alike.setdefault((tuple(names), lacking, are_missing), []).append(evaluation.name)
-    yield Fact("queries_without_value", found)
+    found = {
+        one.name: {own.measure.label: own.query_ids[~own.kept].tolist() for own in one if not own.kept.all()}
+        for one in evaluations
+    }
+    yield Fact("queries_without_value", {run: own for run, own in found.items() if own})
+    alike = collected(
+        ((tuple(measures), lacking, set(one.missing_queries).issuperset(lacking)), one.name)
+        for one in evaluations
+        for lacking, measures in collected((tuple(unexplained(one, own)), own.measure.label) for own in one).items()
+        if lacking
+    )
     for (measures, lacking, are_missing), runs in alike.items():
-        if lacking:
-            lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_missing else ""
-            has, them = "has" if len(lacking) == 1 else "have", "it" if len(measures) == 1 else "them"
-            yield note(
-                LACKING, f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
-            )
+        lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_missing else ""
+        has, them = "has" if len(lacking) == 1 else "have", "it" if len(measures) == 1 else "them"
+        text = f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
+        yield note(LACKING, text)
 
 
 def _averages(grouping: Grouping) -> Iterator[Table]:
@@ -387,8 +382,10 @@ def _averages(grouping: Grouping) -> Iterator[Table]:
                 # the mean over all queries would be one over languages
                 *([] if grouping.is_by_language and not grouping.pool_languages else [Column("micro", "micro")]),
                 Column("n_strata", "strata", is_data=True),
-                *VARIANCE,
-                *LOWEST,
+                Column("variance", "variance"),
+                Column("std", "std", spare=2),
+                Column("lowest", "lowest", spare=1),
+                Column("highest", "highest", spare=1),
             ),
             (
                 ((*([value] if value else []), measure), [of_run.get((value, measure)) for of_run in found])
@@ -409,11 +406,10 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
     if not grouping.strata:
         is_known = grouping.languages or grouping.has_clusters
         by = "" if is_known else f"none: --by names no column of {grouping.source}, which tells no language"
-    lacking, alone = grouping.without_language, len(grouping.languages) < 2
+    lacking = () if grouping.strata else grouping.without_language
     of_languages = f"{names}: kept apart; --pool-languages averages over them"
-    if alone:
-        is_mixed = names and lacking and not grouping.strata
-        of_languages = f"{names}; {named(lacking)} without one averaged with it" if is_mixed else ""
+    if len(grouping.languages) < 2:
+        of_languages = f"{names}; {named(lacking)} without one averaged with it" if names and lacking else ""
     elif grouping.language_column is None:
         of_languages = f"{names}: averaged together, as asked"
     elif grouping.language_column in grouping.asked:
@@ -425,27 +421,34 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
     )
     if not grouping.strata:
         return
-    measures, smallest = grouping.strata[0].whole.measures, grouping.strata[0].smallest
-    judge = grouping.strata[0].whole.judge
-    each = ((len(one.query_ids), len(one.judge.query_ids)) for one in grouping.strata[0].values() if one.judge)
-    yield from strata_of_sample(each, 0 if judge is None else len(judge.query_ids))
+    first, *_ = grouping.strata
+    measures, judge = first.whole.measures, first.whole.judge
+    each = ((len(one.query_ids), len(one.judge.query_ids)) for one in first.values() if one.judge)
     counts = [one.label for one in measures if one.total]
-    if len(counts) < len(measures):
-        yield said("averages", OF_LANGUAGES if grouping.is_by_language else OF_STRATA)
-    if counts:
-        yield said("averages", f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged")
-    of_first = [set(part.query_ids.tolist()) for part in grouping.strata[0].values()]
-    if n_twice := sum(map(len, of_first)) - len(set().union(*of_first)):
-        yield Fact("overlap", n_twice, "overlap", OVERLAP.format(n_twice))
+    how = OF_LANGUAGES if grouping.is_by_language else OF_STRATA
+    none_of = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged"
+    yield from (
+        *strata_of_sample(each, 0 if judge is None else len(judge.query_ids)),
+        said("averages", how if len(counts) < len(measures) else ""),
+        said("averages", none_of if counts else ""),
+        *overlapping(part.query_ids.tolist() for part in first.values()),
+    )
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
-    text = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
-    yield Fact("unassigned_queries", ids, NONE, text, is_note=True)
+    without = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
     sizes = {  # the fewest queries of any run and measure
         label(stratum): min(one.n_queries for of_run in grouping.strata for one in of_run.get(stratum, ()))
         for stratum in sorted(set().union(*grouping.strata), key=order)
     }
-    found = {name: n for name, n in sizes.items() if n < smallest}
-    yield Fact("small_strata", found, OF_FEW, few_queries(found, smallest))
+    found = {name: n for name, n in sizes.items() if n < first.smallest}
+    yield Fact("unassigned_queries", ids, NONE, without, is_note=True)
+    yield Fact("small_strata", found, OF_FEW, few_queries(found, first.smallest))
+
+
+def overlapping(strata: Iterable[Sequence[str]]) -> Iterator[Fact]:
+    """Say how many queries more there are in strata, given by their queries, than without them."""
+    ids = [*map(set, strata)]
+    if n_twice := sum(map(len, ids)) - len(set().union(*ids)):
+        yield Fact("overlap", n_twice, "overlap", f"queries with several values count in each: {n_twice:,} more in all")
 
 
 def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:

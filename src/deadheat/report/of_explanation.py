@@ -24,6 +24,7 @@ from deadheat.report.model import (
     count_cell,
     format_cell,
     note,
+    ranks,
     said,
     shows,
     tabulate,
@@ -340,7 +341,7 @@ def of_steps(steps: Steps) -> Report:
         tabulate(
             "steps",
             (
-                Column("rank", "rank", _ranks),
+                Column("rank", "rank", lambda row: ranks(row["first"], row["last"])),
                 Column("doc_id", "document"),
             ),
             columns,
@@ -365,10 +366,6 @@ def of_steps(steps: Steps) -> Report:
         tuple(_facts_of_steps(steps)),
         heading=f"{steps.measure.label} = {format_cell(steps.value)} for query {steps.query_id} of {steps.name}",
     )
-
-
-def _ranks(row: Mapping[str, int]) -> str:
-    return f"{row['first']}" if row["first"] == row["last"] else f"{row['first']}-{row['last']}"
 
 
 def _column(name: str) -> Column:

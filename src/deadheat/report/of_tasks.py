@@ -24,6 +24,7 @@ from deadheat.report.model import (
     format_cell,
     note,
     p_value,
+    ranks,
     said,
     share,
     shows,
@@ -88,7 +89,7 @@ def _compact(found: Leaderboard) -> Report:
         name: format_cell((max if found.higher_is_better else min)(values.tolist())) for name, values in columns.items()
     }
     rows = [
-        {"model": row["model"], "tier": letter(row["tier"]), "ranks": _ranks(row)}
+        {"model": row["model"], "tier": letter(row["tier"]), "ranks": ranks(row["rank_low"], row["rank_high"])}
         | {
             name: NumberCell(float(values[n]), "ranked", is_best=format_cell(float(values[n])) == best[name])
             for name, values in columns.items()
@@ -137,19 +138,12 @@ def headline(found: Leaderboard) -> str:
         else f"{len(first)} of {counted(len(found.models), 'model')} cannot be told from the best: {three(first)}"
     )
     neighbours = sum(not found.uncertainty.better[n, n + 1] for n in range(len(found.models) - 1) if found.uncertainty)
-    apart = "All neighbours are told apart."
-    if neighbours:
-        apart = f"Of {counted(len(found.models) - 1, 'pair')} of neighbours {neighbours} cannot be told apart."
+    few = f"Of {counted(len(found.models) - 1, 'pair')} of neighbours {neighbours} cannot be told apart."
+    apart = few if neighbours else "All neighbours are told apart."
     if found.deciding_task:
         leader = found.leave_one_out().filter(task=found.deciding_task)["leader"][0]
         apart += f" Without {found.deciding_task}, {leader} leads."
     return f"{told}. {apart}"
-
-
-def _ranks(row: dict[str, Any]) -> str:
-    """Return the interval of a rank as text; empty if it is not known."""
-    low, high = row["rank_low"], row["rank_high"]
-    return "" if low is None else f"{low}" if low == high else f"{low}-{high}"
 
 
 def _ranking(found: Leaderboard) -> Table:
@@ -160,7 +154,7 @@ def _ranking(found: Leaderboard) -> Table:
             "letter": letter(row["tier"]),
             "ci": Span(row["low"], row["high"]) if row["rank_low"] is not None else None,
             "bounds": Span(row["mean_low"], row["mean_high"]) if row.get("mean_low") is not None else None,
-            "ranks": _ranks(row),
+            "ranks": ranks(row["rank_low"], row["rank_high"]),
             "p_best": share(row["p_best"]),
             "of_ties": Span(row["tie_min"], row["tie_max"]) if row["tie_min"] is not None else None,
         }
@@ -206,55 +200,57 @@ def _caption(found: Leaderboard) -> Iterator[str]:
     yield f"Ranks: simultaneous {found.confidence_level:.0%} intervals, resampling {_sampled(found)}."
 
 
-def _facts(found: Leaderboard) -> Iterator[Fact]:
-    yield Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {three(list(found.tasks))}")
-    weights = dict(zip(found.tasks, found.shares.tolist(), strict=True))
-    equal = len({round(one, 12) for one in weights.values()}) == 1
-    names = list(dict.fromkeys(found.groups))
-    text = "all tasks count the same" if equal and not names else "given"
+def _facts(found: Leaderboard) -> list[Fact]:
+    weights, names = dict(zip(found.tasks, found.shares.tolist(), strict=True)), list(dict.fromkeys(found.groups))
+    how = "all tasks count the same" if len({round(one, 12) for one in weights.values()}) == 1 else "given"
     if names:
-        text = f"{counted(len(names), 'group')} count the same: {three(names)}; within each, tasks by their weights"
-    yield Fact("shares", weights, "weights", text)
+        how = f"{counted(len(names), 'group')} count the same: {three(names)}; within each, tasks by their weights"
+    over = "tasks of a group, then over groups" if names else "tasks"
     direction = "" if found.higher_is_better else "; less is better"
-    yield said("mean", f"over tasks{' of a group, then over groups' if names else ''}, of {found.measure}{direction}")
-    if found.uncertainty is None:
-        yield warning("ranks", f"no intervals and tiers: {found.unknown}")
-    else:
-        yield from (
-            Fact("resampled", found.sampling, "resampled", _sampled(found)),
-            Fact(
-                "critical",
-                found.uncertainty.critical,
-                "ranks",
-                f"what simultaneous {found.confidence_level:.0%} intervals of all differences allow (Mogstad et al."
-                " 2024)",
-            ),
-            said("tier", "all that cannot be told from the best of those left: a, b, ..."),
-        )
-    if found.reversible is not None:
-        n, text = len(found.reversible), "no order of equal scores changes the order of two models"
-        if n:
-            pairs = [f"{one} over {other}" for one, other in found.reversible]
-            text = f"tie order alone can reverse {counted(n, 'pair')} of models: {three(pairs)}"
-            if found.tie_share is not None:
-                what = "queries" if found.sampling == "fixed" else "tasks"
-                text += f", {format_cell(share(found.tie_share))} of those that {what} or tie order may reverse"
-        yield Fact("reversible", [list(one) for one in found.reversible], "ties", text)
-        yield Fact("tie_share", found.tie_share)
-    else:
-        yield said(
-            "ties", "not known of these values" if found.tie_min is None else "not told where values are missing"
-        )
-    if found.incomplete:
-        of = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
-        text = f"{counted(len(of), 'model')} without all tasks, not ranked: {three(list(of))}"
-        yield Fact("incomplete", of, "apart", text, is_note=True)
-    if found.value_range:
-        low, high = found.value_range
-        yield note("missing", f"a missing value is taken to be anything from {low:g} to {high:g}")
-    if found.deciding_task:
-        yield Fact("deciding_task", found.deciding_task, "decides", f"{found.deciding_task}: without it another leads")
-    yield from (note("results", text) for text in found.notes)
+    allowed = f"what simultaneous {found.confidence_level:.0%} intervals of all differences allow (Mogstad et al. 2024)"
+    lacking = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
+    apart = f"{counted(len(lacking), 'model')} without all tasks, not ranked: {three(list(lacking))}"
+    decides = f"{found.deciding_task}: without it another leads"
+    ends = [f"{end:g}" for end in found.value_range or ()]
+    unknown = "not known of these values" if found.tie_min is None else "not told where values are missing"
+    return [
+        Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {three(list(found.tasks))}"),
+        Fact("shares", weights, "weights", how),
+        said("mean", f"over {over}, of {found.measure}{direction}"),
+        *(
+            [warning("ranks", f"no intervals and tiers: {found.unknown}")]
+            if found.uncertainty is None
+            else [
+                Fact("resampled", found.sampling, "resampled", _sampled(found)),
+                Fact("critical", found.uncertainty.critical, "ranks", allowed),
+                said("tier", "all that cannot be told from the best of those left: a, b, ..."),
+            ]
+        ),
+        *(
+            [said("ties", unknown)]
+            if found.reversible is None
+            else [
+                Fact("reversible", [list(one) for one in found.reversible], "ties", _reversible(found)),
+                Fact("tie_share", found.tie_share),
+            ]
+        ),
+        *([Fact("incomplete", lacking, "apart", apart, is_note=True)] if lacking else []),
+        note("missing", f"a missing value is taken to be anything from {' to '.join(ends)}" if ends else ""),
+        *([Fact("deciding_task", found.deciding_task, "decides", decides)] if found.deciding_task else []),
+        *(note("results", text) for text in found.notes),
+    ]
+
+
+def _reversible(found: Leaderboard) -> str:
+    """Say which orders of two models tie order alone can reverse."""
+    if not found.reversible:
+        return "no order of equal scores changes the order of two models"
+    pairs = [f"{one} over {other}" for one, other in found.reversible]
+    text = f"tie order alone can reverse {counted(len(pairs), 'pair')} of models: {three(pairs)}"
+    if found.tie_share is None:
+        return text
+    what = "queries" if found.sampling == "fixed" else "tasks"
+    return f"{text}, {format_cell(share(found.tie_share))} of those that {what} or tie order may reverse"
 
 
 POWER = 0.8
@@ -444,17 +440,17 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERIES, margin:
     paired += f"; left out, as no other language has them: {lacking}" if lacking else ""
     unpaired = f"{found.unpaired}: no pair_id that another language has, so that they count in no row of languages"
     totals = ", ".join(one.label for one in found.measures if one.total)
+    n_clusters = 0 if found.cluster is None else len(set(found.cluster.tolist()))
+    clusters = (
+        f"{found.name}: languages have the {unit[1]} in different clusters; those that are one in any language are one"
+        f" here, which leaves {counted(n_clusters, 'cluster')}"
+    )
     yield from (
         Fact("", None, "paired", paired, is_note=bool(partial or lacking)),
         note("not paired", unpaired if found.unpaired else ""),
         note("paired", f"{totals}: in no table of languages, which are of means" if totals else ""),
+        note("clusters", clusters if found.clusters_differ and n_clusters else ""),
     )
-    if found.clusters_differ and found.cluster is not None:
-        yield note(
-            "clusters",
-            f"{found.name}: languages have the {unit[1]} in different clusters; those that are one in any language are"
-            f" one here, which leaves {counted(len(set(found.cluster.tolist())), 'cluster')}",
-        )
     if chance := [one.variance_by_chance for one in found.across if one.is_known]:
         yield said(
             "variance",

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -34,7 +34,6 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
-    format_cell,
     said,
     share,
     shows,
@@ -128,20 +127,9 @@ def page_of(
     names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
     of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
     first = subjects[0]
-    n_queries = counted(len(first.query_ids), "query", "queries")
-    about_it = " · ".join(
-        (
-            f"{of} by {first.main.label}",
-            *([PurePath(first.qrels).name] if title else []),
-            n_queries,
-            f"ties: {first.first.ties}",
-            str(datetime.now(UTC).date()),
-            f"deadheat {__version__}",
-        )
-    )
-    missing = are_missing()
+    about_it = (f"{of} by {first.main.label}", about(first), str(datetime.now(UTC).date()), f"deadheat {__version__}")
+    missing, numbers = are_missing(), count()
     most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
-    numbers = count()
     of_languages = [
         draw("languages", one, one.across[0].measure, numbers) if one.across and not missing else []
         for one in languages
@@ -149,23 +137,27 @@ def page_of(
     of_subjects = [[] if missing else list(pictures_of(one, numbers, most=most)) for one in subjects]
     held = [data_of(one) for one in subjects]  # while figures are drawn
     made: Any = templates().get_template("page.html").module
-    sections: list[Section] = []
-    for n, (found, own) in enumerate(zip(languages, of_languages, strict=True)):
-        name = f" ({found.name})" if len(languages) > 1 else ""
-        sections.append(_of_languages(made, found, f"languages{n}", name, margin, own))
-    for n, (subject, own) in enumerate(zip(subjects, of_subjects, strict=True)):
-        sections += _of_subject(made, subject, n, own, missing)
-    if facts:
-        sections.append(Section("notes", "Notes", (parts().facts(facts),)))
     columns = (Column("n_bytes", "bytes"), Column("sha256", "SHA-256", lambda one: one.sha256 or "-"))
     table = tabulate("inputs", (Column("role", "what"), Column("path", "file")), columns, inputs, title="Files")
-    sections.append(Section("inputs", "Inputs", (made.inputs(__version__, table, command),)))
+    sections = [
+        *(
+            _of_languages(made, found, n, f" ({found.name})" * (len(languages) > 1), margin, own)
+            for n, (found, own) in enumerate(zip(languages, of_languages, strict=True))
+        ),
+        *chain.from_iterable(
+            _of_subject(made, subject, n, own, missing)
+            for n, (subject, own) in enumerate(zip(subjects, of_subjects, strict=True))
+        ),
+        *([Section("notes", "Notes", (parts().facts(facts),))] if facts else []),
+        Section("inputs", "Inputs", (made.inputs(__version__, table, command),)),
+    ]
     drawn = [one.rows for one in chain(*of_languages, *of_subjects) if one.drawing]
     data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
     policy = POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
     is_named = not first.qrels.startswith("the qrels")
     title = title or (PurePath(first.qrels).name if is_named else first.first.qrels_name)
-    return str(made.page((title, about_it), sections, (data, script), _own("page.css"), policy, GLOSSARY))
+    titles = title, " · ".join(about_it)
+    return str(made.page(titles, sections, (data, script), _own("page.css"), policy, GLOSSARY))
 
 
 def fragment_of(subjects: Sequence[Subject], form: str) -> str:
@@ -213,9 +205,13 @@ def _of_subject(
     number: int,
     pictures: Sequence[Picture],
     missing: str,
-) -> Iterator[Section]:
-    """Give the sections of one subject."""
-    prefix, of = f"s{number}", f" ({subject.name})" if subject.name else ""
+) -> list[Section]:
+    """Return the sections of one subject."""
+    of = f" ({subject.name})" if subject.name else ""
+
+    def section(name: str, heading: str, *content: str, **others: Any) -> Section:  # noqa: ANN401 - its fields
+        return Section(f"s{number}-{name}", heading + of, content, **others)
+
     first = [next((one for one in pictures if one.name.startswith(name)), None) for name in FIRST]
     folded = [one for one in pictures if one not in first]
     drawn = {
@@ -228,41 +224,47 @@ def _of_subject(
     else:
         report = report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
     n_queries = counted(len(subject.query_ids), "query", "queries")
-    queries = made.deciding(_deciding(subject), number, n_queries, subject.duel or ())
-    screen = made.first_screen(headline_of(subject), glance(subject), _verdict_of(subject), number)
-    yield Section(f"{prefix}-verdict", f"Verdict{of}", (screen,), is_first=not of)
-    if subject.tables:
-        yield Section(f"{prefix}-cases", f"{subject.heading}{of}", (made.details(subject.tables, len(subject.tables)),))
-    yield Section(
-        f"{prefix}-leaderboard",
-        f"Leaderboard{of}",
-        (made.live("toolbar", number), made.board(_leaderboard(subject), number)),
-    )
-    yield Section(
-        f"{prefix}-figures",
-        f"Figures{of}",
-        (made.live_figures(shown, number), drawn["figures"]),
-        note="" if pictures else missing,
-    )
-    yield Section(f"{prefix}-deciding", f"Queries that decide{of}", (queries,))
+    are_cut = any(len(one) > LONGEST_TEXT for one in subject.names.values())
     ranked = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
-    if any(len(one) > LONGEST_TEXT for one in subject.names.values()):
-        ranked += f"Texts are cut after {LONGEST_TEXT} characters. "
+    ranked += f"Texts are cut after {LONGEST_TEXT} characters. " * are_cut
     steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
-    kind, heading = ("rankings", "Rankings") if subject.runs else ("steps", "Values, step by step")
-    if subject.runs or subject.first.ties in POLICIES:
-        note = ranked * bool(subject.runs) + steps
-        yield Section(f"{prefix}-{kind}", heading + of, (made.live("rankings", number),), note, is_live=True)
-    yield Section(
-        f"{prefix}-ties",
-        f"Ties{of}",
-        (made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"]),
-    )
-    if strata := _strata_tables(subject):
-        yield Section(f"{prefix}-strata", f"Strata{of}", (made.details(strata), drawn["strata"]))
-    tables = [_of_few_pairs(one, subject.duel or ()) for one in report.tables]
-    yield Section(f"{prefix}-all", f"All measures{of}", (made.details(tables),))
-    yield Section(f"{prefix}-conventions", f"How values were made{of}", (parts().facts(report.shown),))
+    rankings = made.live("rankings", number)
+    strata = _strata_tables(subject)
+    return [
+        section(
+            "verdict",
+            "Verdict",
+            made.first_screen(headline_of(subject), glance(subject), _verdict_of(subject), number),
+            is_first=not of,
+        ),
+        *(
+            [section("cases", subject.heading, made.details(subject.tables, len(subject.tables)))]
+            if subject.tables
+            else []
+        ),
+        section("leaderboard", "Leaderboard", made.live("toolbar", number), made.board(_leaderboard(subject), number)),
+        section(
+            "figures", "Figures", made.live_figures(shown, number), drawn["figures"], note="" if pictures else missing
+        ),
+        section(
+            "deciding", "Queries that decide", made.deciding(_deciding(subject), number, n_queries, subject.duel or ())
+        ),
+        *(
+            [section("rankings", "Rankings", rankings, note=ranked + steps, is_live=True)]
+            if subject.runs
+            else [section("steps", "Values, step by step", rankings, note=steps, is_live=True)]
+            if subject.first.ties in POLICIES
+            else []
+        ),
+        section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"]),
+        *([section("strata", "Strata", made.details(strata), drawn["strata"])] if strata else []),
+        section(
+            "all",
+            "All measures",
+            made.details([_of_few_pairs(one, subject.duel or ()) for one in report.tables]),
+        ),
+        section("conventions", "How values were made", parts().facts(report.shown)),
+    ]
 
 
 def _of_few_pairs(table: Table, duel: Sequence[str]) -> Table:
@@ -277,7 +279,7 @@ def _of_few_pairs(table: Table, duel: Sequence[str]) -> Table:
 def _of_languages(  # noqa: PLR0917 - all of a section
     made: Any,  # noqa: ANN401 - the macros of page.html
     found: Languages,
-    identifier: str,
+    number: int,
     name: str,
     margin: float | None,
     pictures: Sequence[Picture],
@@ -291,27 +293,15 @@ def _of_languages(  # noqa: PLR0917 - all of a section
         made.figures(pictures),
         parts().facts([one for one in facts if one.text]),
     )
-    return Section(identifier, f"Languages{name}", content)
+    return Section(f"languages{number}", f"Languages{name}", content)
 
 
 def _verdict_of(subject: Subject) -> list[str]:
     """Return the verdict in full, in sentences."""
     if subject.comparison is not None:
         return list(subject.comparison.judge(subject.margin).sentences)
-    name, main = subject.ranked[0], subject.main
-    scores, interval = subject.evaluations[name][main], subject.intervals[name, main.label]
-    level = (
-        f"{name} has a {'total' if main.total else 'mean'} {main.label} of {format_cell(scores.reported())} over"
-        f" {counted(scores.n_queries, 'query', 'queries')}"
-    )
-    if not main.total and interval.is_known:
-        ends = f"{format_cell(interval.low)} to {format_cell(interval.high)}"
-        level += f" ({100 * interval.confidence_level:g}% interval {ends})"
-    elif not main.total:
-        level += f"; an interval cannot be known: {interval.unknown}"
-    ties, of = span_of_ties(scores), f"{main.label} of {name}"
-    moved = f"The order of equal scores alone moves {of} from {format_cell(ties.low)} to {format_cell(ties.high)}."
-    return [f"{level}.", moved if ties.high - ties.low > NOISE else f"No order of equal scores changes {of}."]
+    told = [f"{one.heading.capitalize()}: {one.value}, {one.text}." for one in glance(subject)]
+    return [headline_of(subject), *told[1:]]
 
 
 def _leaderboard(subject: Subject) -> Table:
