@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Sequence
 from itertools import groupby
 
 from deadheat.errors import on_terminal, printable
@@ -62,7 +62,7 @@ def _float(table: Table, digits: int | None) -> str:
     return FLOAT % (caption, table.key, lines) if caption else lines
 
 
-def _lines(table: Table, digits: int | None) -> Iterator[str]:
+def _lines(table: Table, digits: int | None) -> list[str]:
     n_labels, n_columns = len(table.labels), len(table.columns)
     is_ranked = [  # these columns take two of LaTeX's: numbers flush right, and marks behind them
         any(isinstance(cell, NumberCell) and cell.kind == "ranked" for cell in table.cells_of(n))
@@ -77,38 +77,51 @@ def _lines(table: Table, digits: int | None) -> Iterator[str]:
         for is_words, is_wide in zip(table.are_words, is_ranked, strict=True)
     )
     labels, aligned = "".join(NAME_COLUMN if is_long else "l" for is_long in names), "".join(kinds)
-    yield r"\begin{tabular}{" + labels + aligned * len(table.groups) + "}"
-    yield r"\toprule"
-    if table.title:
-        width = n_labels + (n_columns + sum(is_ranked)) * len(table.groups)
-        yield rf"\multicolumn{{{width}}}{{l}}{{{escaped(table.title)}}} \\"
-        yield r"\midrule"
-    if table.is_grouped:
-        spans = [rf"\multicolumn{{{n_columns}}}{{c}}{{{escaped(name)}}}" for name in table.groups]
-        starts = range(n_labels + 1, n_labels + 1 + n_columns * len(table.groups), n_columns)
-        yield " & ".join([*[""] * n_labels, *spans]) + r" \\"
-        yield " ".join(rf"\cmidrule(lr){{{start}-{start + n_columns - 1}}}" for start in starts)
+    width = n_labels + (n_columns + sum(is_ranked)) * len(table.groups)
+    groups = [rf"\multicolumn{{{n_columns}}}{{c}}{{{escaped(name)}}}" for name in table.groups]
+    starts = range(n_labels + 1, n_labels + 1 + n_columns * len(table.groups), n_columns)
     headings = [
         rf"\multicolumn{{2}}{{c}}{{{escaped(column.heading)}}}" if is_wide else escaped(column.heading)
         for column, is_wide in zip(table.columns, is_ranked, strict=True)
     ]
-    yield " & ".join([*(escaped(column.heading) for column in table.labels), *headings * len(table.groups)]) + r" \\"
-    yield r"\midrule"
-    for row in table.rows:
-        texts = [
-            rf"\raggedright {_breakable(text)}" if is_long else escaped(text)
-            for text, is_long in zip(row.labels, names, strict=True)
+    rows = [
+        [
+            *(
+                rf"\raggedright {_breakable(text)}" if is_long else escaped(text)
+                for text, is_long in zip(row.labels, names, strict=True)
+            ),
+            *(
+                _ranked(cell, digits) if is_wide else _cell(cell, digits)
+                for group in row.cells
+                for cell, is_wide in zip(group, is_ranked, strict=True)
+            ),
         ]
-        cells = [
-            _ranked(cell, digits) if is_wide else _cell(cell, digits)
-            for group in row.cells
-            for cell, is_wide in zip(group, is_ranked, strict=True)
-        ]
-        line = " & ".join([*texts, *cells])
-        # what begins so would be an option of the \\ above it
-        yield "{}" * line.startswith(("[", "*")) + line + r" \\"
-    yield r"\bottomrule"
-    yield r"\end{tabular}"
+        for row in table.rows
+    ]
+    return [
+        r"\begin{tabular}{" + labels + aligned * len(table.groups) + "}",
+        r"\toprule",
+        *([rf"\multicolumn{{{width}}}{{l}}{{{escaped(table.title)}}} \\", r"\midrule"] if table.title else []),
+        *(
+            [
+                _row([*[""] * n_labels, *groups]),
+                " ".join(rf"\cmidrule(lr){{{start}-{start + n_columns - 1}}}" for start in starts),
+            ]
+            if table.is_grouped
+            else []
+        ),
+        _row([*(escaped(column.heading) for column in table.labels), *headings * len(table.groups)]),
+        r"\midrule",
+        *map(_row, rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def _row(texts: Sequence[str]) -> str:
+    line = " & ".join(texts)
+    # what begins so would be an option of the \\ above it
+    return "{}" * line.startswith(("[", "*")) + line + r" \\"
 
 
 def _breakable(text: str) -> str:

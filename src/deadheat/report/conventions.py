@@ -286,10 +286,11 @@ def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
 
 def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
     """Say what was assumed of unjudged documents, if anything."""
-    conventions, qrels = evaluations[0].conventions, evaluations[0].qrels
+    conventions = evaluations[0].conventions
     top = conventions.unjudged_max_rel
     highest = f"any relevance, 0 to {'the highest in the qrels' if top is None else f'{top:g}'}"
     if conventions.unjudged == "bounds":
+        qrels = evaluations[0].qrels
         of = "document without a grade" if qrels and qrels.open_to is not None else "retrieved unjudged document"
         return [
             Fact("unjudged", "bounds", "if judged", f"if each {of} had {highest}"),
@@ -399,19 +400,19 @@ def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
         queries, repeats, ties, shared = (
             format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")
         )
-        yield note(
-            "repeats",
+        spread = (
             f"{measure} of {evaluation.name}: standard deviation {queries} over queries, {repeats} over"
-            f" {own.n_repeats:.3g} repeats ({shared} shared by all queries of one), {ties} over tie orders",
+            f" {own.n_repeats:.3g} repeats ({shared} shared by all queries of one), {ties} over tie orders"
         )
-        if alike := [name for name, one in parts.items() if one.shared_p_value < SHARED]:
-            yield note(
-                "repeats",
-                f"those of {evaluation.name} differ by more than chance in all queries together, such as by a seed: few"
-                f" of them tell how far others would ({', '.join(alike)})",
-            )
+        alike = [name for name, one in parts.items() if one.shared_p_value < SHARED]
+        together = (
+            f"those of {evaluation.name} differ by more than chance in all queries together, such as by a seed: few of"
+            f" them tell how far others would ({', '.join(alike)})"
+        )
         below = [f"{name} ({', '.join(one.negative)})" for name, one in parts.items() if one.negative]
-        yield note("repeats", f"variance estimated below 0, shown as 0: {'; '.join(below)}" if below else "")
+        negative = f"variance estimated below 0, shown as 0: {'; '.join(below)}"
+        told = (spread, together if alike else "", negative if below else "")
+        yield from (note("repeats", text) for text in told)
 
 
 def finite(number: float) -> float | None:
@@ -453,18 +454,14 @@ def named(ids: Sequence[str]) -> str:
     return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
 
 
-def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
     """Say which queries count, what was assumed to read the data, what is not judged, and where runs may be cut."""
-    yield from tell_unshared(evaluations, evaluations[0].conventions.missing)
-    yield from without_relevant(evaluations)
     runs = collected((text, one.name) for one in evaluations for text in one.notes)
-    told = [text + ("" if len(names) == len(evaluations) else f" ({three(names)})") for text, names in runs.items()]
-    yield Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", "; ".join(told))
-    yield from _not_retrieved(evaluations)
+    notes = [text + ("" if len(names) == len(evaluations) else f" ({three(names)})") for text, names in runs.items()]
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
-    told = [f"{name} {format_cell(share(one))}" for name, one in shares.items() if one is not None and one >= NOTABLE]
-    yield Fact("unjudged_share", shares, "unjudged", f"of the top {TOP} documents: {', '.join(told)}" if told else "")
+    high = [f"{name} {format_cell(share(one))}" for name, one in shares.items() if one is not None and one >= NOTABLE]
+    unjudged = f"of the top {TOP} documents: {', '.join(high)}" if high else ""
     cut = {
         name: {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
         for name, facts in found.items()
@@ -478,14 +475,15 @@ def of_runs(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
-    yield Fact(
-        "cut_in_ties",
-        dict.fromkeys(found) | cut,
-        "list ends",
-        f"the last score ties: {', '.join(told)}; if a run was cut there, documents with that score are missing"
-        if told
-        else "",
-    )
+    ends = f"the last score ties: {', '.join(told)}; if a run was cut there, documents with that score are missing"
+    return [
+        *tell_unshared(evaluations, evaluations[0].conventions.missing),
+        *without_relevant(evaluations),
+        Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", "; ".join(notes)),
+        *_not_retrieved(evaluations),
+        Fact("unjudged_share", shares, "unjudged", unjudged),
+        Fact("cut_in_ties", dict.fromkeys(found) | cut, "list ends", ends if told else ""),
+    ]
 
 
 def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

@@ -59,26 +59,16 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
     for_people : bool, default True
         Whether each measure has a table of its own; else one has all.
     """
-    moved = [*_of_queries(found)] if len(found.steps) > 1 else []
+    fell = found.queries(MOST).to_dicts() if len(found.steps) > 1 else []
+    columns = (Column("difference", "difference"), Column("value", "now"))
+    labels, title = (MEASURE, Column("kind", ""), QUERY), "Queries of the last step"
+    moved = [tabulate("queries", labels, columns, fell, title=title, has_blocks=True)] if fell else []
     if not for_people:
         rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
         return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
     tables = [_table(found, measure) for measure in found.measures]
     headline, opening = _told(found)
     return Report((*tables, *moved), tuple(_facts(found)), opening=opening, headline=headline)
-
-
-def _of_queries(found: History) -> Iterator[Table]:
-    """Yield the queries that the last step moved most, if it moved any."""
-    if rows := found.queries(MOST).to_dicts():
-        yield tabulate(
-            "queries",
-            (MEASURE, Column("kind", ""), QUERY),
-            (Column("difference", "difference"), Column("value", "now")),
-            rows,
-            title="Queries of the last step",
-            has_blocks=True,
-        )
 
 
 def _told(found: History) -> tuple[str, str]:
@@ -133,11 +123,13 @@ def _table(found: History, measure: str) -> Table:
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4),
         Column("difference", "step"),
         Column("p", "p adj"),
+        *(
+            [Column("reference", "to reference", itemgetter("reference_difference"), spare=1)]
+            if found.to_reference
+            else []
+        ),
+        *([Column("judged", "judgments", spare=1)] if any(row["judged"] for row in rows) else []),
     ]
-    if found.to_reference:
-        columns.append(Column("reference", "to reference", itemgetter("reference_difference"), spare=1))
-    if any(row["judged"] for row in rows):
-        columns.append(Column("judged", "judgments", spare=1))
     return tabulate(f"history_{measure}", (Column("what", ""), Column("when", "time")), columns, rows, title=measure)
 
 
@@ -366,18 +358,14 @@ def _is_plain(check: Check) -> bool:
 
 
 def _intervals(result: GateResult) -> Iterator[Fact]:
-    options = result.options
-    methods = [(check.measure, check.method) for check in result.checks if check.method]
-    if not methods:
-        return
-    level = f"{100 * options.confidence_level:.6g}%"
-    if any(check.by and check.method for check in result.checks):
-        level += " for all strata of a check together (Bonferroni)"
-    made = estimated_by(methods, "queries" if options.cluster is None else "clusters", options.n_resamples, None)
-    yield said("intervals", f"{level}, {made}{_clusters(result)}")
-    sizes = [one.n_queries for one in result.checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
-    if sizes and options.cluster is None:
-        yield warning("intervals", too_narrow(min(sizes), *QUERIES))
+    options, checks = result.options, [check for check in result.checks if check.method]
+    together = " for all strata of a check together (Bonferroni)" * any(check.by for check in checks)
+    units = "queries" if options.cluster is None else "clusters"
+    made = estimated_by(((check.measure, check.method) for check in checks), units, options.n_resamples, None)
+    level = f"{100 * options.confidence_level:.6g}%{together}"
+    sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
+    yield said("intervals", f"{level}, {made}{_clusters(result)}" if checks else "")
+    yield warning("intervals", too_narrow(min(sizes), *QUERIES) if sizes and options.cluster is None else "")
 
 
 def _clusters(result: GateResult) -> str:
@@ -385,30 +373,23 @@ def _clusters(result: GateResult) -> str:
     return "" if cluster is None else ", by clusters" if cluster == "given" else f", by clusters: {cluster}"
 
 
-def _baseline(result: GateResult) -> Iterator[Fact]:
-    options = result.options
-    yield from (
-        Fact("baseline", result.baseline),
-        Fact("not_compared", list(result.not_compared)),
-        *brought_together(result.together),
-    )
-    if result.baseline is None:
-        return
+def _baseline(result: GateResult) -> list[Fact]:
+    options, has_baseline = result.options, result.baseline is not None
+    asked, margin = has_baseline and options.no_regression, options.no_worse_than if has_baseline else None
     holm = ", Holm over strata" if any(check.p_adjusted is not None and check.by for check in result.checks) else ""
     test = f"one-sided paired t test, alpha {options.alpha:g}, each measure by itself{holm}{_clusters(result)}"
     level = f"one-sided, {100 * (1 - options.alpha):.6g}%"
-    if options.no_regression:
-        yield from (
-            said("regression", f"fails a mean that is significantly worse: {test}"),
-            said("detectable", DETECTABLE),
-            said("bound", f"of the difference on its better side, {level}"),
-        )
-    if options.no_worse_than is not None:
-        yield said("no worse", f"fails unless a loss of {options.no_worse_than:.15g} or more is ruled out: {test}")
-        yield said("bound", f"of the difference on its worse side, {level}")
-    yield said(
-        "not compared",
-        f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"
-        if result.not_compared
-        else "",
-    )
+    apart = f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"
+    return [
+        Fact("baseline", result.baseline),
+        Fact("not_compared", list(result.not_compared)),
+        *brought_together(result.together),
+        said("regression", f"fails a mean that is significantly worse: {test}" if asked else ""),
+        said("detectable", DETECTABLE if asked else ""),
+        said("bound", f"of the difference on its better side, {level}" if asked else ""),
+        said(
+            "no worse", "" if margin is None else f"fails unless a loss of {margin:.15g} or more is ruled out: {test}"
+        ),
+        said("bound", "" if margin is None else f"of the difference on its worse side, {level}"),
+        said("not compared", apart if result.not_compared else ""),
+    ]

@@ -189,7 +189,7 @@ def report_evaluations(
         *tell_counts(first.measures),
         *_estimated(evaluations, digits),
         *(_intervals(parts, intervals, digits) if intervals else ()),
-        *_of_quantiles(evaluations, of_queries),
+        *(_of_quantiles(evaluations, of_queries) if of_queries else ()),
         *made_under(evaluations),
         *doubted_names(first.measures),
         *of_runs(evaluations),
@@ -200,9 +200,10 @@ def report_evaluations(
 
 
 def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> Iterator[Fact]:
-    """Say how quantiles and their intervals were made, if there are any."""
-    how = "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
-    yield said("quantiles", how if quantiles else "")
+    """Say how quantiles and their intervals were made."""
+    yield said(
+        "quantiles", "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
+    )
     yield from cannot_be_known(
         (f"quantile {labels[-1]} of {labels[-2]} of {evaluations[run].name}{inside(labels[:-2])}", one)
         for (labels, run), one in quantiles.items()

@@ -252,7 +252,7 @@ def _heading(explanation: Explanation) -> str:
     return f"{who} {'give' if len(tools) > 1 else 'gives'} {given}, of the tools and options that were tried"
 
 
-def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterator[Fact]:
+def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> list[Fact]:
     reported, lacking = explanation.reported, explanation.missing_queries  # the latter is what many numbers differ in
     n_tools, is_match, chance = len(explanation.tools), bool(explanation.matches), explanation.chance
     percent = [one.measure.label for one in reported if one.is_percent]
@@ -261,11 +261,19 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
     )
     fit = f"{len(explanation.matches):,} of {counted(explanation.n_tried, 'combination')} of conventions"
     fit += f", of {counted(n_tools, 'known tool')}" if n_tools else ", of no known tool" if is_match else ""
+    alone = ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items())
     doubt = (
         f"{counted(explanation.n_values, 'different value')} found: one fits a random number of these digits between"
         f" them with a probability of {chance:.0%}; give more digits, or more measures"
     )
-    yield from (
+    names = ("mean", "low", "high", "skips_missing")
+    ranges = {name: {key: getattr(one, key) for key in names} for name, one in explanation.ranges.items()}
+    impossible = "{} is between {:g} and {:g} for any data: {} is another measure's, or a slip"
+    slips = [
+        impossible.format(one.measure.label, *one.measure.range, one.text) for one in reported if not one.is_possible
+    ]
+    hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
+    return [
         Fact("run", explanation.name, "run", explanation.name + (f" on {qrels}" if qrels else "")),
         Fact("reported", {one.measure.label: one.text for one in reported}),
         Fact("n_queries", explanation.n_queries),
@@ -280,30 +288,14 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> Iterato
         Fact("n_tried", explanation.n_tried),
         Fact("n_matches", len(explanation.matches), "fit", fit),
         Fact("tools", list(explanation.tools)),
-    )
-    if len(reported) > 1:
-        yield Fact(
-            "fitting",
-            dict(explanation.fitting),
-            "each alone",
-            ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items()),
-        )
-    yield Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and is_match else "")
-    yield from (said("ties alone", _moved(explanation, one.measure)) for one in reported)
-    names = ("mean", "low", "high", "skips_missing")
-    yield Fact("ranges", {name: {key: getattr(one, key) for key in names} for name, one in explanation.ranges.items()})
-    for one in reported:
-        if not one.is_possible:
-            lowest, highest = one.measure.range
-            yield note(
-                "impossible",
-                f"{one.measure.label} is between {lowest:g} and {highest:g} for any data: {one.text} is another"
-                " measure's, or a slip",
-            )
-    if not is_match:
-        yield note("no match", "" if for_people else f"{_heading(explanation)}; the rows are the nearest ways")
-        hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
-        yield said("what else", hint)
+        *([Fact("fitting", dict(explanation.fitting), "each alone", alone)] if len(reported) > 1 else []),
+        Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and is_match else ""),
+        *(said("ties alone", _moved(explanation, one.measure)) for one in reported),
+        Fact("ranges", ranges),
+        *(note("impossible", text) for text in slips),
+        note("no match", "" if for_people or is_match else f"{_heading(explanation)}; the rows are the nearest ways"),
+        said("what else", "" if is_match else hint),
+    ]
 
 
 def _moved(explanation: Explanation, measure: Measure) -> str:

@@ -67,13 +67,6 @@ OF_QUERY = (
     Column("log10_orders", "log10", spare=2),
 )
 TIES = tuple(Column(key, key.replace("_", " ")) for key in OF_TIES)
-SECOND_KEY = (
-    Column("value", "averaged"),
-    Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
-    Column("then_value", "then by it"),
-    Column("then_ties", "what still ties", ends=("then_tie_min", "then_tie_max"), spare=2),
-    Column("difference", "difference", lambda row: row["then_value"] - row["value"]),
-)
 
 
 def report_orders(listed: TieOrders, query_id: str) -> Report:
@@ -199,13 +192,13 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
         text,
     )
     is_exact, n_with_ties, limit = found.is_exact_by_rule_of_thumb, found.n_with_ties, f"{RULE_OF_THUMB}%"
+    wrong = "it counts ties that decide nothing too" if is_exact else "it does not see what these ties decide"
     text = (
         f"{n_with_ties:,} of {counted(found.n_of_run, 'query', 'queries')}"
         f" ({format_cell(share(n_with_ties / found.n_of_run))}) {'has' if n_with_ties == 1 else 'have'} ties,"
         f" {f'more than {limit}: count ties exactly' if is_exact else f'not more than {limit}: any rule will do'}"
+        + ("" if found.agrees else f"; {wrong}")
     )
-    if not found.agrees:
-        text += "; it counts ties that decide nothing too" if is_exact else "; it does not see what these ties decide"
     yield Fact(
         "rule_of_thumb",
         {"is_exact": is_exact, "percent": RULE_OF_THUMB, "n_queries_with_ties": n_with_ties, "agrees": found.agrees},
@@ -214,7 +207,7 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
     )
 
 
-def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
+def _facts(profile: TieProfile, missing: str) -> list[Fact]:
     queries, documents, decimals = profile.n_queries_with_ties, profile.n_tied, profile.decimals
     size, largest, distinct = profile.tie_size, profile.largest, profile.distinct_scores
     in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
@@ -223,7 +216,18 @@ def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
         of_largest = f"{largest.n_documents:,} documents with score {largest.score:g} in query {largest.query_id}"
         mean, mean_of_largest = format_cell(profile.mean_ties, 2), format_cell(profile.mean_largest_tie, 2)
         of_query = f"mean {mean}; mean size of the largest {mean_of_largest} (1: none tie)"
-    yield from (
+    levels = ", ".join(f"{score:g} ({n:,})" for score, n in profile.levels)
+    written = "more than 15 decimals" if decimals is None else counted(decimals, "decimal")
+    has_few = decimals is not None and decimals <= FEW_DECIMALS
+    coarse = {  # signs that scores are coarser than a ranking needs
+        f"{counted(profile.n_levels, 'level')} in the whole run (documents): {levels}": profile.levels,
+        f"at most {written}" if decimals else "whole numbers": has_few,
+        f"{profile.grid} numbers, written with {written}": profile.grid and not has_few,
+    }
+    fine = f"{counted(profile.n_levels, 'distinct score')} in the whole run, {written}"
+    signs = [text for text, is_so in coarse.items() if is_so] or [fine]
+    unjudged = "" if profile.is_judged else nothing_judged(profile.name)
+    return [
         Fact("run", profile.name),
         Fact("n_queries", profile.n_queries),
         Fact("n_documents", profile.n_documents),
@@ -239,29 +243,17 @@ def _facts(profile: TieProfile, missing: str) -> Iterator[Fact]:
         Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels]),
         Fact("decimals", decimals),
         Fact("grid", profile.grid),
-    )
-    signs = []  # that scores are coarser than a ranking needs
-    if profile.levels:
-        levels = ", ".join(f"{score:g} ({n:,})" for score, n in profile.levels)
-        signs.append(f"{counted(profile.n_levels, 'level')} in the whole run (documents): {levels}")
-    if decimals is not None and decimals <= FEW_DECIMALS:
-        signs.append(f"at most {counted(decimals, 'decimal')}" if decimals else "whole numbers")
-    elif profile.grid:
-        written = "" if decimals is None else f", written with {counted(decimals, 'decimal')}"
-        signs.append(f"{profile.grid} numbers{written}")
-    fine = "more than 15 decimals" if decimals is None else counted(decimals, "decimal")
-    signs = signs or [f"{counted(profile.n_levels, 'distinct score')} in the whole run, {fine}"]
-    yield from (said("scores", sign) for sign in signs)
-    yield Fact("notes", list(profile.notes), "data", "; ".join(profile.notes))
-    if profile.decided:
-        yield Fact(
-            "nothing_judged",
-            not profile.is_judged,
-            "WARNING",
-            "" if profile.is_judged else nothing_judged(profile.name),
-            is_warning=True,
-        )
-        yield from tell_unshared([profile], missing, is_alone=True, is_note=False)
+        *(said("scores", sign) for sign in signs),
+        Fact("notes", list(profile.notes), "data", "; ".join(profile.notes)),
+        *(
+            [
+                Fact("nothing_judged", not profile.is_judged, "WARNING", unjudged, is_warning=True),
+                *tell_unshared([profile], missing, is_alone=True, is_note=False),
+            ]
+            if profile.decided
+            else []
+        ),
+    ]
 
 
 def _part(part: int, whole: int) -> str:
@@ -409,7 +401,14 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
         }
         for one, then in zip(profile.decided, keyed.decided, strict=True)
     ]
-    table = tabulate("second_key", [MEASURE], SECOND_KEY, rows, title=f"what {name} decides as a second key", main=2)
+    columns = (
+        Column("value", "averaged"),
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=1),
+        Column("then_value", "then by it"),
+        Column("then_ties", "what still ties", ends=("then_tie_min", "then_tie_max"), spare=2),
+        Column("difference", "difference", lambda row: row["then_value"] - row["value"]),
+    )
+    table = tabulate("second_key", [MEASURE], columns, rows, title=f"what {name} decides as a second key", main=2)
     return replace(report, tables=(*report.tables, table), facts=(*report.facts, *facts))
 
 
