@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from xml.etree import ElementTree as ET
 
 from deadheat.errors import ColumnError, counted, on_terminal, printable
-from deadheat.report.model import RUN, Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
+from deadheat.report.model import Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
 
 if TYPE_CHECKING:
     from deadheat.gates.notation import Check, GateResult
@@ -36,7 +36,7 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
     table = table.select([n for n, column in enumerate(table.columns) if not column.is_detail]).for_data()
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    leading = [RUN] if table.is_grouped else []
+    leading = [table.group] if table.is_grouped else []
     names = [column.key for column in (*leading, *table.labels[-1:], *table.labels[:-1], *table.columns)]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")

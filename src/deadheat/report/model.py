@@ -173,7 +173,7 @@ class Column:
 
 
 MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
-RUN, SYSTEM = Column("run", "run"), Column("system", "system", is_name=True)
+SYSTEM = Column("system", "system", is_name=True)
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose columns are repeated for every group, which is a run.
+    """A table whose columns are repeated for every group, such as a run.
 
     Attributes
     ----------
@@ -207,6 +207,8 @@ class Table:
     rows : tuple of Row
     groups : tuple of str
         The name of each group; one empty name if there are none.
+    group : Column
+        What the groups are.
     title : str
         A line above it.
     main : int
@@ -224,6 +226,7 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     groups: tuple[str, ...] = ("",)
+    group: Column = Column("run", "run")
     title: str = ""
     main: int = 0
     has_blocks: bool = False
@@ -251,7 +254,7 @@ class Table:
             return self
         return replace(
             self,
-            labels=(*self.labels, RUN),
+            labels=(*self.labels, self.group),
             rows=tuple(
                 Row((*row.labels, group), (cells,))
                 for row in self.rows
@@ -468,7 +471,7 @@ class Report:
             yield from (fact.heading, fact.text)
         for table in self.tables:
             yield from (table.title, table.caption, *table.groups)
-            yield from [column.heading for column in (*table.labels, *table.columns)]
+            yield from [column.heading for column in (table.group, *table.labels, *table.columns)]
             for row in table.rows:
                 yield from row.labels
                 yield from [format_cell(one) for one in chain.from_iterable(row.cells) if isinstance(one, str | tuple)]

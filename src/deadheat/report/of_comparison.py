@@ -352,22 +352,24 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Tabl
     return tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=f"{measure.label}: what the judge adds")
 
 
-def _of_judge(comparison: Comparison, parts: Parts) -> Iterator[Fact]:
+def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
     """Say what was assumed of a judge's labels, and whether they help."""
     if not comparison.by_judge:
-        return
+        return []
     pairs = [(pair, pair.judged) for pair in comparison.pairs if pair.judged is not None]
     name, judge = next(iter(comparison.by_judge.items()))
     n_others, n_queries = max(one.n_others for _, one in pairs), max(pair.n_queries for pair, _ in pairs)
     of = "differences, and p by Student's t and not by the test above,"
-    yield from of_judge(judge, comparison.evaluations[name], n_others, n_queries, of)
-    if useless := sum(not one.weight for _, one in pairs):
-        text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
-        yield said("weight 0", text)
+    useless = sum(not one.weight for _, one in pairs)
+    text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
     each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
-    yield from strata_of_sample(each, len(judge.query_ids))
-    for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items():
-        yield not_a_sample(measure, p, "differences")
+    doubts = sampling_doubts(comparison.by_judge, comparison.query_ids)
+    return [
+        *of_judge(judge, comparison.evaluations[name], n_others, n_queries, of),
+        said("weight 0", text if useless else ""),
+        *strata_of_sample(each, len(judge.query_ids)),
+        *(not_a_sample(measure, p, "differences") for measure, p in doubts.items()),
+    ]
 
 
 def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> list[Fact]:

@@ -62,6 +62,37 @@ Comparisons = Strata | Mapping[tuple[()], Comparison]
 OF_TOTALS = {"difference", "detectable_difference"}
 
 
+PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], DataFrame]], ...] = (
+    (
+        "equivalence",
+        "No worse by a margin of {:g}, and equivalent (one-sided t tests, uncorrected)",
+        (
+            Column("difference", "difference", spare=1),
+            Column("p_no_worse", "p no worse", lambda row: p_value(row["p_no_worse"], is_significant=row["no_worse"])),
+            Column(
+                "p_equivalent",
+                "p equivalent",
+                lambda row: p_value(row["p_equivalent"], is_significant=row["equivalent"]),
+            ),
+        ),
+        Comparison.equivalence,
+    ),
+    (
+        "sample_sizes",
+        "To detect {:g} with a power of 80% (paired t test, not corrected)",
+        (
+            Column("std", "std", spare=2),
+            Column("n_queries", "queries", spare=1),
+            Column("power", "power"),
+            Column("n_needed", "needed"),
+            Column("detectable_difference", "detectable"),
+        ),
+        Comparison.sample_sizes,
+    ),
+)
+"""The tables of a margin and of a difference to detect: their keys, titles, columns and rows."""
+
+
 @shows(Comparison)
 def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
     qrels = next(iter(comparison.evaluations.values())).qrels_name
@@ -124,18 +155,25 @@ def report_in_full(
     tables, facts = planned(parts, columns, margin, detect)
     if in_one:
         report, tables = replace(report, tables=(beside(report.tables[0], *tables), *report.tables[1:])), []
-    if ranks:
-        tables.append(list_ranks(comparison, columns, parts))
-        facts.append(tell_ranks(comparison))
-    if orders:
-        found = comparison.orders()
-        tables.append(list_orders(found))
-        facts += tell_orders(found)
-    if queries_worst:
-        texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
-        tables += list_queries(comparison, queries_worst, texts, for_people=for_people)
-    facts += _of_queries(comparison, queries, parts, source)
-    report = replace(report, tables=(*report.tables, *tables), facts=(*report.facts, *facts))
+    found = comparison.orders() if orders else None
+    texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
+    report = replace(
+        report,
+        tables=(
+            *report.tables,
+            *tables,
+            *([list_ranks(comparison, columns, parts)] if ranks else []),
+            *([list_orders(found)] if found else []),
+            *(list_queries(comparison, queries_worst, texts, for_people=for_people) if queries_worst else []),
+        ),
+        facts=(
+            *report.facts,
+            *facts,
+            *([tell_ranks(comparison)] if ranks else []),
+            *(tell_orders(found) if found else []),
+            *_of_queries(comparison, queries, parts, source),
+        ),
+    )
     return with_languages(report, languages, margin, for_people=for_people) if languages and with_others else report
 
 
@@ -155,34 +193,15 @@ def planned(
     parts: Comparisons, columns: Sequence[str], margin: float | None, detect: float | None
 ) -> tuple[list[Table], list[Fact]]:
     """Return the tables and facts of a margin, and of a difference to detect, if there are any."""
-    tables, facts = [], [Fact("margin", margin), Fact("detect", detect)]
     labels = (*columns_of_strata(columns), SYSTEM, BASELINE, MEASURE)
-    if margin is not None:
-        shown = (
-            Column("difference", "difference", spare=1),
-            Column("p_no_worse", "p no worse", lambda row: p_value(row["p_no_worse"], is_significant=row["no_worse"])),
-            Column(
-                "p_equivalent",
-                "p equivalent",
-                lambda row: p_value(row["p_equivalent"], is_significant=row["equivalent"]),
-            ),
-        )
-        title = f"No worse by a margin of {margin:g}, and equivalent (one-sided t tests, uncorrected)"
-        rows = _in_totals(parts, margin, Comparison.equivalence)
-        tables.append(tabulate("equivalence", labels, shown, rows, title=title))
-        facts += doubt_margin([(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs])
-    if detect is not None:
-        powers = (
-            Column("std", "std", spare=2),
-            Column("n_queries", "queries", spare=1),
-            Column("power", "power"),
-            Column("n_needed", "needed"),
-            Column("detectable_difference", "detectable"),
-        )
-        title = f"To detect {detect:g} with a power of 80% (paired t test, not corrected)"
-        rows = _in_totals(parts, detect, Comparison.sample_sizes)
-        tables.append(tabulate("sample_sizes", labels, powers, rows, title=title))
-    return tables, facts
+    tables = [
+        tabulate(key, labels, shown, _in_totals(parts, size, table_for), title=title.format(size))
+        for size, (key, title, shown, table_for) in zip((margin, detect), PLANS, strict=True)
+        if size is not None
+    ]
+    placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
+    doubts = () if margin is None else doubt_margin(placed)
+    return tables, [Fact("margin", margin), Fact("detect", detect), *doubts]
 
 
 def _in_totals(

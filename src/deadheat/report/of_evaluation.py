@@ -164,14 +164,15 @@ def report_evaluations(
         level=None if intervals is None else intervals.confidence_level,
         beside=beside,
     )
-    tables = [*([list_queries(evaluations, strata, beside)] if per_query else []), summary]
-    if first.conventions.unjudged == "judge":
-        tables.append(tabulate_filled(evaluations, confidence_level))
-    if first.judge is not None:
-        tables.append(tabulate_judged(parts, names, columns, confidence_level))
-    tables += _averages(grouping) if grouping else []
-    if of_queries := (quantiles_of(parts, quantiles, confidence_level) if quantiles else {}):
-        tables.append(tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns))
+    of_queries = quantiles_of(parts, quantiles, confidence_level) if quantiles else {}
+    tables = (
+        *([list_queries(evaluations, strata, beside)] if per_query else []),
+        summary,
+        *([tabulate_filled(evaluations, confidence_level)] if first.conventions.unjudged == "judge" else []),
+        *([] if first.judge is None else [tabulate_judged(parts, names, columns, confidence_level)]),
+        *(_averages(grouping) if grouping else []),
+        *([tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns)] if of_queries else []),
+    )
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
     such_as = {name: f" (run: {own['run']!r}; qrels: {own['qrels']!r})" for name, own in ids.items()}
@@ -196,7 +197,7 @@ def report_evaluations(
         *_without_value(evaluations),
         *(_grouped(grouping) if grouping else ()),
     )
-    return Report(tuple(tables), facts)
+    return Report(tables, facts)
 
 
 def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> Iterator[Fact]:

@@ -490,6 +490,7 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
         {"measure": name, "mean": mean, "amortised": found.amortised[name]} for name, mean in found.means().items()
     ]
     tables = [
+        *_of_groups(found),
         tabulate(
             "expected_exposure",
             (Column("measure", "measure"),),
@@ -498,35 +499,28 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
         ),
         tabulate("exposure", (Column("doc_id", "item"),), columns, shown.to_dicts(), title="Items"),
     ]
-    if found.groups is not None:
-        of_all = {"share": lambda row: share(row["share"])}  # of all exposure
-        numbers = [Column(name, name.replace("_", " "), of_all.get(name)) for name in found.groups.columns[2:]]
-        own = (Column("n_items", "items"), *numbers)
-        tables.insert(0, tabulate("groups", (GROUP,), own, found.groups.to_dicts(), title="Groups"))
-    if found.pairs is not None:
-        between = [
-            column
-            for name in ("disparity", "ratio", "ratio_of_target")
-            if name in found.pairs.columns
-            for column in _with_ends(found, name)
-        ]
-        tables.insert(
-            1,
-            tabulate(
-                "pairs",
-                (GROUP, Column("other", "other")),
-                between,
-                found.pairs.to_dicts(),
-                title=f"Between groups, with {found.confidence_level:.0%} intervals over queries",
-            ),
-        )
     runs = "" if found.n_runs == 1 else f", mean of {found.n_runs} runs"
     lists = counted(found.n_queries, "query", "queries")
     return Report(
         tuple(tables),
-        tuple(_facts_of_exposure(found, len(shown), len(items))),
+        _facts_of_exposure(found, len(shown), len(items)),
         f"{found.name}: exposure of {counted(len(items), 'item')} in {lists}{runs}",
     )
+
+
+def _of_groups(found: Exposure) -> Iterator[Table]:
+    """Yield the table of groups of items, and that of pairs of them, if there are any."""
+    if found.groups is not None:
+        of_all = {"share": lambda row: share(row["share"])}  # of all exposure
+        numbers = [Column(name, name.replace("_", " "), of_all.get(name)) for name in found.groups.columns[2:]]
+        own = (Column("n_items", "items"), *numbers)
+        yield tabulate("groups", (GROUP,), own, found.groups.to_dicts(), title="Groups")
+    if found.pairs is not None:
+        names = [name for name in ("disparity", "ratio", "ratio_of_target") if name in found.pairs.columns]
+        between = [column for name in names for column in _with_ends(found, name)]
+        title = f"Between groups, with {found.confidence_level:.0%} intervals over queries"
+        labels = (GROUP, Column("other", "other"))
+        yield tabulate("pairs", labels, between, found.pairs.to_dicts(), title=title)
 
 
 def _with_ends(found: Exposure, name: str) -> list[Column]:
@@ -543,30 +537,23 @@ def _with_ends(found: Exposure, name: str) -> list[Column]:
     ]
 
 
-def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> Iterator[Fact]:
+def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> tuple[Fact, ...]:
     ranks = "all ranks" if found.cutoff is None else f"the top {found.cutoff}"
-    yield from (
-        Fact(
-            "discount",
-            found.discount,
-            "exposure",
-            f"the discount {found.discount} of a rank, over {ranks}; of tied items the mean over their order",
-        ),
+    how = f"the discount {found.discount} of a rank, over {ranks}; of tied items the mean over their order"
+    judged = f"target: ideal rankings, in {counted(found.n_judged or 0, 'query', 'queries')} with a relevant item"
+    between = "disparity: exposure per item of the first less that of the other; ratio: of both"
+    unknown = f"{found.unknown}: they say nothing about other queries"
+    return (
+        Fact("discount", found.discount, "exposure", how),
         Fact("exposure_cutoff", found.cutoff),
         Fact("n_runs", found.n_runs),
         Fact("exposure_n_queries", found.n_queries),
         said("items", f"the {n_shown} most exposed of {n_items:,}" if n_shown < n_items else ""),
-    )
-    if found.n_judged is not None:
-        queries = counted(found.n_judged, "query", "queries")
-        yield Fact("n_judged", found.n_judged, "EE", f"target: ideal rankings, in {queries} with a relevant item")
-    between = "disparity: exposure per item of the first less that of the other; ratio: of both"
-    yield from (
+        *([] if found.n_judged is None else [Fact("n_judged", found.n_judged, "EE", judged)]),
         Fact("exposure_gini", found.gini, "gini", f"{found.gini:.4f}, of exposure over these items"),
         said("amortised", "EE of the mean exposure over queries"),
         said("between groups", "" if found.groups is None else between),
+        *([Fact("unknown", found.unknown, "intervals", unknown)] if found.unknown and found.pairs is not None else []),
+        Fact("exposure_notes", list(found.notes)),
+        *(note("data", one) for one in found.notes),
     )
-    if found.unknown and found.pairs is not None:
-        yield Fact("unknown", found.unknown, "intervals", f"{found.unknown}: they say nothing about other queries")
-    yield Fact("exposure_notes", list(found.notes))
-    yield from (note("data", one) for one in found.notes)

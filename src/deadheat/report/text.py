@@ -151,10 +151,10 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     for line in lines:
         line.rstrip()
     shown = {column.key for column in grid.table.columns}
-    if left_out := [column.heading for column in table.columns if column.heading and column.key not in shown]:
-        lines.append(Text(_filled(f"not shown at this width: {', '.join(dict.fromkeys(left_out))}", width), DIM))
-    if table.caption:
-        lines += [Text(""), Text(_filled(table.caption, min(width, MOST_READABLE)))]
+    left_out = dict.fromkeys(one.heading for one in table.columns if one.heading and one.key not in shown)
+    lacking = f"not shown at this width: {', '.join(left_out)}"
+    lines += [Text(_filled(lacking, width), DIM)] if left_out else []
+    lines += [Text(""), Text(_filled(table.caption, min(width, MOST_READABLE)))] if table.caption else []
     return Text("\n").join(lines)
 
 
@@ -258,19 +258,14 @@ def _block(grid: Grid) -> Iterator[Text]:
     left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
     group_width = (grid.width - left) // len(grid.groups) - len(BETWEEN_GROUPS)
     if is_grouped:
-        names, lines = Text(" " * left), Text(" " * left)
-        for name in grid.groups:
-            names.append(BETWEEN_GROUPS + name + " " * (group_width - cell_len(name)), HEAD)
-            lines.append(BETWEEN_GROUPS).append(LINE * group_width, DIM)
-        yield names
-        yield lines
+        names = "".join(BETWEEN_GROUPS + set_cell_size(name, group_width) for name in grid.groups)
+        yield Text(" " * left).append(names, HEAD)
+        yield Text(" " * left).append((BETWEEN_GROUPS + LINE * group_width) * len(grid.groups), DIM)
     headings = [grid.parts(one.heading, width) for one, width in zip(table.labels, grid.widths, strict=False)]
     headings += grid.headings * len(grid.groups)
     most = max(1, *map(len, headings))
-    for n in range(most):
-        head = _line(grid, [["", *lines][max(0, n + 1 + len(lines) - most)] for lines in headings])
-        head.stylize(HEAD)
-        yield head
+    for texts in zip(*([""] * (most - len(lines)) + lines for lines in headings), strict=True):
+        yield _line(grid, texts, style=HEAD)
     if not is_grouped:
         yield Text(LINE * grid.width, DIM)
     may_have_blocks = n_labels > 1 and (table.has_blocks or not is_grouped)
@@ -282,9 +277,9 @@ def _block(grid: Grid) -> Iterator[Text]:
         yield from (_line(grid, line, mains) for line in row)
 
 
-def _line(grid: Grid, texts: Sequence[str], mains: Collection[int] = ()) -> Text:
+def _line(grid: Grid, texts: Sequence[str], mains: Collection[int] = (), style: str = "") -> Text:
     """Return the texts of a line in their columns: words flush left, numbers flush right."""
-    line = Text()
+    line = Text(style=style)
     for n, (text, width, gap) in enumerate(zip(texts, grid.widths, grid.gaps, strict=True)):
         is_left = grid.is_left[n] and (n >= grid.n_labels or not text.isdigit())
         space = " " * (width - cell_len(text))
