@@ -11,7 +11,7 @@ import altair as alt
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.errors import BY_DOC_ID, NOISE, FigureError, MeasureError, counted, percentage
+from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, percentage
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
 from deadheat.evaluation.scores import Scores
@@ -59,8 +59,8 @@ from deadheat.figures.draw_ties import (
     tie_histogram,
     tie_ratio,
 )
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures import Measure
+from deadheat.measures.notation import MeasureLike, measure_named
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40
@@ -497,11 +497,8 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
 def _of_table(own: pl.DataFrame, measure: str) -> list[Record]:
     ends = [pl.col(name).mean() for name in ("exact", "traditional", "tie_min", "tie_max") if name in own.columns]
     rows = own.group_by("run", maintain_order=True).agg(*ends, n_queries=pl.len()).rename({"run": "system"}).to_dicts()
-    try:
-        higher = parse_measure(measure).higher_is_better
-    except MeasureError:  # of a caller's own
-        higher = True
-    return sorted(rows, key=lambda row: row["exact"], reverse=higher)
+    known = measure_named(measure)  # none of a caller's own
+    return sorted(rows, key=lambda row: row["exact"], reverse=known is None or known.higher_is_better)
 
 
 def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:

@@ -134,17 +134,17 @@ def draw(bar: Bar) -> str:
     def place(number: float) -> str:
         return f"{EDGE + bar.place(number) * (WIDTH - 2 * EDGE):.1f}"
 
-    middle, parts = HEIGHT / 2, []
-    if bar.start < 0 < bar.end:
-        parts.append(f'<path d="M{place(0.0)} 0V{HEIGHT}" stroke-dasharray="2"/>')
-    if math.isfinite(bar.low) and math.isfinite(bar.high):
-        low, high = place(bar.low), place(bar.high)
-        ends = "".join(f"M{end} {middle - 4:g}V{middle + 4:g}" for end in (low, high))
-        parts.append(f'<path d="M{low} {middle:g}H{high}{ends}"/>')
-    if math.isfinite(bar.middle):
-        parts.append(f'<circle cx="{place(bar.middle)}" cy="{middle:g}" r="3" fill="currentColor"/>')
+    zero, low, middle, high = (place(number) for number in (0.0, bar.low, bar.middle, bar.high))
+    y = HEIGHT / 2
+    ends = "".join(f"M{end} {y - 4:g}V{y + 4:g}" for end in (low, high))
+    marks = {
+        f'<path d="M{zero} 0V{HEIGHT}" stroke-dasharray="2"/>': bar.start < 0 < bar.end,
+        f'<path d="M{low} {y:g}H{high}{ends}"/>': math.isfinite(bar.low) and math.isfinite(bar.high),
+        f'<circle cx="{middle}" cy="{y:g}" r="3" fill="currentColor"/>': math.isfinite(bar.middle),
+    }
+    drawn = "".join(mark for mark, is_shown in marks.items() if is_shown)
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-    return f'<svg {size} fill="none" stroke="currentColor" aria-hidden="true">{"".join(parts)}</svg>'
+    return f'<svg {size} fill="none" stroke="currentColor" aria-hidden="true">{drawn}</svg>'
 
 
 register(ReportFormat(name="html", suffixes=(".html", ".htm"), write=as_html, place=5))

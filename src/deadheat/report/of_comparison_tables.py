@@ -14,7 +14,7 @@ from deadheat.comparison.languages import PAIR, Languages
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.queries import Queries
-from deadheat.errors import counted, three, whole
+from deadheat.errors import counted, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
@@ -303,6 +303,11 @@ OF_BASELINE = "(baseline)"  # behind its name
 BETTER, WORSE, DOUBT = "†", "‡", "?"
 LOWER = "↓"  # behind a measure of which less is better
 LETTER = Column("letter", "")
+BEATEN = "Letters behind a number: the systems that it is significantly better than."
+TIERS = (
+    "Numbers behind a number: tiers, of which the first holds all systems that the best is not significantly better"
+    " than, the second those of the others, and so on."
+)
 
 
 def report_compact(
@@ -366,7 +371,7 @@ def report_compact(
         (*columns_of_strata(columns), *([LETTER] if letters else []), SYSTEM),
         _columns(comparison.measures, lambda row, measure: row["cells"][measure]),
         rows,
-        caption=" ".join(_caption(comparison, list(parts.values()), columns, marks)),
+        caption=_caption(comparison, list(parts.values()), columns, marks),
         main=-1,  # none: the bold ones matter
         has_blocks=strata is not None,
     )
@@ -445,40 +450,36 @@ def _ranges(found: Sequence[tuple[int, str]], named: Sequence[str]) -> str:
     return "".join(texts)
 
 
-def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Sequence[str], marks: str) -> Iterator[str]:
-    """Give the sentences of the caption: what the numbers are, what is bold and marked, and what ties count."""
+def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Sequence[str], marks: str) -> str:
+    """Return the caption: what the numbers are, what is bold and marked, and what ties count."""
     design, n_clusters = comparison.design, clusters_of(comparison)
     over = size_of(pair for part in parts for pair in part.pairs)
-    yield from _numbers(comparison.measures, over, f" in each stratum by {' and '.join(columns)}" if columns else "")
+    strata = f" in each stratum by {' and '.join(columns)}" if columns else ""
     said = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
-    if design.baseline is not None:
-        than = f"{', '.join(said)} than {design.baseline}."
-        yield than if said else f"No difference from {design.baseline} is significant."
-    elif marks and len(comparison.evaluations) > len(LETTERS):
-        yield "Numbers behind a number: tiers, of which the first holds all systems that the best is not significantly"
-        yield "better than, the second those of the others, and so on."
-    elif marks:
-        yield "Letters behind a number: the systems that it is significantly better than."
-    else:
-        yield "No difference between two systems is significant."
-    if design.baselines:
-        yield f"Only differences from {three(design.baselines, ' and ')} were tested."
-    if DOUBT in marks:
-        yield "A question mark: p is in doubt, as the queries are few or the differences skewed."
+    than = f"{', '.join(said)} than" if said else "No difference is significant from"
+    decided = TIERS if len(comparison.evaluations) > len(LETTERS) else BEATEN
+    if not marks:
+        decided = "No difference between two systems is significant."
     test = TESTS[design.test] if TESTS[design.test][0].isupper() else f"a {TESTS[design.test]}"
     clusters = "" if n_clusters is None else f", by {counted(n_clusters, 'cluster')}"
     level, corrected = f"{1 - design.confidence_level:.3g}", corrected_by(design, has_strata=len(parts) > 1)
-    yield f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}."
-    yield _of_ties(next(iter(comparison.evaluations.values())).ties, whole(design.rng))
+    return joined(
+        _numbers(comparison.measures, over, strata),
+        decided if design.baseline is None else f"{than} {design.baseline}.",
+        f"Only differences from {three(design.baselines, ' and ')} were tested." if design.baselines else "",
+        "A question mark: p is in doubt, as the queries are few or the differences skewed." if DOUBT in marks else "",
+        f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}.",
+        _of_ties(next(iter(comparison.evaluations.values())).ties, whole(design.rng)),
+    )
 
 
-def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> Iterator[str]:
+def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> str:
     """Say what the numbers of a table are, and what is bold."""
     kinds = {"totals" if one.total else "geometric means" if one.geometric else "means" for one in measures}
     what, noun = " and ".join(sorted(kinds)).capitalize(), "query" if over == "1" else "queries"
-    yield f"{what} over {over} {noun}{by}; the best of each measure is bold."
-    if lower := [one.label for one in measures if not one.higher_is_better]:
-        yield f"Of {', '.join(lower)} ({LOWER}) less is better."
+    lower = [one.label for one in measures if not one.higher_is_better]
+    less = f" Of {', '.join(lower)} ({LOWER}) less is better." if lower else ""
+    return f"{what} over {over} {noun}{by}; the best of each measure is bold.{less}"
 
 
 def _of_ties(ties: str, seed: int | None) -> str:
@@ -495,12 +496,11 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
     }
     shown = _columns(measures, lambda name, measure: cells[measure][name])
     over = "-".join(f"{n:,}" for n in dict.fromkeys([counts[0], counts[-1]]))
-    caption = [*_numbers(measures, over), _of_ties(evaluations[0].ties, seed)]
     return tabulate(
         "scores",
         (replace(SYSTEM, of=str),),
         shown,
         [one.name for one in evaluations],
-        caption=" ".join(caption),
+        caption=joined(_numbers(measures, over), _of_ties(evaluations[0].ties, seed)),
         main=-1,
     )

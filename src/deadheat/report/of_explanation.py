@@ -329,30 +329,12 @@ def of_steps(steps: Steps) -> Report:
     if not frame["score"].count():
         shown.remove("score")
     columns = [Column("first", "", is_data=True), Column("last", "", is_data=True), *map(_column, shown)]
-    tables = [
-        tabulate(
-            "steps",
-            (
-                Column("rank", "rank", lambda row: ranks(row["first"], row["last"])),
-                Column("doc_id", "document"),
-            ),
-            columns,
-            frame.to_dicts(),
-            main=len(columns) - 1,
-        )
-    ]
+    rank = Column("rank", "rank", lambda row: ranks(row["first"], row["last"]))
+    tables = [tabulate("steps", (rank, Column("doc_id", "document")), columns, frame.to_dicts(), main=len(columns) - 1)]
     if steps.ideal is not None:
         ideal = [_column(name) for name in steps.ideal.columns if name != "rank"]
-        tables.append(
-            tabulate(
-                "ideal",
-                (Column("rank", "rank", lambda row: f"{row['rank']}"),),
-                ideal,
-                steps.ideal.to_dicts(),
-                title="The ideal ranking, whose sum is the IDCG",
-                main=len(ideal) - 1,
-            )
-        )
+        rank, title = Column("rank", "rank", lambda row: f"{row['rank']}"), "The ideal ranking, whose sum is the IDCG"
+        tables.append(tabulate("ideal", (rank,), ideal, steps.ideal.to_dicts(), title=title, main=len(ideal) - 1))
     return Report(
         tuple(tables),
         tuple(_facts_of_steps(steps)),

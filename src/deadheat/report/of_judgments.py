@@ -72,28 +72,20 @@ def report_judges(
         Whether one judge has a table of its own form; else the tables are the same for one and for several.
     """
     level = level_heading(next(iter(found.judges.values())).confidence_level, set())
-    if len(found.judges) == 1 and for_people:
-        tables = [_of_one(found.only, level), *_of_grades(found.judges, level, ())]
-    else:
-        tables = [_statistics(found.judges, level), *(() if for_people else _of_grades(found.judges, level, (JUDGE,)))]
-    tables += [_statistics(own.judges, level, f"stratum_{name}", name) for name, own in (strata or {}).items()]
-    for one in found.conclusions:
-        tables += _of_conclusions(one, level, is_named=len(found.conclusions) > 1 or not for_people)
-    if per_query:
-        frame = found.per_query()
-        tables.append(
-            tabulate(
-                "queries",
-                (JUDGE, QUERY),
-                [Column(name, name.replace("_", " ")) for name in frame.columns[2:]],
-                frame.to_dicts(),
-                title="Queries",
-                has_blocks=True,
-            )
-        )
+    frame = found.per_query() if per_query else pl.DataFrame()
+    columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
+    leading = () if len(found.judges) == 1 and for_people else (JUDGE,)
+    several = len(found.conclusions) > 1 or not for_people
+    tables = [
+        _statistics(found.judges, level) if leading else _of_one(found.only, level),
+        *(_of_grades(found.judges, level, leading) if not (leading and for_people) else ()),
+        *(_statistics(own.judges, level, f"stratum_{name}", name) for name, own in (strata or {}).items()),
+        *(table for one in found.conclusions for table in _of_conclusions(one, level, is_named=several)),
+        tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True),
+    ]
     opening = " ".join(verdict_of(one) for one in found.conclusions)
     headline = in_short(found.conclusions[0]) if found.conclusions else _agreed(found.judges)
-    return Report(tuple(tables), (*_facts(found),), opening=opening, headline=headline)
+    return Report(tuple(one for one in tables if one.rows), (*_facts(found),), opening=opening, headline=headline)
 
 
 def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
@@ -259,19 +251,18 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
         for what, named in (("reversed", one.reversed), ("lost", one.lost), ("false", one.false))
         for system, baseline in named
     ]
-    if rows:
-        yield tabulate(
-            f"pairs{keyed}",
-            (Column("what", "judge"), SYSTEM, Column("baseline", "baseline")),
-            (
-                Column("human", "human"),
-                Column("human_p", "p", spare=1),
-                Column("judge", "by judge"),
-                Column("judge_p", "p", spare=1),
-            ),
-            rows,
-            title=f"Pairs on which they differ by {of}",
-        )
+    yield tabulate(
+        f"pairs{keyed}",
+        (Column("what", "judge"), SYSTEM, Column("baseline", "baseline")),
+        (
+            Column("human", "human"),
+            Column("human_p", "p", spare=1),
+            Column("judge", "by judge"),
+            Column("judge_p", "p", spare=1),
+        ),
+        rows,
+        title=f"Pairs on which they differ by {of}",
+    )
 
 
 def _facts(found: JudgeAgreement) -> Iterator[Fact]:
@@ -351,27 +342,20 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
         Whether a table of all queries comes after.
     """
     rows = [_row(one, name) for one in found for name in KINDS]
-    tables = [tabulate("agreement", (PAIR, KIND), COLUMNS, rows, has_blocks=True)]
-    if per_query:
-        by_query = [
-            {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
-            | {name: float(values[n]) for name, values in one.values.items()}
-            for one in found
-            for n, query in enumerate(one.query_ids.tolist())
-        ]
-        tables.append(
-            tabulate(
-                "queries",
-                (PAIR, QUERY),
-                (Column("n_common", "common"), *(Column(name, name, spare=n) for n, name in enumerate(KINDS))),
-                by_query,
-                title="Queries",
-                has_blocks=True,
-            )
-        )
+    by_query = [
+        {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
+        | {name: float(values[n]) for name, values in one.values.items()}
+        for one in (found if per_query else ())
+        for n, query in enumerate(one.query_ids.tolist())
+    ]
+    columns = (Column("n_common", "common"), *(Column(name, name, spare=n) for n, name in enumerate(KINDS)))
+    tables = (
+        tabulate("agreement", (PAIR, KIND), COLUMNS, rows, has_blocks=True),
+        tabulate("queries", (PAIR, QUERY), columns, by_query, title="Queries", has_blocks=True),
+    )
     first = found[0]
     return Report(
-        tuple(tables),
+        tables if per_query else tables[:1],
         (
             *_facts_of_agreement(found),
             *(said(heading, text) for heading, text in TEXTS),
@@ -419,8 +403,7 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> Iterator[Fact]:
     }
     if len(found) > 1 and len(set(sizes.values())) == 1:
         sizes = {f"each of {len(found)} pairs": sizes[pair_of(found[0])]}
-    for name, size in sizes.items():
-        yield said("in both", f"{name}: {size}")
+    yield from (said("in both", f"{name}: {size}") for name, size in sizes.items())
     tied = {name: one_share for one in found for name, one_share in zip((one.first, one.second), one.tied, strict=True)}
     shares = [f"{format_cell(share(of_run))} of {run}" for run, of_run in tied.items()]
     yield Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}")
@@ -428,8 +411,8 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> Iterator[Fact]:
         few = int((one.n_common < 2).sum())
         sides = (one.first, one.second, one.only_first), (one.second, one.first, one.only_second)
         for run, other, queries in sides:
-            text = f"{counted(len(queries), 'query', 'queries')} that only {run} has"
-            text += f", not {other}" * (len(found) > 1) + f": {three([*map(repr, queries)])}"
+            whose = f"{run} has, not {other}" if len(found) > 1 else f"{run} has"
+            text = f"{counted(len(queries), 'query', 'queries')} that only {whose}: {three([*map(repr, queries)])}"
             yield note("left out", text if queries else "")
         text = f"{counted(few, 'query', 'queries')} of {pair_of(one)}, with fewer than two documents in both"
         yield note("no tau", text if few else "")

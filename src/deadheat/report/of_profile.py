@@ -112,27 +112,25 @@ def report_profile(
     digits : int, optional
         Decimals of the numbers in sentences.
     """
-    tables = [_per_query(profile)] if per_query else []
-    if profile.cuts:
-        columns = (Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share)))
-        cutoff = Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))
-        tables.append(
-            tabulate("cutoffs", [cutoff], columns, profile.cuts, title="Queries in which the cutoff cuts a tie")
-        )
-    if profile.decided:
-        tables.append(_measures(profile.decided))
-        worst = [
-            {"measure": one.measure.label, "value": query.mean, **vars(query)}
-            for one in (profile.decided if every_measure else profile.decided[:1])
-            for query in one.worst
-        ]
-        title = "Queries that depend on it most"
-        shown = (Column("value", "mean"), *TIES)
-        tables += [tabulate("worst_queries", (MEASURE, QUERY), shown, worst, title=title)] if worst else []
-        tables += [_stability(profile), _correlations(profile)]
+    cutoff = Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))
+    cut = (Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share)))
+    title = "Queries in which the cutoff cuts a tie"
+    worst = [
+        {"measure": one.measure.label, "value": query.mean, **vars(query)}
+        for one in (profile.decided if every_measure else profile.decided[:1])
+        for query in one.worst
+    ]
+    depending = (Column("value", "mean"), *TIES)
+    tables = [
+        *([_per_query(profile)] if per_query else []),
+        tabulate("cutoffs", [cutoff], cut, profile.cuts, title=title),
+        *([_measures(profile.decided)] if profile.decided else []),
+        tabulate("worst_queries", (MEASURE, QUERY), depending, worst, title="Queries that depend on it most"),
+        *([_stability(profile), _correlations(profile)] if profile.decided else []),
+    ]
     of_counts = tell_counts([one.measure for one in profile.decided])
     return Report(
-        tuple(tables),
+        tuple(one for one in tables if one.rows),
         (*_recommended(profile, digits), *_facts(profile, missing), *of_counts),
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}",
         SIZES.format(RULES[profile.rule or ""]) if profile.decided else "",

@@ -12,13 +12,12 @@ from deadheat.report.model import (
     Column,
     Fact,
     Report,
-    Table,
     said,
     share,
     tabulate,
 )
 from deadheat.report.of_profile import report_profile
-from deadheat.simulation.coarsening import CoarseningProfile, CoarseScores
+from deadheat.simulation.coarsening import CoarseningProfile
 from deadheat.simulation.rerankers import Simulation
 
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")
@@ -91,20 +90,16 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
     """
     runs = list(dict.fromkeys(row.run for row in found.rows))
     is_single = len(runs) == 1
-    tables = [_scores(found.rows, has_run=not (is_single and for_people), has_winner=bool(found.pairs))]
-    if found.pairs and not for_people:
-        tables.append(
-            tabulate(
-                "pairs",
-                (MEASURE, SYSTEM, Column("baseline", "baseline"), SCORES),
-                PAIR,
-                found.pairs,
-                title="The winner of each pair",
-            )
-        )
+    labels = (MEASURE, SCORES) if is_single and for_people else (MEASURE, RUN, SCORES)
+    rival = Column("rival", "against", is_data=len(runs) < 3, spare=1)  # of two runs, it is the other one
+    columns = (*COLUMNS, WRONG, rival) if found.pairs else COLUMNS
+    of_pair, title = (MEASURE, SYSTEM, Column("baseline", "baseline"), SCORES), "The winner of each pair"
     whose = runs[0] if is_single else counted(len(runs), "run")
     return Report(
-        tuple(tables),
+        (
+            tabulate("scores", labels, columns, found.rows, main=3, has_blocks=True),
+            *([tabulate("pairs", of_pair, PAIR, found.pairs, title=title)] if found.pairs and not for_people else []),
+        ),
         tuple(_facts(found)),
         heading=f"{whose} with coarser scores: {counted(found.n_queries, 'query', 'queries')}",
         closing=OF_ERROR + (OF_WINNER if found.pairs else ""),
@@ -120,19 +115,6 @@ def _largest_error(found: CoarseningProfile) -> str:
         return ""
     most = max(known, key=lambda row: abs(row.error))
     return f"{most.run}, {most.scores}: ties broken by document id move {most.measure} by {most.error:+.4f}."
-
-
-def _scores(rows: Sequence[CoarseScores], *, has_run: bool, has_winner: bool) -> Table:
-    # of two runs, the other one is the rival
-    rival = Column("rival", "against", is_data=len({row.run for row in rows}) < 3, spare=1)
-    return tabulate(
-        "scores",
-        (MEASURE, RUN, SCORES) if has_run else (MEASURE, SCORES),
-        (*COLUMNS, *((WRONG, rival) if has_winner else ())),
-        rows,
-        main=3,
-        has_blocks=True,
-    )
 
 
 def _facts(found: CoarseningProfile) -> list[Fact]:

@@ -63,21 +63,12 @@ def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: 
         found.task_values().to_dicts(),
         title=f"{found.measure} by task",
     )
-    tables = [_ranking(found), values]
-    if without := found.leave_one_out().to_dicts():
-        columns = (Column("leader", "leader"), Column("tau_b", "tau_b"), Column("n_swapped", "pairs swapped"))
-        rows = without[:MOST] if for_people else without
-        left_out = f" (the {len(rows)} that change most)" if len(rows) < len(without) else ""
-        tables.append(
-            tabulate(
-                "without_task",
-                (Column("task", "without"),),
-                columns,
-                rows,
-                title=f"The order without one task{left_out}",
-            )
-        )
-    return Report(tuple(tables), tuple(_facts(found)), opening=headline(found))
+    without, task = found.leave_one_out().to_dicts(), Column("task", "without")
+    columns = (Column("leader", "leader"), Column("tau_b", "tau_b"), Column("n_swapped", "pairs swapped"))
+    rows = without[:MOST] if for_people else without
+    title = "The order without one task" + f" (the {len(rows)} that change most)" * (len(rows) < len(without))
+    orders = [tabulate("without_task", (task,), columns, rows, title=title)] if rows else []
+    return Report((_ranking(found), values, *orders), tuple(_facts(found)), opening=headline(found))
 
 
 def _compact(found: Leaderboard) -> Report:
