@@ -171,12 +171,11 @@ def broken_by(ties: str, seed: int | None) -> str:
     return EXPLAINED[ties] + (drawn_with(seed) if ties == "random" else "")
 
 
-def tell_ties(ties: str, seed: int | None) -> Iterator[Fact]:
+def tell_ties(ties: str, seed: int | None) -> list[Fact]:
     """Say how ties were counted or broken."""
     # only its seed reproduces an order that was drawn
-    yield Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected")
-    if ties == "random":
-        yield Fact("rng", seed)
+    drawn = [Fact("rng", seed)] if ties == "random" else []
+    return [Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected"), *drawn]
 
 
 def tell_unshared(
@@ -310,16 +309,15 @@ def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
     return [Fact("unjudged", "bounds", "if judged", text)] if is_open else []
 
 
-def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> Iterator[Fact]:
+def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> list[Fact]:
     """Say what was assumed of a judge's labels that help to estimate something, and to read them."""
     name = judge.qrels_name
     text = (
         f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n_queries} with human labels, which must be a"
         f" random sample of all; {what} by prediction-powered inference"
     )
-    yield Fact("judge", name, "judge", text)
     known = {*human.notes, *judge.alike}
-    yield from (said("judge", text) for text in judge.notes if text not in known)
+    return [Fact("judge", name, "judge", text), *(said("judge", one) for one in judge.notes if one not in known)]
 
 
 def not_a_sample(measure: str, p: float, what: str) -> Fact:
@@ -348,40 +346,40 @@ def strata_of_sample(counts: Iterable[tuple[int, int]], n_queries: int) -> Itera
         yield warning("sample", f"{text}: they are no random sample of all, and only strata by themselves hold")
 
 
-def helped(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
+def helped(evaluations: Sequence[Evaluation]) -> list[Fact]:
     """Say what was assumed of a judge's labels, and where they add nothing."""
     if (judge := evaluations[0].judge) is None:
-        return
+        return []
     from deadheat.stats.labels import sample_doubt  # few evaluations have a judge
 
     scores = [one for evaluation in evaluations for one in evaluation if one.powered is not None]
     n_others = len({*judge.query_ids.tolist()}.difference(evaluations[0].query_ids.tolist()))
-    yield from of_judge(judge, evaluations[0], n_others, len(evaluations[0].query_ids), "means and their intervals")
-    if useless := sum(one.powered is not None and not one.powered.weight for one in scores):
-        text = f"the judge adds nothing to {useless} of {counted(len(scores), 'mean')}: human labels alone make these"
-        yield said("weight 0", text)
-    for one in evaluations[0]:
-        if one.predicted is not None and (p := sample_doubt(*one.predicted[:2])) is not None:
-            yield not_a_sample(one.measure.label, p, "means")
+    useless = sum(one.powered is not None and not one.powered.weight for one in scores)
+    text = f"the judge adds nothing to {useless} of {counted(len(scores), 'mean')}: human labels alone make these"
+    doubts = {
+        one.measure.label: sample_doubt(*one.predicted[:2]) for one in evaluations[0] if one.predicted is not None
+    }
+    return [
+        *of_judge(judge, evaluations[0], n_others, len(evaluations[0].query_ids), "means and their intervals"),
+        said("weight 0", text if useless else ""),
+        *(not_a_sample(measure, p, "means") for measure, p in doubts.items() if p is not None),
+    ]
 
 
-def weighted(evaluation: Evaluation) -> Iterator[Fact]:
+def weighted(evaluation: Evaluation) -> list[Fact]:
     """Say that means are weighted, what the queries are worth, and which of them have much of the weight."""
     scores = next((one for one in evaluation if one.weights is not None), None)
     if scores is None or scores.weights is None:
-        return
+        return []
     n_out, shares = int((scores.weights == 0).sum()), heavy(evaluation.query_ids, scores.weights)
     worth = f"{counted(scores.n_queries, 'query is', 'queries are')} worth {scores.n_effective:.1f} of equal weight"
     out = f"; {counted(n_out, 'query', 'queries')} of weight 0 left out" if n_out else ""
-    yield Fact(
-        "weights",
-        {"n_effective": scores.n_effective, "n_without": n_out, "shares": shares},
-        "weights",
-        f"means are weighted: {worth}{out}",
-        is_note=True,
-    )
+    held = {"n_effective": scores.n_effective, "n_without": n_out, "shares": shares}
     told = three([f"{query} ({format_cell(share(one))})" for query, one in shares.items()])
-    yield note("weights", f"more than a tenth of the weight: {told}" if shares else "")
+    return [
+        Fact("weights", held, "weights", f"means are weighted: {worth}{out}", is_note=True),
+        note("weights", f"more than a tenth of the weight: {told}" if shares else ""),
+    ]
 
 
 def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
@@ -422,9 +420,8 @@ def finite(number: float) -> float | None:
 
 def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
     """Say how names were read that mean something else elsewhere."""
-    for one in measures:
-        if one.asked and is_doubted(one.asked):
-            yield note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}")
+    doubted = (one for one in measures if one.asked and is_doubted(one.asked))
+    return (note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}") for one in doubted)
 
 
 def brought_together(together: Reconciled | None) -> Iterator[Fact]:

@@ -613,21 +613,23 @@ def _of_ties(parts: Parts) -> Iterator[Fact]:
     )
     by_id = [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]
     reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(len(by_id), 'pair')}: {three(by_id)}"
-    yield note("reversed", vague if n_vague else "")
-    yield said("by id", reversed_by_id if by_id else "")
+    yield from (note("reversed", vague if n_vague else ""), said("by id", reversed_by_id if by_id else ""))
 
 
-def _of_labels(parts: Parts) -> Iterator[Fact]:
+def _of_labels(parts: Parts) -> list[Fact]:
     """Say which differences labels of unjudged documents could reverse, by an outer bound."""
     placed = [(inside(stratum), one) for stratum, part in parts.items() for one in part.unjudged_outer_bounds]
     if not placed:
-        return
+        return []
     names = ("measure", "system", "baseline", "low", "high")
-    yield Fact("unjudged_outer_bounds", [{name: getattr(one, name) for name in names} for _, one in placed])
+    held = [{name: getattr(one, name) for name in names} for _, one in placed]
     open_ = [
         f"{one.measure} {one.system} - {one.baseline}{where} {format_cell(Span(one.low, one.high))}"
         for where, one in placed
         if not one.is_safe
     ]
     text = f"{len(open_)} of {counted(len(placed), 'difference')}: {three(open_)}" if open_ else "no difference"
-    yield said("if judged", f"labels of unjudged documents could reverse {text} (outer bounds)")
+    return [
+        Fact("unjudged_outer_bounds", held),
+        said("if judged", f"labels of unjudged documents could reverse {text} (outer bounds)"),
+    ]

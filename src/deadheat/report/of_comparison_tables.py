@@ -345,7 +345,6 @@ def report_compact(
     baseline = comparison.design.baseline
     letters = dict(zip(names, LETTERS, strict=False)) if baseline is None and 1 < len(names) <= len(LETTERS) else {}
     rows: list[dict[str, Any]] = []
-    marks = ""
     for stratum, part in parts.items():
         cells = {
             one.label: _cells(
@@ -356,7 +355,6 @@ def report_compact(
             )
             for one in part.measures
         }
-        marks += "".join(cell.marks for column in cells.values() for cell in column.values() if cell is not None)
         rows += [
             {
                 "stratum": keys_of(stratum),
@@ -366,6 +364,7 @@ def report_compact(
             }
             for name in names
         ]
+    marks = "".join(cell.marks for row in rows for cell in row["cells"].values() if cell is not None)
     table = tabulate(
         "comparison",
         (*columns_of_strata(columns), *([LETTER] if letters else []), SYSTEM),

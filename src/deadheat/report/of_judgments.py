@@ -185,26 +185,22 @@ def _of_one(own: LabelAgreement, level: str) -> Table:
 
 def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[Column, ...]) -> Iterator[Table]:
     """Return the grades that were given, and how each grade fares; of several judges with a column that names them."""
-    human, counts, of_grades = Column("human", "human"), [], []
-    for judge, own in judges.items():
-        grades = [f"{grade:g}" for grade in own.grades]
-        for n, grade in enumerate(grades):
-            row = {"judge": judge, "human": grade}
-            counts.append({**row, **dict(zip(grades, own.confusion[n].tolist(), strict=True))})
-            of_grades.append({**row, **_with_ends({name: own.by_grade[name][n] for name in OF_GRADES})})
+    labels = (*leading, Column("human", "human"))
+    rows = [
+        {"judge": judge, "human": f"{grade:g}"}
+        | {f"{other:g}": n for other, n in zip(own.grades, own.confusion[place].tolist(), strict=True)}
+        | _with_ends({name: own.by_grade[name][place] for name in OF_GRADES})
+        for judge, own in judges.items()
+        for place, grade in enumerate(own.grades)
+    ]
     named = " and ".join(judges) if not leading else "the judge"
     title = f"Documents by human grade (rows) and grade of {named} (columns)"
     every = sorted({f"{grade:g}" for own in judges.values() for grade in own.grades}, key=float)
-    yield tabulate(
-        "confusion",
-        (*leading, human),
-        [Column(one, one, lambda row, one=one: row.get(one)) for one in every],
-        counts,
-        title=title,
-    )
+    grades = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
+    yield tabulate("confusion", labels, grades, rows, title=title)
     both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
     title = "By grade (inflation: mean grade of the judge - human grade)"
-    yield tabulate("grades", (*leading, human), both, of_grades, title=title)
+    yield tabulate("grades", labels, both, rows, title=title)
 
 
 def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator[Table]:
@@ -396,7 +392,15 @@ def _row(found: Agreement, name: str) -> dict[str, Any]:
 
 def _facts_of_agreement(found: Sequence[Agreement]) -> Iterator[Fact]:
     """Say what the values are of, pair by pair where pairs differ."""
-    yield Fact("pairs", {pair_of(one): _numbers(one) for one in found})
+    held = {
+        pair_of(one): {
+            "n_queries": len(one.query_ids),
+            "left_out": {one.first: list(one.only_first), one.second: list(one.only_second)},
+            "n_without_tau": int((one.n_common < 2).sum()),
+        }
+        for one in found
+    }
+    yield Fact("pairs", held)
     sizes = {
         pair_of(one): f"{counted(len(one.query_ids), 'query', 'queries')}, {one.n_common.mean():.1f} documents in both"
         for one in found
@@ -416,15 +420,6 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> Iterator[Fact]:
             yield note("left out", text if queries else "")
         text = f"{counted(few, 'query', 'queries')} of {pair_of(one)}, with fewer than two documents in both"
         yield note("no tau", text if few else "")
-
-
-def _numbers(found: Agreement) -> dict[str, object]:
-    """Return what JSON holds of a pair beside the values."""
-    return {
-        "n_queries": len(found.query_ids),
-        "left_out": {found.first: list(found.only_first), found.second: list(found.only_second)},
-        "n_without_tau": int((found.n_common < 2).sum()),
-    }
 
 
 def list_orders(found: SystemOrders) -> Table:

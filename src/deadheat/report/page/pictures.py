@@ -74,11 +74,12 @@ def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = 
     MissingDependencyError
         Altair or vl-convert is not installed.
     """
-    of: list[tuple[str, Any]] = [("figures", subject.comparison or subject.first)]
-    if most is None:
-        ties = subject.tie_table()
-        of += [("strata", subject.strata(columns)) for columns in subject.groupings]
-        of += [("ties", ties)] if ties is not None else []
+    ties = subject.tie_table() if most is None else None
+    of: list[tuple[str, Any]] = [
+        ("figures", subject.comparison or subject.first),
+        *(("strata", subject.strata(columns)) for columns in (subject.groupings if most is None else ())),
+        *([] if ties is None else [("ties", ties)]),
+    ]
     without = without_news(subject)
     against = subject.duel[1] if subject.duel and len(subject.ranked) > FEW else None
     for part, drawn in of:
@@ -140,13 +141,14 @@ def without_news(subject: Subject) -> list[str]:
     And of ranks: they are of all measures together, which takes longer than the rest of the page. Of very many systems
     there are only those that are looked at first.
     """
-    names = ["ranks", *["matrix"] * (len(subject.ranked) < 3)]
-    if len(subject.ranked) > MOST_SYSTEMS:
-        names += OF_FEW
-    found = [own for name in subject.ranked[:2] if (own := subject.ties_of(name)) is not None]
-    if all((own["n_tied"] == own["n_documents"]).all() for own in found):
-        names += ["mean_tie_ratio", "tie_ratio"]
-    return names
+    n, found = len(subject.ranked), map(subject.ties_of, subject.ranked[:2])
+    all_tie = all((own["n_tied"] == own["n_documents"]).all() for own in found if own is not None)
+    return [
+        "ranks",
+        *(["matrix"] if n < 3 else []),
+        *(OF_FEW if n > MOST_SYSTEMS else []),
+        *(["mean_tie_ratio", "tie_ratio"] if all_tie else []),
+    ]
 
 
 def compact(svg: str) -> str:
