@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from math import isnan
 from typing import Any
 
 import altair as alt
@@ -229,12 +228,12 @@ def _curves(
     base = None if against is None else [float(one.mean) for one in found.pop(against)]
     sign = -1 if next(iter(family.values())).higher_is_better else 1
     best = sorted(found, key=lambda name: sign * sum(one.mean for one in found[name]))
-    rows: list[Record] = []
-    for label, name in list(zip(labels(best), best, strict=True))[:MOST]:
-        scores = found[name]
-        for n, (value, one, interval) in enumerate(zip(family, scores, intervals(scores, asked), strict=True)):
-            row = {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
-            rows.append(row if base is None else row | {"difference": row["mean"] - base[n]})
+    rows = [
+        {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
+        | ({} if base is None else {"difference": one.mean - base[n]})
+        for label, name in list(zip(labels(best), best, strict=True))[:MOST]
+        for n, (value, one, interval) in enumerate(zip(family, found[name], intervals(found[name], asked), strict=True))
+    ]
     return rows, len(found)
 
 
@@ -458,7 +457,7 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
             "value": row["mean"],
             "changed": row["changed"],
             "comparable": row["comparable"],
-            **{name: None if isnan(row[name]) else row[name] for name in ("low", "high", "tie_min", "tie_max")},
+            **{name: None if np.isnan(row[name]) else row[name] for name in ("low", "high", "tie_min", "tie_max")},
         }
         for n, row in enumerate(row for row in found.rows() if row["measure"] == of)
     ]

@@ -1,6 +1,5 @@
 """Pairs of systems: differences query by query, one against the other, power, and all pairs in one matrix."""
 
-import math
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -119,7 +118,7 @@ def duel_of(
     if queries.is_empty():
         raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
     if pair.system != system:
-        p = pair.p_adjusted if comparison.design.alternative == "two-sided" else math.nan
+        p = pair.p_adjusted if comparison.design.alternative == "two-sided" else np.nan
         pair = replace(pair, system=system, baseline=baseline, wins=pair.losses, losses=pair.wins, p_adjusted=p)
     return comparison.evaluations[system][of].measure, queries, pair
 
@@ -489,7 +488,7 @@ def _curves(planned: Record, n: int, comparison: Comparison) -> list[Record]:
     With clusters the test takes these: of more queries there are more clusters, of the same size.
     """
     units = (planned["n_clusters"] or n) / n  # of a query
-    std, needed = planned["std"] * math.sqrt(units), planned["n_needed"]
+    std, needed = planned["std"] * units**0.5, planned["n_needed"]
     high = max(4 * n, 50, min(2 * (needed or 0), 1000 * n))
     grid = np.unique(np.append(np.geomspace(min(5, n), high, STEPS).round().astype(np.int64), n))
     design = comparison.design

@@ -1,7 +1,5 @@
 """A row for each system or stratum: means with intervals and tie ranges, rank intervals, a rule; a page of ties."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -2,7 +2,6 @@
 
 import html
 import json
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -70,7 +69,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, has_title: bool = True, 
         raise ParameterError(
             argument="path", given=str(path), allowed=f"a name that ends in {', '.join(f'.{one}' for one in FORMATS)}"
         )
-    with replacing(os.fspath(path)) as file:
+    with replacing(str(path)) as file:
         file.write(rendered(chart, suffix, has_title=has_title, width=width))
 
 
@@ -110,11 +109,9 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
     version, svg = _version(), svg_of(spec)
     scale = 1.0
     if width is not None:  # drawn as before in its own coordinates
-        found = SIZE.search(svg)
-        assert found is not None  # noqa: S101 - for the type checker
-        drawn, height = (float(number) for number in found.groups())
+        drawn, height = map(float, SIZE.findall(svg)[0])
         scale = as_positive("width", width) / 2.54 * (POINTS if form == "pdf" else PIXELS) / drawn
-        svg = svg.replace(found[0], f'width="{drawn * scale:.6g}" height="{height * scale:.6g}"', 1)
+        svg = SIZE.sub(f'width="{drawn * scale:.6g}" height="{height * scale:.6g}"', svg, count=1)
     if form == "png":
         return bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=SCALE * scale))
     if form == "pdf":

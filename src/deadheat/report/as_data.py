@@ -7,7 +7,6 @@ import io
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 from xml.etree import ElementTree as ET
 
@@ -177,7 +176,7 @@ def field(query: str) -> str:
 def _run(summary: Table, per_query: Sequence[Table], place: int, digits: int | None) -> Iterator[str]:
     from deadheat.measures.notation import parse_measure
 
-    for row in chain.from_iterable(table.rows for table in per_query):
+    for row in (row for table in per_query for row in table.rows):
         query, measure = field(row.labels[0]), parse_measure(row.labels[1])
         if not measure.only_total and plain(row.cells[place][0]) is not None:
             yield _line(trec_name(measure), query, row.cells[place][0], digits)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib import import_module
 from itertools import chain
-from operator import methodcaller
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -372,7 +371,7 @@ def table_of_rows(key: str, labels: Iterable[Column | str], rows: Sequence[Mappi
     leading = [Column(one, one) if isinstance(one, str) else one for one in labels]
     known = {one.key for one in leading}
     others = dict.fromkeys(name for row in rows for name in row if name not in known)
-    return tabulate(key, leading, [Column(name, name, methodcaller("get", name)) for name in others], rows)
+    return tabulate(key, leading, [Column(name, name, lambda row, name=name: row.get(name)) for name in others], rows)
 
 
 @dataclass(frozen=True)

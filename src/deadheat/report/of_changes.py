@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from operator import itemgetter
 
 from deadheat.comparison.history import History
 from deadheat.comparison.pairs import Pair
@@ -124,7 +123,7 @@ def _table(found: History, measure: str) -> Table:
         Column("difference", "step"),
         Column("p", "p adj"),
         *(
-            [Column("reference", "to reference", itemgetter("reference_difference"), spare=1)]
+            [Column("reference", "to reference", lambda row: row["reference_difference"], spare=1)]
             if found.to_reference
             else []
         ),

@@ -1,6 +1,5 @@
 """What a comparison shows on request: margins, sample sizes, deciding queries, ranks; and one table for a paper."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -393,13 +392,13 @@ def _cells(
     measure: Measure, values: Mapping[str, float], marks: Mapping[str, str], digits: int | None
 ) -> dict[str, NumberCell | None]:
     """Return the cells of systems by one measure, the best marked."""
-    known = [value for value in values.values() if measure.is_quality and not math.isnan(value)]
-    best = (max if measure.higher_is_better else min)(known) if known else math.nan
+    known = [value for value in values.values() if measure.is_quality and not np.isnan(value)]
+    best = (max if measure.higher_is_better else min)(known) if known else np.nan
     shown = format_cell(best, digits)
     room = max(map(len, marks.values()), default=0)
     return {
         name: None
-        if math.isnan(value)
+        if np.isnan(value)
         else NumberCell(
             value, "ranked", marks=marks.get(name, ""), is_best=format_cell(value, digits) == shown, room=room
         )

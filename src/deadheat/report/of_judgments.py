@@ -1,10 +1,7 @@
 """Reports on judgments: how far judges agree, what differs between two sets, and which documents to judge first."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -178,7 +175,7 @@ def _of_one(own: LabelAgreement, level: str) -> Table:
     return tabulate(
         "judges",
         (Column("statistic", "statistic"),),
-        (Column("value", own.judge), Column("ci", level, itemgetter("value_ci"))),
+        (Column("value", own.judge), Column("ci", level, lambda row: row["value_ci"])),
         [{"statistic": name, **_with_ends({"value": one})} for name, one in own.estimates.items()],
     )
 
@@ -328,15 +325,17 @@ OF_ORDERS = {
 }
 
 
-def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) -> Report:
+@shows(Agreement)
+def report_agreements(found: Agreement | Sequence[Agreement], *, per_query: bool = False) -> Report:
     """Return the report of pairs of runs.
 
     Parameters
     ----------
-    found : sequence of Agreement
+    found : Agreement, or sequence of Agreement
     per_query : bool, default False
         Whether a table of all queries comes after.
     """
+    found = [found] if isinstance(found, Agreement) else found
     rows = [_row(one, name) for one in found for name in KINDS]
     by_query = [
         {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
@@ -364,12 +363,6 @@ def report_agreements(found: Sequence[Agreement], *, per_query: bool = False) ->
     )
 
 
-@shows(Agreement)
-def report_agreement(found: Agreement) -> Report:
-    """Return the report of one pair of runs."""
-    return report_agreements([found])
-
-
 def pair_of(found: Agreement) -> str:
     """Return the names of both runs."""
     return f"{found.first}, {found.second}"
@@ -384,7 +377,7 @@ def _row(found: Agreement, name: str) -> dict[str, Any]:
     return row | {
         "mean": float(kept.mean()),
         "range": Span(float(found.low[name].mean()), float(found.high[name].mean())) if name in BOUNDS else None,
-        "std": float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan,
+        "std": float(np.std(kept, ddof=1)) if len(kept) > 1 else np.nan,
         "min": float(kept.min()),
         "max": float(kept.max()),
     }
@@ -430,10 +423,14 @@ def list_orders(found: SystemOrders) -> Table:
         Column("tau_ap", "tau_ap"),
         Column("rbo", "rbo", spare=1),
         Column("tie_tau", "by ties", spare=2),
-        Column("ties", "range", partial(_over_ties, of="tie_tau"), ("tie_tau_low", "tie_tau_high"), spare=2),
+        Column("ties", "range", lambda one: _over_ties(one, "tie_tau"), ("tie_tau_low", "tie_tau_high"), spare=2),
         Column("tie_tau_ap", "tau_ap by ties", spare=3),
         Column(
-            "ties_ap", "range", partial(_over_ties, of="tie_tau_ap"), ("tie_tau_ap_low", "tie_tau_ap_high"), spare=3
+            "ties_ap",
+            "range",
+            lambda one: _over_ties(one, "tie_tau_ap"),
+            ("tie_tau_ap_low", "tie_tau_ap_high"),
+            spare=3,
         ),
         Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=4),
     )
@@ -447,7 +444,7 @@ def list_orders(found: SystemOrders) -> Table:
 
 
 def _over_ties(one: OrderAgreement, of: str) -> Span | None:
-    return None if math.isnan(getattr(one, of)) else Span(getattr(one, f"{of}_low"), getattr(one, f"{of}_high"))
+    return None if np.isnan(getattr(one, of)) else Span(getattr(one, f"{of}_low"), getattr(one, f"{of}_high"))
 
 
 def tell_orders(found: SystemOrders) -> list[Fact]:

@@ -1,6 +1,5 @@
 """Reports on one run: what its ties decide, and which items a recommender shows."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
@@ -454,7 +453,7 @@ def _facts_of_items(profile: ItemProfile) -> tuple[Fact, ...]:
     if profile.n_users is None:
         return (*facts, said("popularity", "not given: no popularity, tail and novelty"))
     tail = f"{profile.n_items - profile.n_head:,} of {counted(profile.n_items, 'item')}"
-    n_tied = math.floor(profile.head * profile.n_items + 1e-9) - profile.n_head
+    n_tied = int(profile.head * profile.n_items + 1e-9) - profile.n_head
     among = f"; {n_tied:,} of those counted as tail, tied at its border" if n_tied else ""
     return (
         *facts,

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -376,7 +375,7 @@ def _tie_table(subject: Subject) -> Table:
         *(
             [
                 Column("doc_id", BY_DOC_ID, by_doc_id.get),
-                Column("difference", "difference", lambda name: by_doc_id.get(name, math.nan) - exact[name]),
+                Column("difference", "difference", lambda name: by_doc_id.get(name, np.nan) - exact[name]),
             ]
             if by_doc_id
             else []

@@ -1,7 +1,6 @@
 """What a page is about: runs on one set of qrels and their files; the numbers at its top, and what changed."""
 
 import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -261,7 +260,7 @@ def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
     """Return the mean of the only system with its interval, and what ties make of it."""
     scores = subject.evaluations[subject.ranked[0]][measure]
     found = [Glance("level", format_cell(scores.reported()), f"{'total' if measure.total else 'mean'} {measure.label}")]
-    if not measure.total and not math.isnan((interval := scores.interval()).low):
+    if not measure.total and not np.isnan((interval := scores.interval()).low):
         ends = f"[{format_cell(interval.low)}, {format_cell(interval.high)}]"
         found.append(Glance("interval", ends, f"{100 * interval.confidence_level:g}% interval of the mean"))
     ties = span_of_ties(scores)
@@ -274,14 +273,14 @@ def _lead(found: Verdict, design: Design) -> Glance:
     if found.leader is None:
         return Glance("lead", "none", f"nobody leads by {found.measure}")
     text = f"{found.measure}, {found.leader} over {found.runner_up}"
-    if not math.isnan(found.low) and found.low < found.high:
+    if not np.isnan(found.low) and found.low < found.high:
         text += f"; {100 * design.confidence_level:g}% interval {number(found.low)} to {number(found.high)}"
     return Glance("lead", signed(found.difference), text)
 
 
 def _ties(pair: Pair | None) -> Glance:
     heading = "reversed by ties"
-    if pair is None or math.isnan(pair.flip_probability):
+    if pair is None or np.isnan(pair.flip_probability):
         return Glance(heading, "-", "there is no lead to reverse")
     if pair.flip_method == "normal" and pair.flip_standard_error > VAGUE and pair.can_flip:
         return Glance(heading, "?", "how often is not known without the runs")
