@@ -34,7 +34,7 @@ from deadheat.profile.profile import Correlation, TieProfile, correlate
 from deadheat.simulation.rerankers import Simulation
 
 Ties: TypeAlias = (
-    "TieProfile | Simulation | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]"
+    TieProfile | Simulation | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]
 )
 """The ties of one run by :func:`deadheat.tie_profile`, or of several by name; their table, `per_query()`; simulated."""
 

@@ -424,26 +424,23 @@ def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
     return (note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}") for one in doubted)
 
 
-def brought_together(together: Reconciled | None) -> Iterator[Fact]:
+def brought_together(together: Reconciled | None) -> list[Fact]:
     """Say how the judgments of evaluations differ, and what was done about it."""
     if together is None:
-        return
+        return []
     differing = {
         name: {**{of: list(getattr(one, of)) for of in ("changed", "added", "gone")}, "n_same": len(one.same)}
         for name, one in together.changes.items()
     }
-    yield Fact(
-        "together",
-        {
-            **{of: getattr(together, of) for of in ("way", "reference", "n_queries")},
-            **{of: list(getattr(together, of)) for of in ("not_asked", "left_out")},
-            "changes": differing,
-        },
-        "changes",
-        "; ".join(together.told()),
-        is_note=True,
-    )
-    yield warning("renamed?", together.renamed())
+    held = {
+        **{of: getattr(together, of) for of in ("way", "reference", "n_queries")},
+        **{of: list(getattr(together, of)) for of in ("not_asked", "left_out")},
+        "changes": differing,
+    }
+    return [
+        Fact("together", held, "changes", "; ".join(together.told()), is_note=True),
+        warning("renamed?", together.renamed()),
+    ]
 
 
 def named(ids: Sequence[str]) -> str:
@@ -521,14 +518,21 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """
     first = evaluations[0]
     are_skipped = first.conventions.no_relevant == "skip"
-    found: dict[str, list[str]] = {}
-    alike: dict[tuple[tuple[str, ...], str, bool], list[Measure]] = {}
-    for measure in first.measures:
-        scores = [one[measure] for one in evaluations]
-        ids = set[str]().union(*(one.query_ids[~one.has_relevant].tolist() for one in scores))
-        found[measure.label] = sorted(ids)
-        counting = (tuple(found[measure.label]), "") if are_skipped else _counting(scores, ids)
-        alike.setdefault((*counting, any(one.spread.is_right.any() for one in scores)), []).append(measure)
+    every = {measure.label: [one[measure] for one in evaluations] for measure in first.measures}
+    found = {
+        name: sorted(set[str]().union(*(one.query_ids[~one.has_relevant].tolist() for one in scores)))
+        for name, scores in every.items()
+    }
+    alike = collected(
+        (
+            (
+                *((tuple(found[name]), "") if are_skipped else _counting(scores, set(found[name]))),
+                any(one.spread.is_right.any() for one in scores),
+            ),
+            scores[0].measure,
+        )
+        for name, scores in every.items()
+    )
     yield Fact("queries_without_relevant", found)
     ids = set[str]().union(*(one.query_ids.tolist() for one in evaluations))
     unanswerable = sorted(ids.intersection(first.unanswerable))
@@ -543,7 +547,8 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         elif is_right:
             effect = "count as 1 where nothing is retrieved, else as 0"
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
-        yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}" if alike_ids else "")
+        if alike_ids:
+            yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}")
 
 
 def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...], str]:

@@ -176,16 +176,19 @@ def report_in_full(
     return with_languages(report, languages, margin, for_people=for_people) if languages and with_others else report
 
 
-def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparisons, source: str) -> Iterator[Fact]:
+def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparisons, source: str) -> list[Fact]:
     """Say which languages are not compared, where the strata are from, and which are small."""
-    if queries is not None and comparison.weights is not None and PAIR in queries.columns:
-        yield note("languages", "not compared by pairs of queries, each of which has two weights")
-    if queries is None or () in parts:
-        return
-    yield Fact("strata", len(parts), "strata", f"{len(parts)} from {source}")
-    yield from overlapping(part.query_ids.tolist() for part in parts.values())
-    if small := {label(name): len(one.query_ids) for name, one in parts.items() if len(one.query_ids) < SMALLEST}:
-        yield Fact("small", list(small), "small", few_queries(small, SMALLEST))
+    if queries is None:
+        return []
+    is_unpaired = comparison.weights is not None and PAIR in queries.columns
+    unpaired = "not compared by pairs of queries, each of which has two weights" if is_unpaired else ""
+    small = {label(name): len(one.query_ids) for name, one in parts.items() if len(one.query_ids) < SMALLEST}
+    strata = [
+        Fact("strata", len(parts), "strata", f"{len(parts)} from {source}"),
+        *overlapping(part.query_ids.tolist() for part in parts.values()),
+        *([Fact("small", list(small), "small", few_queries(small, SMALLEST))] if small else []),
+    ]
+    return [note("languages", unpaired), *([] if () in parts else strata)]
 
 
 def planned(

@@ -275,34 +275,33 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
         return None, "no order of equal scores changes any value"
     shown = format_cell(cell_of(measure, span), digits)
     text = f"tie order alone moves {name} of {run}{inside(labels)} by up to {shown}"
-    return {"run": run, **_stratum(labels), **notation_of(name), "range": span}, text
+    return {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(name), "range": span}, text
 
 
-def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> Iterator[Fact]:
+def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> list[Fact]:
     """Name the measures whose values are not exact, as their orders are too many to count."""
-    found = [
+    every, names = [(one, scores) for one in evaluations for scores in one], ("run", "n_queries", "standard_error")
+    values = [
         (scores.measure.label, one.name, len(errors), float(errors.max()))
-        for one in (evaluations if evaluations[0].ties == "expected" else ())
-        for scores in one
-        if len(errors := scores.standard_error[scores.standard_error > 0])
+        for one, scores in every
+        if one.ties == "expected" and len(errors := scores.standard_error[scores.standard_error > 0])
     ]
-    if found:
-        names = ("run", "n_queries", "standard_error")
-        yield Fact("estimated", [notation_of(measure) | dict(zip(names, own, strict=True)) for measure, *own in found])
-    for measure, run, n_queries, error in found:
-        yield note(
-            "estimated",
-            f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}, with a"
-            f" standard error of up to {format_cell(error, digits)}",
-        )
-    for one in evaluations:
-        for scores in one:
-            if n_drawn := int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum()):
-                yield note(
-                    "estimated",
-                    f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
-                    f" {counted(n_drawn, 'query', 'queries')}; its means are exact",
-                )
+    held = [notation_of(measure) | dict(zip(names, own, strict=True)) for measure, *own in values]
+    of_values = (
+        f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}, with a standard"
+        f" error of up to {format_cell(error, digits)}"
+        for measure, run, n_queries, error in values
+    )
+    of_spread = (
+        f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
+        f" {counted(n_drawn, 'query', 'queries')}; its means are exact"
+        for one, scores in every
+        if (n_drawn := int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum()))
+    )
+    return [
+        *([Fact("estimated", held)] if held else []),
+        *(note("estimated", text) for text in (*of_values, *of_spread)),
+    ]
 
 
 def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | None) -> Iterator[Fact]:
@@ -327,7 +326,7 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     if not shares:
         return
     of_error, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
-    value = {"run": run, **_stratum(labels), **notation_of(measure), "tie_share": of_error}
+    stratum = {"stratum": list(labels)} if labels else {}
     text = "none would grow if ties were broken at random"
     if of_error:
         text = (
@@ -335,11 +334,8 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
             f" of queries; breaking its ties at random would add {format_cell(interval.tie_standard_error, digits)},"
             f" {format_cell(share(of_error))} of the squared error" + ", the largest share here" * (len(shares) > 1)
         )
+    value = {"run": run, **stratum, **notation_of(measure), "tie_share": of_error}
     yield Fact("largest_tie_share", value, "errors", text)
-
-
-def _stratum(labels: tuple[str, ...]) -> dict[str, object]:
-    return {"stratum": list(labels)} if labels else {}
 
 
 def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:

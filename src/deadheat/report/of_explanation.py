@@ -4,7 +4,7 @@ import dataclasses
 import inspect
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from deadheat.errors import BY_DOC_ID, counted, three
 from deadheat.evaluation.evaluation import Evaluation
@@ -142,9 +142,8 @@ def _plain(text: str) -> str:
     return " ".join(re.sub(r":\w+:`~?", "`", text).replace("`", "").split())
 
 
-def _listed(key: str, heading: str, texts: Sequence[str]) -> Iterator[Fact]:
-    yield Fact(key, list(texts))
-    yield from (said(heading, text) for text in texts)
+def _listed(key: str, heading: str, texts: Sequence[str]) -> list[Fact]:
+    return [Fact(key, list(texts)), *(said(heading, text) for text in texts)]
 
 
 def _targets(values: dict[str, float]) -> Fact:

@@ -137,26 +137,24 @@ def report_profile(
     )
 
 
-def _recommended(profile: TieProfile, digits: int | None) -> Iterator[Fact]:
+def _recommended(profile: TieProfile, digits: int | None) -> list[Fact]:
     """Say whether ties have to be counted exactly, with the reason, and what the rule of thumb says."""
     if profile.rule is None:
-        return
-    if profile.recommendation is None:
-        why = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
-        yield Fact("recommendation", None, "recommendation", f"none: {why}")
-    else:
-        yield from _exactly(profile, profile.recommendation, digits)
-    yield Fact("beside", profile.rule, "beside", broken_by(profile.rule, None))
+        return []
+    why = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
+    none = [Fact("recommendation", None, "recommendation", f"none: {why}")]
     reasons = collected(
         (correlation.undefined, one.difference.measure.label)
         for one in profile.stability
         for correlation in (one.with_tie_ratio, one.with_largest_tie)
         if correlation.undefined
     )
-    yield said(
-        "no correlation",
-        "; ".join(f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items()),
-    )
+    uncorrelated = "; ".join(f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items())
+    return [
+        *(none if profile.recommendation is None else _exactly(profile, profile.recommendation, digits)),
+        Fact("beside", profile.rule, "beside", broken_by(profile.rule, None)),
+        said("no correlation", uncorrelated),
+    ]
 
 
 def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> Iterator[Fact]:

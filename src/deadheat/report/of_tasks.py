@@ -92,7 +92,7 @@ def _compact(found: Leaderboard) -> Report:
         (Column("tier", "tier"), MODEL),
         [Column("ranks", "ranks"), *(Column(name, name) for name in columns)],
         rows,
-        caption=" ".join(_caption(found)),
+        caption=_caption(found),
         main=-1,
     )
     return Report((table,), (), opening=headline(found))
@@ -181,14 +181,15 @@ def _sampled(found: Leaderboard) -> str:
     return "tasks, and queries within each" if found.has_queries else "tasks alone; their queries are not known"
 
 
-def _caption(found: Leaderboard) -> Iterator[str]:
+def _caption(found: Leaderboard) -> str:
     what = "of groups of tasks" if found.groups else f"over {counted(len(found.tasks), 'task')}"
-    yield f"Mean {found.measure} {what}; the best of each column is bold."
-    if found.tiers is None:
-        yield f"Which differences are sure is not known: {found.unknown}."
-        return
-    yield "Models of one tier (letter) cannot be told from the best of it."
-    yield f"Ranks: simultaneous {found.confidence_level:.0%} intervals, resampling {_sampled(found)}."
+    sure = (
+        "Models of one tier (letter) cannot be told from the best of it. Ranks: simultaneous"
+        f" {found.confidence_level:.0%} intervals, resampling {_sampled(found)}."
+    )
+    unknown = f"Which differences are sure is not known: {found.unknown}."
+    of_ranks = unknown if found.tiers is None else sure
+    return f"Mean {found.measure} {what}; the best of each column is bold. {of_ranks}"
 
 
 def _facts(found: Leaderboard) -> list[Fact]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from deadheat.errors import MissingDependencyError
@@ -58,7 +58,7 @@ class Picture:
         return "" if self.drawing is None else self.drawing.result()
 
 
-def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = None) -> Iterator[Picture]:
+def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = None) -> list[Picture]:
     """Draw the figures that fit a subject, of its main measure.
 
     Parameters
@@ -82,12 +82,14 @@ def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = 
     ]
     without = without_news(subject)
     against = subject.duel[1] if subject.duel and len(subject.ranked) > FEW else None
-    for part, drawn in of:
-        yield from draw(part, drawn, subject.main.label, numbers, without, most=most, against=against)
-    if len(subject.ranked) > MOST_SYSTEMS:
-        yield Picture(", ".join(OF_FEW), "figures", why_not=f"of at most {MOST_SYSTEMS} systems")
-    if against is not None:
-        yield Picture("ranks", "figures", why_not="of all measures together: dh.figures.ranks(comparison) draws them")
+    of_few = Picture(", ".join(OF_FEW), "figures", why_not=f"of at most {MOST_SYSTEMS} systems")
+    ranks = Picture("ranks", "figures", why_not="of all measures together: dh.figures.ranks(comparison) draws them")
+    drawn = (draw(part, one, subject.main.label, numbers, without, most=most, against=against) for part, one in of)
+    return [
+        *chain.from_iterable(drawn),
+        *([of_few] if len(subject.ranked) > MOST_SYSTEMS else []),
+        *([] if against is None else [ranks]),
+    ]
 
 
 def draw(
