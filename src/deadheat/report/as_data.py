@@ -82,11 +82,8 @@ def as_json(report: Report, *, digits: int | None = None) -> str:
     """Return a report as JSON text; NaN becomes null, and nothing is rounded unless `digits` says so."""
     document: dict[str, Any] = {fact.key: fact.value for fact in report.facts if fact.key}
     document |= {table.key: _nested(table.for_data(), digits) for table in report.tables}
-    return _visible(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False))
-
-
-def _visible(text: str) -> str:
-    """Return JSON in which what cannot be seen is an escape too; json escapes only what it must."""
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    # what cannot be seen becomes an escape too; json escapes only what it must
     return text.translate({ord(one): json.dumps(one)[1:-1] for one in set(text) - {"\n"} if printable(one) != one})
 
 

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 SHARED = 0.05  # p value below which repeats are said to differ as a whole
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
-LEFT_OUT = "left out, not in the qrels"
 EXPLAINED = {
     "expected": "expected: the exact mean over all orders of equal scores",
     "best": "best: the judged documents first in every tie, highest relevance first",
@@ -193,7 +192,7 @@ def tell_unshared(
         Whether JSON has the ids of the only run, or of each run by its name.
     is_note : bool, default True
     """
-    for key, effect in (("missing_queries", COUNTED[missing]), ("unjudged_queries", LEFT_OUT)):
+    for key, effect in (("missing_queries", COUNTED[missing]), ("unjudged_queries", "left out, not in the qrels")):
         ids = {one.name: list(getattr(one, key)) for one in found}
         yield Fact(key, ids[found[0].name] if is_alone else ids)
         for own, runs in collected((tuple(own), run) for run, own in ids.items() if own).items():

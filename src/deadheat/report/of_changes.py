@@ -155,8 +155,6 @@ OPTIONS = (
     *("no_regression", "no_worse_than", "alpha", "confidence_level", "method", "n_resamples", "cluster", "by"),
     *("pool_languages", "allow_unknown"),
 )
-DETECTABLE = "the loss that would be found with a power of 80%; a smaller one may well go unseen"
-AT_BEST = "at best: the value of the ideal ranking of the judged documents, over the same queries"
 ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
 NAMED = 5  # failed gates whose worst queries are named
 # the questions that a baseline is asked: their tables in JSON, their titles, and the columns that people do not need
@@ -171,7 +169,6 @@ def _result(check: Check) -> str:
     return FAILED if not check.passed else WEAK if check.proves_little else PASSED
 
 
-STRATUM = Column("stratum", "stratum", lambda check: check.stratum if check.by else ALL)
 REASON = (
     Column("reason", "reason", is_data=True),
     Column("proves_little", "proves little", is_data=True),
@@ -268,9 +265,10 @@ def _table_of_gate(
             replace(one, of=lambda check: MARKS[_result(check)]) if one.of is _result else one for one in columns
         ]
     has_strata = any(check.by for check in checks)
+    stratum = Column("stratum", "stratum", lambda check: check.stratum if check.by else ALL)
     return tabulate(
         key,
-        (label, STRATUM) if has_strata else (label,),
+        (label, stratum) if has_strata else (label,),
         columns,
         checks,
         has_blocks=has_strata,
@@ -314,7 +312,12 @@ def _facts_of_gate(
         *_sizes(result),
         Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random"),
         Fact("options", {name: getattr(result.options, name) for name in OPTIONS}),
-        said("judgments", "" if all(check.is_regression for check in result.checks) else AT_BEST),
+        said(
+            "judgments",
+            ""
+            if all(check.is_regression for check in result.checks)
+            else "at best: the value of the ideal ranking of the judged documents, over the same queries",
+        ),
         Fact(
             "languages",
             list(result.languages),
@@ -330,11 +333,11 @@ def _facts_of_gate(
     )
 
 
-def _worst(failures: Sequence[Check]) -> Iterator[Fact]:
+def _worst(failures: Sequence[Check]) -> list[Fact]:
     """Name the queries behind the first failures, once for those that they share."""
     found = collected((check.worst, check.title) for check in failures if check.worst)
-    yield from (warning("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
-    yield said("worst", f"of {len(found) - NAMED} more in json and csv" if len(found) > NAMED else "")
+    named = (warning("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
+    return [*named, said("worst", f"of {len(found) - NAMED} more in json and csv" if len(found) > NAMED else "")]
 
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
@@ -356,15 +359,15 @@ def _is_plain(check: Check) -> bool:
     return has_p and check.question == "no_regression" and "skewed gains" not in check.causes
 
 
-def _intervals(result: GateResult) -> Iterator[Fact]:
+def _intervals(result: GateResult) -> tuple[Fact, Fact]:
     options, checks = result.options, [check for check in result.checks if check.method]
     together = " for all strata of a check together (Bonferroni)" * any(check.by for check in checks)
     units = "queries" if options.cluster is None else "clusters"
     made = estimated_by(((check.measure, check.method) for check in checks), units, options.n_resamples, None)
     level = f"{100 * options.confidence_level:.6g}%{together}"
     sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
-    yield said("intervals", f"{level}, {made}{_clusters(result)}" if checks else "")
-    yield warning("intervals", too_narrow(min(sizes), *QUERIES) if sizes and options.cluster is None else "")
+    narrow = too_narrow(min(sizes), *QUERIES) if sizes and options.cluster is None else ""
+    return said("intervals", f"{level}, {made}{_clusters(result)}" if checks else ""), warning("intervals", narrow)
 
 
 def _clusters(result: GateResult) -> str:
@@ -384,7 +387,10 @@ def _baseline(result: GateResult) -> list[Fact]:
         Fact("not_compared", list(result.not_compared)),
         *brought_together(result.together),
         said("regression", f"fails a mean that is significantly worse: {test}" if asked else ""),
-        said("detectable", DETECTABLE if asked else ""),
+        said(
+            "detectable",
+            "the loss that would be found with a power of 80%; a smaller one may well go unseen" if asked else "",
+        ),
         said("bound", f"of the difference on its better side, {level}" if asked else ""),
         said(
             "no worse", "" if margin is None else f"fails unless a loss of {margin:.15g} or more is ruled out: {test}"

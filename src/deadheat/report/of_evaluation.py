@@ -397,8 +397,8 @@ def _averages(grouping: Grouping) -> Iterator[Table]:
         )
 
 
-def _grouped(grouping: Grouping) -> Iterator[Fact]:
-    """Give the facts about strata and languages."""
+def _grouped(grouping: Grouping) -> list[Fact]:
+    """Return the facts about strata and languages."""
     columns, names = " and ".join(grouping.columns), ", ".join(grouping.languages)
     by = f"by {columns}, from {grouping.source}"
     if not grouping.strata:
@@ -412,25 +412,19 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
         of_languages = f"{names}: averaged together, as asked"
     elif grouping.language_column in grouping.asked:
         of_languages = ""
-    yield from (
+    of_all = [
         Fact("queries_table", grouping.source),
         Fact("by", list(grouping.columns), "strata", by),
         Fact("languages", list(grouping.languages), "languages", of_languages),
-    )
+    ]
     if not grouping.strata:
-        return
+        return of_all
     first, *_ = grouping.strata
     measures, judge = first.whole.measures, first.whole.judge
     each = ((len(one.query_ids), len(one.judge.query_ids)) for one in first.values() if one.judge)
     counts = [one.label for one in measures if one.total]
     how = OF_LANGUAGES if grouping.is_by_language else OF_STRATA
     none_of = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged"
-    yield from (
-        *strata_of_sample(each, 0 if judge is None else len(judge.query_ids)),
-        said("averages", how if len(counts) < len(measures) else ""),
-        said("averages", none_of if counts else ""),
-        *overlapping(part.query_ids.tolist() for part in first.values()),
-    )
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
     without = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
     sizes = {  # the fewest queries of any run and measure
@@ -438,8 +432,15 @@ def _grouped(grouping: Grouping) -> Iterator[Fact]:
         for stratum in sorted(set().union(*grouping.strata), key=order)
     }
     found = {name: n for name, n in sizes.items() if n < first.smallest}
-    yield Fact("unassigned_queries", ids, NONE, without, is_note=True)
-    yield Fact("small_strata", found, OF_FEW, few_queries(found, first.smallest))
+    return [
+        *of_all,
+        *strata_of_sample(each, 0 if judge is None else len(judge.query_ids)),
+        said("averages", how if len(counts) < len(measures) else ""),
+        said("averages", none_of if counts else ""),
+        *overlapping(part.query_ids.tolist() for part in first.values()),
+        Fact("unassigned_queries", ids, NONE, without, is_note=True),
+        Fact("small_strata", found, OF_FEW, few_queries(found, first.smallest)),
+    ]
 
 
 def overlapping(strata: Iterable[Sequence[str]]) -> Iterator[Fact]:

@@ -180,7 +180,7 @@ def _of_one(own: LabelAgreement, level: str) -> Table:
     )
 
 
-def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[Column, ...]) -> Iterator[Table]:
+def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[Column, ...]) -> list[Table]:
     """Return the grades that were given, and how each grade fares; of several judges with a column that names them."""
     labels = (*leading, Column("human", "human"))
     rows = [
@@ -194,10 +194,11 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
     title = f"Documents by human grade (rows) and grade of {named} (columns)"
     every = sorted({f"{grade:g}" for own in judges.values() for grade in own.grades}, key=float)
     grades = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
-    yield tabulate("confusion", labels, grades, rows, title=title)
     both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
-    title = "By grade (inflation: mean grade of the judge - human grade)"
-    yield tabulate("grades", labels, both, rows, title=title)
+    return [
+        tabulate("confusion", labels, grades, rows, title=title),
+        tabulate("grades", labels, both, rows, title="By grade (inflation: mean grade of the judge - human grade)"),
+    ]
 
 
 def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator[Table]:
@@ -468,15 +469,6 @@ MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and
 NONE = "none"
 DOCUMENT = Column("doc_id", "document")
 OLD, NEW = Column("old", "old"), Column("new", "new")
-EFFECT = (
-    OLD,
-    NEW,
-    Column("difference", "difference"),
-    Column("old_rank", "old rank", spare=1),
-    Column("new_rank", "new rank", spare=1),
-    Column("n_new", "queries", spare=2),
-    Column("n_old", "queries before", is_data=True),
-)
 
 
 @shows(QrelsDiff)
@@ -508,7 +500,15 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
             tabulate(
                 "effects",
                 (MEASURE, SYSTEM),
-                EFFECT,
+                (
+                    OLD,
+                    NEW,
+                    Column("difference", "difference"),
+                    Column("old_rank", "old rank", spare=1),
+                    Column("new_rank", "new rank", spare=1),
+                    Column("n_new", "queries", spare=2),
+                    Column("n_old", "queries before", is_data=True),
+                ),
                 found.effects.to_dicts(),
                 title="What that does to systems",
                 has_blocks=True,

@@ -55,7 +55,6 @@ SIZES = (
     "difference: {}, less exact; mean, max and std size: of the queries' differences; std: of their values."
     " Divisors are n - 1."
 )
-CORRELATED = "Pearson's correlation over queries of the size of the difference with"
 OF_QUERY = (
     Column("n_documents", "docs"),
     Column("n_ties", "ties"),
@@ -325,7 +324,7 @@ def _correlations(profile: TieProfile) -> Table:
             Column("undefined", "undefined", _undefined, is_detail=True),
         ),
         profile.stability,
-        title=CORRELATED,
+        title="Pearson's correlation over queries of the size of the difference with",
     )
 
 

@@ -179,22 +179,21 @@ def with_judge(level: str) -> tuple[Column, ...]:
 
 def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequence[str], level: float) -> Table:
     """Return what the labels of a judge add to each mean."""
-    rows: list[dict[str, Any]] = []
-    for labels, run, evaluation, _ in parts:
-        for scores, found in zip(evaluation, evaluation.intervals(confidence_level=level).values(), strict=True):
-            if scores.powered is not None:
-                rows.append(
-                    {
-                        **vars(scores.powered),
-                        "stratum": labels,
-                        "system": names[run],
-                        "measure": scores.measure.label,
-                        "human": scores.human_mean,
-                        "alone": span_of(found.alone or found),
-                        "with": scores.mean,
-                        "both": span_of(found),
-                    }
-                )
+    rows = [
+        {
+            **vars(scores.powered),
+            "stratum": labels,
+            "system": names[run],
+            "measure": scores.measure.label,
+            "human": scores.human_mean,
+            "alone": span_of(found.alone or found),
+            "with": scores.mean,
+            "both": span_of(found),
+        }
+        for labels, run, evaluation, _ in parts
+        for scores, found in zip(evaluation, evaluation.intervals(confidence_level=level).values(), strict=True)
+        if scores.powered is not None
+    ]
     heading = level_heading(level, set())
     return tabulate(
         "judge",
