@@ -111,9 +111,8 @@ def report_columns(
 def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> Fact:
     """Say which column ties move most, and whether that is enough for another rank."""
     best, *others = ranked
-    spans = [float(one["tie_max"] - one["tie_min"]) for one in ranked]
-    widest = int(np.argmax(np.nan_to_num(spans)))
-    name, span = ranked[widest]["column"], spans[widest]
+    most = max(ranked, key=lambda one: np.nan_to_num(one["tie_max"] - one["tie_min"]))
+    name, span = most["column"], float(most["tie_max"] - most["tie_min"])
     if not span > NOISE:
         return Fact("effect_of_ties", None, "", f"no order of equal scores changes {measure}")
     sign, end = (1.0, "tie_max") if measure.higher_is_better else (-1.0, "tie_min")

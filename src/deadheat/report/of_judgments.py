@@ -82,7 +82,7 @@ def report_judges(
     ]
     opening = " ".join(verdict_of(one) for one in found.conclusions)
     headline = in_short(found.conclusions[0]) if found.conclusions else _agreed(found.judges)
-    return Report(tuple(one for one in tables if one.rows), (*_facts(found),), opening=opening, headline=headline)
+    return Report(tuple(one for one in tables if one.rows), tuple(_facts(found)), opening=opening, headline=headline)
 
 
 def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
@@ -259,42 +259,48 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
     )
 
 
-def _facts(found: JudgeAgreement) -> Iterator[Fact]:
-    for judge, one in found.judges.items():
-        text = f"{one.n_documents:,} of {counted(len(one.query_ids), 'query', 'queries')} that both labelled"
-        only = {found.human: one.only_human, judge: one.only_judge}
-        left = " and ".join(f"{number:,} that only {who} labelled" for who, number in only.items() if number)
-        yield said("documents" if len(found.judges) == 1 else judge, f"{text}; left out {left}" if left else text)
-    if found.together:
-        alphas = {
-            name: {"value": finite(one.value), "low": finite(one.low), "high": finite(one.high)}
-            for name, one in found.together.items()
-        }
-        text = ", ".join(f"{name} {one!r}" for name, one in found.together.items())
-        yield Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")
-    for under in found.conclusions:
-        name = f"{under.judge}, {under.measure.label}"
-        told: dict[str, object] = {
-            "tau_b": finite(under.tau_b),
-            "tau_ap": finite(under.tau_ap),
-            "separated": under.n_separated,
-            "pairs": len(under.human),
-            **{kind: [list(pair) for pair in getattr(under, kind)] for kind in ("reversed", "lost", "false")},
-            "favoured": list(under.favoured),
-            "tie_std": list(under.tie_std),
-        }
-        text = (
-            f"tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f} between the orders of {len(under.systems)} systems;"
-            " standard deviation over tie orders {:.4f} by human labels, {:.4f} by the judge"
-        )
-        yield Fact(f"conclusions_{name}", told, name, text.format(*under.tie_std))
+def _facts(found: JudgeAgreement) -> list[Fact]:
+    ends, together = ("value", "low", "high"), found.together or {}
+    alphas = {name: {end: finite(getattr(one, end)) for end in ends} for name, one in together.items()}
+    text = ", ".join(f"{name} {one!r}" for name, one in together.items())
     rel = next(iter(found.judges.values())).rel
-    yield from (
+    return [
+        *(_of_documents(found, judge) for judge in found.judges),
+        *([Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")] if alphas else []),
+        *map(_of_systems, found.conclusions),
         *(note("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
         said("statistics", MEANT),
         said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent"),
+    ]
+
+
+def _of_documents(found: JudgeAgreement, judge: str) -> Fact:
+    """Say how many documents humans and a judge labelled."""
+    own = found.judges[judge]
+    only = {found.human: own.only_human, judge: own.only_judge}
+    left = " and ".join(f"{number:,} that only {who} labelled" for who, number in only.items() if number)
+    text = f"{own.n_documents:,} of {counted(len(own.query_ids), 'query', 'queries')} that both labelled"
+    return said("documents" if len(found.judges) == 1 else judge, f"{text}; left out {left}" if left else text)
+
+
+def _of_systems(under: Conclusions) -> Fact:
+    """Say how far the orders of systems by a judge's labels and by human ones agree."""
+    name = f"{under.judge}, {under.measure.label}"
+    told: dict[str, object] = {
+        "tau_b": finite(under.tau_b),
+        "tau_ap": finite(under.tau_ap),
+        "separated": under.n_separated,
+        "pairs": len(under.human),
+        **{kind: [list(pair) for pair in getattr(under, kind)] for kind in ("reversed", "lost", "false")},
+        "favoured": list(under.favoured),
+        "tie_std": list(under.tie_std),
+    }
+    text = (
+        f"tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f} between the orders of {len(under.systems)} systems;"
+        " standard deviation over tie orders {:.4f} by human labels, {:.4f} by the judge"
     )
+    return Fact(f"conclusions_{name}", told, name, text.format(*under.tie_std))
 
 
 KIND, PAIR = Column("agreement", "agreement"), Column("runs", "runs")
@@ -384,7 +390,7 @@ def _row(found: Agreement, name: str) -> dict[str, Any]:
     }
 
 
-def _facts_of_agreement(found: Sequence[Agreement]) -> Iterator[Fact]:
+def _facts_of_agreement(found: Sequence[Agreement]) -> list[Fact]:
     """Say what the values are of, pair by pair where pairs differ."""
     held = {
         pair_of(one): {
@@ -394,26 +400,34 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> Iterator[Fact]:
         }
         for one in found
     }
-    yield Fact("pairs", held)
     sizes = {
         pair_of(one): f"{counted(len(one.query_ids), 'query', 'queries')}, {one.n_common.mean():.1f} documents in both"
         for one in found
     }
     if len(found) > 1 and len(set(sizes.values())) == 1:
         sizes = {f"each of {len(found)} pairs": sizes[pair_of(found[0])]}
-    yield from (said("in both", f"{name}: {size}") for name, size in sizes.items())
     tied = {name: one_share for one in found for name, one_share in zip((one.first, one.second), one.tied, strict=True)}
     shares = [f"{format_cell(share(of_run))} of {run}" for run, of_run in tied.items()]
-    yield Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}")
-    for one in found:
-        few = int((one.n_common < 2).sum())
-        sides = (one.first, one.second, one.only_first), (one.second, one.first, one.only_second)
-        for run, other, queries in sides:
-            whose = f"{run} has, not {other}" if len(found) > 1 else f"{run} has"
-            text = f"{counted(len(queries), 'query', 'queries')} that only {whose}: {three([*map(repr, queries)])}"
-            yield note("left out", text if queries else "")
-        text = f"{counted(few, 'query', 'queries')} of {pair_of(one)}, with fewer than two documents in both"
-        yield note("no tau", text if few else "")
+    alone = [
+        (f"{run} has, not {other}" if len(found) > 1 else f"{run} has", queries)
+        for one in found
+        for run, other, queries in ((one.first, one.second, one.only_first), (one.second, one.first, one.only_second))
+        if queries
+    ]
+    few = {pair_of(one): n for one in found if (n := int((one.n_common < 2).sum()))}
+    return [
+        Fact("pairs", held),
+        *(said("in both", f"{name}: {size}") for name, size in sizes.items()),
+        Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}"),
+        *(
+            note("left out", f"{counted(len(ids), 'query', 'queries')} that only {whose}: {three([*map(repr, ids)])}")
+            for whose, ids in alone
+        ),
+        *(
+            note("no tau", f"{counted(n, 'query', 'queries')} of {pair}, with fewer than two documents in both")
+            for pair, n in few.items()
+        ),
+    ]
 
 
 def list_orders(found: SystemOrders) -> Table:

@@ -74,11 +74,6 @@ class Grid:
         return sum(self.widths) + sum(map(len, self.gaps))
 
     @cached_property
-    def n_labels(self) -> int:
-        """The number of leading columns."""
-        return len(self.table.labels)
-
-    @cached_property
     def ends_in_words(self) -> bool:
         """Whether its last column can be broken into lines."""
         return len(self.groups) == 1 and self.is_left[-1]
@@ -93,7 +88,9 @@ class Grid:
         ]
         found = list(self.widths)
         for n, width in widths.items():
-            found[n] = max(width if n < self.n_labels else 0, *(cell_len(line[n]) for row in rows for line in row))
+            found[n] = max(
+                width if n < len(self.table.labels) else 0, *(cell_len(line[n]) for row in rows for line in row)
+            )
         return replace(self, rows=rows, widths=found)
 
     @staticmethod
@@ -238,7 +235,8 @@ def _make_room_for_marks(rows: list[list[str]], columns: Iterable[Sequence[int]]
 
 def _with_narrow_labels(grid: Grid, width: int) -> Grid:
     """Break labels between words, the widest column first, if the numbers beside them leave too little room."""
-    widths, excess = grid.widths[: grid.n_labels], grid.width - width
+    n_labels, excess = len(grid.table.labels), grid.width - width
+    widths = grid.widths[:n_labels]
     if grid.is_left[-1] or excess <= 0:
         return grid  # the words of the last column are broken instead
     least = [max(NARROWEST, *(_longest_word(row[0][n]) for row in grid.rows)) for n in range(len(widths))]
@@ -246,7 +244,7 @@ def _with_narrow_labels(grid: Grid, width: int) -> Grid:
         widest = max((n for n, low in enumerate(least) if widths[n] > low), key=widths.__getitem__)
         widths[widest] -= 1
         excess -= 1
-    return grid.broken(dict(enumerate(widths))) if widths != grid.widths[: grid.n_labels] else grid
+    return grid.broken(dict(enumerate(widths))) if widths != grid.widths[:n_labels] else grid
 
 
 def _longest_word(text: str) -> int:
@@ -254,7 +252,7 @@ def _longest_word(text: str) -> int:
 
 
 def _block(grid: Grid) -> Iterator[Text]:
-    table, n_labels, is_grouped = grid.table, grid.n_labels, grid.table.is_grouped
+    table, n_labels, is_grouped = grid.table, len(grid.table.labels), grid.table.is_grouped
     left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
     group_width = (grid.width - left) // len(grid.groups) - len(BETWEEN_GROUPS)
     if is_grouped:
@@ -281,7 +279,7 @@ def _line(grid: Grid, texts: Sequence[str], mains: Collection[int] = (), style: 
     """Return the texts of a line in their columns: words flush left, numbers flush right."""
     line = Text(style=style)
     for n, (text, width, gap) in enumerate(zip(texts, grid.widths, grid.gaps, strict=True)):
-        is_left = grid.is_left[n] and (n >= grid.n_labels or not text.isdigit())
+        is_left = grid.is_left[n] and (n >= len(grid.table.labels) or not text.isdigit())
         space = " " * (width - cell_len(text))
         line.append(gap).append(text + space if is_left else space + text, MAIN if n in mains and not is_left else "")
     return line
