@@ -200,9 +200,7 @@ def drawings(
     **options
         Of the figures; each gets those that it knows.
     """
-    for one in figures_of(kind_of(subject)).values():
-        if one.name in without:
-            continue
+    for one in (one for one in figures_of(kind_of(subject)).values() if one.name not in without):
         known = {name: value for name, value in options.items() if name in one.draw.__annotations__}
         own = {"each": measures, "all": ()}.get(one.measures, one.measures.split())
         of_each = {f"{one.name}-{measure}": {"measure": measure} for measure in own} or {one.name: {}}
@@ -660,7 +658,7 @@ def is_moved(rows: Iterable[Record]) -> bool:
 
 
 def marks(rows: Sequence[Record], mean: str, *others: str) -> list[str]:
-    """Say what the marks of means are, and why some have no interval.
+    """Say what the marks of means are, and why some have no interval; empty if all have one.
 
     Parameters
     ----------
@@ -675,8 +673,6 @@ def marks(rows: Sequence[Record], mean: str, *others: str) -> list[str]:
     has_some = len(lacking) < len(rows)
     line = f"line: {rows[0]['level']:.0%} interval over queries" if has_some else ""
     band = "band: range over tie orders" if is_moved(rows) else ""
-    said = "; ".join(filter(None, [mean, line, band, *others])) + "."
-    if not lacking:
-        return [said]
     of_whom = f" for {counted(len(lacking), 'mean')}" if has_some else ""
-    return [said, f"No interval{of_whom}: {three(list(dict.fromkeys(lacking)))}."]
+    why = f"No interval{of_whom}: {three(list(dict.fromkeys(lacking)))}." if lacking else ""
+    return ["; ".join(filter(None, [mean, line, band, *others])) + ".", why]

@@ -522,14 +522,12 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         name: sorted(set[str]().union(*(one.query_ids[~one.has_relevant].tolist() for one in scores)))
         for name, scores in every.items()
     }
+    counting = {
+        name: (tuple(found[name]), "") if are_skipped else _counting(scores, set(found[name]))
+        for name, scores in every.items()
+    }
     alike = collected(
-        (
-            (
-                *((tuple(found[name]), "") if are_skipped else _counting(scores, set(found[name]))),
-                any(one.spread.is_right.any() for one in scores),
-            ),
-            scores[0].measure,
-        )
+        ((*counting[name], any(one.spread.is_right.any() for one in scores)), scores[0].measure)
         for name, scores in every.items()
     )
     yield Fact("queries_without_relevant", found)

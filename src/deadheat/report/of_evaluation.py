@@ -211,12 +211,12 @@ def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> It
     )
 
 
-def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> Iterator[Fact]:
+def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> list[Fact]:
     """Say which rule is beside the exact values, where another run leads by it, and how many pairs of runs it swaps."""
     rule = beside[0].ties
-    yield Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
+    shown = Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
-        return
+        return [shown]
     changed: dict[str, dict[str, list[str]]] = {}
     swapped: dict[str, int] = {}
     for measure in evaluations[0].measures:
@@ -227,20 +227,19 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
         best, best_by_rule = (_leaders(evaluations, measure, own) for own in values)
         if best != best_by_rule:
             changed[str(measure)] = {"exact": best, rule: best_by_rule}
-    told = [
+    leaders = [
         f"{measure}: {' and '.join(best['exact'])} (exact), {' and '.join(best[rule])} ({RULES[rule]})"
         for measure, best in changed.items()
     ]
-    yield Fact("leader_changes", changed, "best run", "; ".join(told), is_note=True)
     n_pairs = math.comb(len(evaluations), 2)
-    told = [f"{n:,} ({measure})" for measure, n in swapped.items() if n]
-    yield Fact(
-        "swapped_pairs",
-        {"n_pairs": n_pairs, "n_swapped": swapped},
-        "order",
-        f"{', '.join(told)} of {counted(n_pairs, 'pair')} of runs change their order" if told else "",
-        is_note=True,
-    )
+    moved = [f"{n:,} ({measure})" for measure, n in swapped.items() if n]
+    order_of_runs = f"{', '.join(moved)} of {counted(n_pairs, 'pair')} of runs change their order" if moved else ""
+    held = {"n_pairs": n_pairs, "n_swapped": swapped}
+    return [
+        shown,
+        Fact("leader_changes", changed, "best run", "; ".join(leaders), is_note=True),
+        Fact("swapped_pairs", held, "order", order_of_runs, is_note=True),
+    ]
 
 
 def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatArray) -> list[str]:

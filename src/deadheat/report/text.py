@@ -125,9 +125,8 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     facts = [_facts(shown, width)] if (shown := report.shown) else []
     parts = [Text(_filled(text, width), HEAD if is_first else "") for text, is_first in report.above]
     parts += facts + tables if report.facts_first else tables + facts
-    if report.closing:
-        lines = [line if line.startswith(" ") else _filled(line, width) for line in report.closing.splitlines()]
-        parts.append(Text("\n".join(lines)))
+    lines = [line if line.startswith(" ") else _filled(line, width) for line in report.closing.splitlines()]
+    parts += [Text("\n".join(lines))] if lines else []
     return Text("\n\n").join(parts)
 
 

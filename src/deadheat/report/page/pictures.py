@@ -126,13 +126,11 @@ def draw(
         ):
             if one.chart is None:
                 found.append(Picture(one.name, part, why_not=str(one.error)))
-                continue
-            number, spec = next(numbers), one.chart.to_dict(validate=False)
-            drawing = beside.submit(drawn, spec, number, " ".join(spec["title"]["text"]))
-            rows: list[dict[str, Any]] = spec.get("data", {}).get("values") or next(
-                iter(spec.get("datasets", {}).values()), []
-            )
-            found.append(Picture(one.name, part, drawing, rows, number=number))
+            else:
+                number, spec = next(numbers), one.chart.to_dict(validate=False)
+                drawing = beside.submit(drawn, spec, number, " ".join(spec["title"]["text"]))
+                rows = spec.get("data", {}).get("values") or next(iter(spec.get("datasets", {}).values()), [])
+                found.append(Picture(one.name, part, drawing, rows, number=number))
     beside.shutdown(wait=False)
     return found
 
