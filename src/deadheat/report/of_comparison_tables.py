@@ -457,7 +457,8 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     over = size_of(pair for part in parts for pair in part.pairs)
     strata = f" in each stratum by {' and '.join(columns)}" if columns else ""
     said = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
-    than = f"{', '.join(said)} than" if said else "No difference is significant from"
+    none = f"No difference from {design.baseline} is significant."
+    than = f"{', '.join(said)} than {design.baseline}." if said else none
     decided = TIERS if len(comparison.evaluations) > len(LETTERS) else BEATEN
     if not marks:
         decided = "No difference between two systems is significant."
@@ -466,7 +467,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     level, corrected = f"{1 - design.confidence_level:.3g}", corrected_by(design, has_strata=len(parts) > 1)
     return joined(
         _numbers(comparison.measures, over, strata),
-        decided if design.baseline is None else f"{than} {design.baseline}.",
+        decided if design.baseline is None else than,
         f"Only differences from {three(design.baselines, ' and ')} were tested." if design.baselines else "",
         "A question mark: p is in doubt, as the queries are few or the differences skewed." if DOUBT in marks else "",
         f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}.",

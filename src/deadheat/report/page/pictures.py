@@ -129,7 +129,9 @@ def draw(
             else:
                 number, spec = next(numbers), one.chart.to_dict(validate=False)
                 drawing = beside.submit(drawn, spec, number, " ".join(spec["title"]["text"]))
-                rows = spec.get("data", {}).get("values") or next(iter(spec.get("datasets", {}).values()), [])
+                rows: list[dict[str, Any]] = spec.get("data", {}).get("values") or next(
+                    iter(spec.get("datasets", {}).values()), []
+                )
                 found.append(Picture(one.name, part, drawing, rows, number=number))
     beside.shutdown(wait=False)
     return found
