@@ -199,7 +199,10 @@ def test_an_evaluation_of_a_run_has_its_items_too() -> None:
             lambda ev, _: ev.item_profile(3, np.ones(3), n_users=9),
             "popularity must be a number or a column for each of",
         ),
-        (lambda ev, _: ev.item_profile(3, np.ones(40)), "a popularity as a vector does not say how many users"),
+        (
+            lambda ev, _: ev.item_profile(3, np.ones(40)),
+            "a popularity as a dict or a vector does not say how many users",
+        ),
         (lambda ev, _: ev.item_profile(3, -np.ones(40), n_users=9), "popularity must be numbers from 0 on"),
         (lambda ev, _: ev.item_profile(3, [1] * 3, n_users=9), "popularity must be a number or a column for each of"),
         (lambda *_: dh.item_profile({"u": {"b": 2}}, [1], n_users=9), "popularity must be {item: number}, or qrels"),

@@ -336,15 +336,26 @@ def _popularity_of(source: object, n_users: float | None, lists: Lists) -> tuple
     """Return the popularity of the known items, and the number of users."""
     if source is None:
         return None, math.nan
+    known, users = _numbers_of(source, lists)
+    users = users if n_users is None else n_users
+    if users is None:
+        raise ParameterError(
+            "a popularity as a dict or a vector does not say how many users there are",
+            hint="give n_users=, 1 if the numbers are shares of them; or the interactions of users as popularity",
+        )
+    return known, float(users)
+
+
+def _numbers_of(source: Any, lists: Lists) -> tuple[dict[str, float], float | None]:  # noqa: ANN401 - of many types
+    """Return the popularity of each item, and how many users there are, where the source says it."""
     if isinstance(source, Mapping) and source and all(isinstance(one, Real) for one in source.values()):
-        return _of_dict(source), _users_of(n_users, "a dict")
-    of_matrix = lists.depth is not None  # those of a run are whole, and have ids
+        return _of_dict(source), None
     is_list = isinstance(source, list) and bool(source) and not isinstance(source[0], Mapping | tuple)
-    if is_list and all(isinstance(one, Real) for one in cast("list[object]", source)):
+    if is_list and all(isinstance(one, Real) for one in source):
         source = np.array(source, np.float64)
     is_array_like = hasattr(source, "tocoo") or is_array(source)
-    if of_matrix and (is_array_like or is_list):
-        return _of_matrix(source, n_users, lists.doc_ids)
+    if lists.depth is not None and (is_array_like or is_list):  # of a matrix; those of a run are whole, and have ids
+        return _of_matrix(source, lists.doc_ids)
     if is_array_like:
         raise ParameterError(
             argument="popularity",
@@ -354,12 +365,11 @@ def _popularity_of(source: object, n_users: float | None, lists: Lists) -> tuple
         )
     rows = Qrels.of(source).to_polars().filter(pl.col("relevance") > 0)
     counts = rows.group_by("doc_id").agg(pl.col("query_id").n_unique().cast(pl.Float64)).sort("doc_id")
-    return dict(counts.iter_rows()), float(rows["query_id"].n_unique() if n_users is None else n_users)
+    return dict(counts.iter_rows()), rows["query_id"].n_unique()
 
 
-def _of_matrix(source: object, n_users: float | None, doc_ids: TextArray) -> tuple[dict[str, float], float]:
-    """Return the popularity of each column of a matrix, or of a vector, and the number of users."""
-    some = cast("Any", source)
+def _of_matrix(some: Any, doc_ids: TextArray) -> tuple[dict[str, float], float | None]:  # noqa: ANN401 - of many types
+    """Return the popularity of each column of a matrix, or of a vector, and how many users a matrix has."""
     shape = tuple(some.shape) if hasattr(some, "shape") else (len(some), len(doc_ids))
     if shape[-1] != len(doc_ids):
         raise ParameterError(
@@ -368,37 +378,22 @@ def _of_matrix(source: object, n_users: float | None, doc_ids: TextArray) -> tup
             allowed=f"a number or a column for each of the {counted(len(doc_ids), 'item')} of the scores",
         )
     if len(shape) == 1:
-        numbers: FloatArray = to_memory(some).astype(np.float64)
-        users = _users_of(n_users, "a vector")
-    else:
-        held = entries_of(some, cast("tuple[int, int]", shape), "popularity")
-        numbers = popularity(some, len(doc_ids))
-        users = float(len(np.unique(held.query[held.value > 0])) if n_users is None else n_users)
-    return _of_dict(dict(zip(doc_ids.tolist(), numbers.tolist(), strict=True))), users
-
-
-def _users_of(n_users: float | None, what: str) -> float:
-    """Return the number of users; raise if nothing says it."""
-    if n_users is None:
-        raise ParameterError(
-            f"a popularity as {what} does not say how many users there are",
-            hint="give n_users=, 1 if the numbers are shares of them; or the interactions of users as popularity",
-        )
-    return float(n_users)
+        return _of_dict(dict(zip(doc_ids.tolist(), to_memory(some).tolist(), strict=True))), None
+    held = entries_of(some, cast("tuple[int, int]", shape), "popularity")
+    numbers = np.bincount(held.document[held.value > 0], minlength=len(doc_ids)).astype(np.float64)
+    return dict(zip(doc_ids.tolist(), numbers.tolist(), strict=True)), len(np.unique(held.query[held.value > 0]))
 
 
 def _of_dict(given: Mapping[object, float]) -> dict[str, float]:
     """Return the popularity of each item of a dict."""
-    wrong = next((item for item, one in given.items() if not 0 <= one < math.inf), None)
-    if wrong is not None:
+    for item in (item for item, one in given.items() if not 0 <= one < math.inf):
         raise ParameterError(
-            argument="popularity", given=Plain(f"{given[wrong]!r} for {wrong!r}"), allowed="numbers from 0 on"
+            argument="popularity", given=Plain(f"{given[item]!r} for {item!r}"), allowed="numbers from 0 on"
         )
-    ids = [str(item) for item in given]
-    if len(set(ids)) < len(ids):
-        twice = next(item for item in ids if ids.count(item) > 1)
-        raise ParameterError(f"popularity has two numbers for item {twice!r}", argument="popularity")
-    return dict(zip(ids, map(float, given.values()), strict=True))
+    found = {str(item): float(one) for item, one in given.items()}
+    if len(found) < len(given):
+        raise ParameterError("popularity has two numbers for an item, as 1 and as '1'", argument="popularity")
+    return found
 
 
 def _top(lists: Lists, cutoff: int) -> tuple[Lists, IntArray]:

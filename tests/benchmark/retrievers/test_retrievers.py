@@ -161,13 +161,17 @@ def returns(result: object) -> Callable[[Sequence[str], int], Any]:
         (None, SourceTypeError, "got NoneType"),
         (["D1"], SourceTypeError, r"<lambda> must return a dict .* got 'D1' for text 0"),
         ([{"D1": "high"}], DataError, "<lambda>: score of document 'D1' must be a number, got 'high'"),
-        ([{1: 0.5}], SourceTypeError, "ids are text, got 1"),
+        ([{1: 0.5}], SourceTypeError, "document ids as text.*found value of type Int64"),
         ([{"": 0.5}], DataError, "<lambda>: 1 of 1 row lack a query_id or doc_id"),
         (Hits(np.array([0, 0]), np.array(["a", "a"], dtype=object), np.ones(2)), DuplicateError, "<lambda>: .* 'a'"),
-        (Hits(np.array([1]), np.array(["a"], dtype=object), np.ones(1)), SourceTypeError, "do not belong together"),
-        (Hits([0.0], ["a"], [1.0]), SourceTypeError, "text must be the index of each text.*got float64"),  # type: ignore[arg-type]
-        (Hits([[0]], ["a"], [1.0]), SourceTypeError, r"got int64 of shape \(1, 1\)"),  # type: ignore[arg-type]
-        (Hits([0], ["a"], ["high"]), DataError, "each score must be a number: could not convert"),  # type: ignore[arg-type]
+        (
+            Hits(np.array([1]), np.array(["a"], dtype=object), np.ones(1)),
+            SourceTypeError,
+            "index of a text that is not from 0 to 0",
+        ),
+        (Hits([0.0], ["a"], [1.0]), SourceTypeError, "columns of one length.*found value of type Float64"),  # type: ignore[arg-type]
+        (Hits([[0]], ["a"], [1.0]), SourceTypeError, r"columns of one length.*type List"),  # type: ignore[arg-type]
+        (Hits([0], ["a"], ["high"]), SourceTypeError, "and numbers, got could not convert"),  # type: ignore[arg-type]
     ],
 )
 def test_what_a_retriever_returns_is_checked(result: object, error: type[Exception], message: str) -> None:
@@ -234,7 +238,7 @@ def test_names_are_given_once() -> None:
 
 
 def test_two_functions_of_one_name_are_told_how_to_be_named() -> None:
-    with pytest.raises(ParameterError, match=r"named '<lambda>': give one another name, as in \{'a': f, 'b': g\}"):
+    with pytest.raises(ParameterError, match=r"named '<lambda>': give one another name, .* or give a dict of name"):
         make_retrievers([returns([]), returns([])])
 
 

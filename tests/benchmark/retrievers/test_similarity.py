@@ -139,6 +139,6 @@ def test_a_word_that_is_no_retriever_is_not_taken_for_a_model(word: str) -> None
 
 def test_what_is_taken_for_a_model_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deadheat.benchmark.retrievers.embedding.find_spec", lambda _: None)
-    message = r"no retriever \(bm25, string, embedding, run\), file or folder is called 'my-model', so it is taken"
+    message = "the model 'my-model' needs the package sentence-transformers, which is not installed"
     with pytest.raises(MissingDependencyError, match=message):
         make_retriever("my-model")

@@ -130,8 +130,6 @@ class Embedding:
         self.options = options_of(self, "normalise", "query_prompt", "document_prompt", "strings", "revision")
         self.name = name or written(name_of(self.model), Embedding, self.options)
         self._strings: Strings | None = None
-        self._vectors: FloatArray = np.zeros((0, 0), np.float32)
-        self._place: IntArray = np.zeros(0, np.int64)
 
     def __repr__(self) -> str:
         return f"Embedding({self.model!r})"
@@ -491,7 +489,6 @@ class BM25:
         self.name = name or written("bm25", BM25, {**self.options, **self._of_language})
         self._in: dict[str | None, BM25] = {}
         self._strings: Strings | None = None
-        self._index: Any = None
 
     def __repr__(self) -> str:
         return written("BM25", BM25, {**self.options, **self._of_language})
@@ -671,7 +668,6 @@ class StringSimilarity:
         self.options = options_of(self, "method")
         self.name = name or written("string", StringSimilarity, self.options)
         self._strings: Strings | None = None
-        self._texts: list[str] = []
 
     def __repr__(self) -> str:
         return written("StringSimilarity", StringSimilarity, self.options)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NoReturn, Protocol, Self, TypeVar, cast, runtime_checkable
+from typing import NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,6 @@ from deadheat.errors import (
     SourceTypeError,
     as_count,
     collected,
-    counted,
 )
 from deadheat.io.files import readable
 
@@ -159,30 +158,23 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
                 given=Plain(f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__),
             )
         hits = Hits.of_dicts(hits, name=name)
-    text, docs = np.asarray(hits.text), np.asarray(hits.doc_id, dtype=object).tolist()
-    if text.size and (text.dtype.kind not in "iu" or text.ndim != 1):  # an empty list is of no kind
-        raise SourceTypeError(
-            f"{name}: text must be the index of each text, a column of whole numbers from 0 on",
-            given=Plain(f"{text.dtype} of shape {text.shape}"),
-        )
     try:
-        scores = np.asarray(hits.score, np.float64) + 0.0  # -0.0 becomes 0.0, with which it ties
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name}: each score must be a number: {error}") from error
-    is_within = not len(text) or 0 <= text.min() <= text.max() < len(query_ids)
-    if not len(text) == len(docs) == len(scores) or not is_within:
-        raise SourceTypeError(
-            f"{name} returned columns that do not belong together: {len(text)} texts (each an index below"
-            f" {len(query_ids)}), {counted(len(docs), 'document')}, {counted(len(scores), 'score')}"
+        frame = pl.DataFrame(
+            {
+                "query_id": np.asarray(hits.text).tolist(),
+                "doc_id": np.asarray(hits.doc_id, dtype=object).tolist(),
+                "score": np.asarray(hits.score, np.float64) + 0.0,  # -0.0 becomes 0.0, with which it ties
+            },
+            schema={**SCHEMA, "query_id": pl.Int64},
         )
-    for odd in (doc for doc in docs if not isinstance(doc, str)):
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         raise SourceTypeError(
-            f"{name}: ids are text", given=Plain(f"{odd!r} ({type(odd).__name__})"), hint="write str(id)"
-        )
-    frame = pl.DataFrame(
-        {"query_id": [query_ids[place] for place in text.tolist()], "doc_id": docs, "score": scores},
-        schema=cast("dict[str, pl.DataType]", SCHEMA),
-    )
+            f"{name} must return columns of one length: indices of texts, document ids as text, and numbers",
+            given=Plain(str(error).partition("\n")[0]),
+        ) from error
+    if not frame["query_id"].is_between(0, len(query_ids) - 1).all():
+        raise SourceTypeError(f"{name} returned an index of a text that is not from 0 to {len(query_ids) - 1}")
+    frame = frame.with_columns(pl.Series("query_id", query_ids).gather(frame["query_id"]))
     if len(frame):
         Run(frame, name=name).check_duplicates()  # which refuses empty ids and NaN too
     return frame

@@ -27,7 +27,6 @@ from deadheat.benchmark.retrievers.protocol import SCHEMA, Function, Retriever, 
 from deadheat.data.judgments import read_grade
 from deadheat.errors import (
     DataError,
-    MissingDependencyError,
     NoteWarning,
     ParameterError,
     Plain,
@@ -415,9 +414,11 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
         raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
     for name, own in collected(named).items():
         if len(own) > 1:
-            is_code = any(isinstance(one, Function) for one in own)
-            how = "{'a': f, 'b': g}" if is_code else "\"run('new.run', name='new')\""
-            raise ParameterError(f"two retrievers are named {name!r}", hint=f"give one another name, as in {how}")
+            raise ParameterError(
+                f"two retrievers are named {name!r}",
+                hint="give one another name, as in \"run('new.run', name='new')\"",
+                python="or give a dict of name to retriever",
+            )
     return dict(named)
 
 
@@ -503,14 +504,7 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
     hint = f"Did you mean {MEANT[text.lower()]!r}?" if text.lower() in MEANT else did_you_mean(text, KINDS)
     if hint or not text or any(char.isspace() for char in text) or WORD.fullmatch(text):
         raise ParameterError(f"no retriever {text!r}", hint=joined(hint, f"A retriever is {ALLOWED}"))
-    try:
-        return Embedding(text, **named)
-    except MissingDependencyError as error:
-        raise MissingDependencyError(
-            f"no retriever ({', '.join(KINDS)}), file or folder is called {text!r}, so it is taken for a model;"
-            f" {error.problem}",
-            hint=error.hint,
-        ) from error
+    return Embedding(text, **named)
 
 
 def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
