@@ -27,6 +27,7 @@ from deadheat.errors import (
     NothingJudgedWarning,
     ParameterError,
     as_positive,
+    changed,
     check_choice,
     counted,
     shown,
@@ -51,8 +52,8 @@ def as_qrels(judge: Source) -> Qrels:
         run, rows = judge, judge.to_polars().rename({"score": "relevance"})
         if run.are_failures_open and run.failures is not None:
             rows = rows.join(run.failures, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-        judge = Qrels.of_checked(rows, run.name)
-        judge.notes = (f"{run.name} is a run: its scores are taken as grades", *run.notes)
+        notes = (f"{run.name} is a run: its scores are taken as grades", *run.notes)
+        return changed(Qrels.of_checked(rows, run.name), notes=notes)
     return Qrels.of(judge)
 
 
@@ -211,23 +212,18 @@ def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, 
     said = f"{len(failures):,} of {counted(len(found), 'answer')} {are} ({three(raw)})"
     if len(failures) and failed == "error":
         raise DataError(said, hint='failed="drop", "lowest" or "bounds" goes on without them', path=where)
-    if found.is_empty():
-        raise DataError("there is no answer", path=where)
     kept = found.drop_nulls("grade")
     if kept.is_empty():
-        raise DataError(f"no answer is a grade: {said}", path=where)
+        raise DataError(f"no answer is a grade: {said}" if len(found) else "there is no answer", path=where)
     lowest = min(0.0, float(cast("float", kept["grade"].min())))
     if failed == "lowest" or (failed == "bounds" and kind == "run"):
-        below = 0 if failed == "lowest" else 1
-        kept = found.with_columns(pl.col("grade").fill_null(lowest - below))
+        kept = found.with_columns(pl.col("grade").fill_null(lowest if failed == "lowest" else lowest - 1))
     table: Qrels | Run
     if kind == "run":
         table = Run.of_checked(kept.select("query_id", "doc_id", pl.col("grade").alias("score")), where)
-    else:  # as a dict, which holds a query without a grade too
-        nested: dict[str, dict[str, float]] = {query: {} for query in found["query_id"].unique(maintain_order=True)}
-        for query, doc, number in kept.select("query_id", "doc_id", "grade").iter_rows():
-            nested[query][doc] = number
-        table = Qrels.of_checked(nested, where)
+    else:
+        table = Qrels.of_checked(kept.select("query_id", "doc_id", relevance="grade"), where)
+        table.bare = tuple(sorted({*found["query_id"]}.difference(kept["query_id"])))  # without a grade
     table.failures = failures
     at_first, over = ("ranked last", "places") if kind == "run" else ("left out", "grades")
     became = {
@@ -554,22 +550,26 @@ class Spans:
         relevance = np.zeros(len(chunks))
         np.maximum.at(relevance, hits["row"].to_numpy(), hits["relevance"].to_numpy())
         queries = pl.concat([self.rows["query_id"].unique(), pl.Series(self.unanswerable, dtype=pl.String)])
-        judged = chunks.select("query_id", doc_id="chunk", relevance=pl.Series(relevance))
-        judged = judged.filter(pl.col("query_id").is_in(queries.implode()))
-        qrels = Qrels.of_checked(pl.concat([judged, alone.select(*KEYS, "relevance")]), self.name)
-        qrels.subtopics = pl.concat([topics, alone])
+        judged = chunks.select("query_id", doc_id="chunk", relevance=pl.Series(relevance)).filter(
+            pl.col("query_id").is_in(queries.implode())
+        )
         columns = ("query_id", "doc_id", "document", *OFFSETS, "relevance")
         of_both = (
             chunks.select("query_id", *OFFSETS, document="doc_id", doc_id="chunk", relevance=pl.lit(None, pl.Float64)),
             self.rows.select("query_id", *OFFSETS, "relevance", document="doc_id", doc_id=pl.lit(None, pl.String)),
         )
-        qrels.passages = pl.concat([one.select(columns) for one in of_both])
-        qrels.fingerprint = self.fingerprint
-        qrels.unanswerable = self.unanswerable
-        qrels.bare = tuple(sorted({*self.unanswerable}.difference(judged["query_id"].unique())))
-        share = {"span": "the span", "chunk": "the chunk"}.get(self.overlap_of)
-        asked = f"at least {self.overlap:g} of {share}" if share else "a part of the span"
-        qrels.notes = (f"spans: a chunk is relevant if it covers {asked}; R is the share of spans that chunks hit",)
+        asked = (
+            "a part of the span" if self.overlap_of == "any" else f"at least {self.overlap:g} of the {self.overlap_of}"
+        )
+        qrels = changed(
+            Qrels.of_checked(pl.concat([judged, alone.select(*KEYS, "relevance")]), self.name),
+            subtopics=pl.concat([topics, alone]),
+            passages=pl.concat([one.select(columns) for one in of_both]),
+            fingerprint=self.fingerprint,
+            unanswerable=self.unanswerable,
+            bare=tuple(sorted({*self.unanswerable}.difference(judged["query_id"].unique()))),
+            notes=(f"spans: a chunk is relevant if it covers {asked}; R is the share of spans that chunks hit",),
+        )
         retrieved = Run.of_checked(chunks.select("query_id", pl.col("chunk").alias("doc_id"), "score"), label)
         retrieved.check_duplicates()
         if ascending:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,7 +10,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.data.rows import ScorePrecision, blocks_of, round_and_warn
 from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, Rng, SourceTypeError, generator
+from deadheat.errors import ColumnError, ParameterError, Rng, SourceTypeError, changed, generator
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
@@ -179,16 +178,14 @@ class Scorings:
         self.notes = (*found.notes, *([LOWER_FIRST] if ascending else []))
         self.qrels: Qrels | None = None
         if found.relevance is not None and path is not None:
-            self.qrels = Qrels.of_checked(found.ids.with_columns(relevance=found.relevance), label_of(Path(path)))
-            self.qrels.path = path
+            judgments = found.ids.with_columns(relevance=found.relevance)
+            self.qrels = changed(Qrels.of_checked(judgments, label_of(path)), path=path)
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated."""
         first = next(iter(self.scores))
-        table: DocumentTable = self.qrels or self.run(first)
-        if self.qrels is None:
-            table.name, table.path, table.columns = self.where, self._path, {**self._given, "score": first}
-        table.check_duplicates()
+        own = {"name": self.where, "path": self._path, "columns": {**self._given, "score": first}}
+        (self.qrels or changed(self.run(first), **own)).check_duplicates()
 
     def run(self, name: str) -> Run:
         """Return one of the scorings as a run."""

@@ -20,9 +20,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.data.rows import MappingRows
 from deadheat.data.tables import Qrels, Run, hash_of_ids
-from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given
+from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given, changed
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, intervals
@@ -448,24 +447,25 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
 
 
 def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
-    found = Qrels.of_checked(unpacked(held["rows"]), held["name"])
-    if held["without"]:
-        mapping = {**found.to_dict(), **{query: {} for query in held["without"]}}
-        found.rows = MappingRows(mapping, "qrels", held["name"])
-    found.notes, found.fingerprint = tuple(held["notes"]), fingerprint
-    found.unanswerable = tuple(held.get("unanswerable", ()))  # files of 1.0 do not have it
-    found.subtopics = unpacked(held["subtopics"]) if "subtopics" in held else None
-    found.passages = unpacked(held["passages"]) if "passages" in held else None
-    return found
+    return changed(
+        Qrels.of_checked(unpacked(held["rows"]), held["name"]),
+        bare=tuple(held["without"]),
+        notes=tuple(held["notes"]),
+        fingerprint=fingerprint,
+        unanswerable=tuple(held.get("unanswerable", ())),  # files of 1.0 do not have it
+        **{name: unpacked(held[name]) for name in ("subtopics", "passages") if name in held},
+    )
 
 
 def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
     lists, coded = unpacked(held["lists"]), unpacked(held["rows"])
     frame = coded.select(lists["query_id"].gather(coded["query"]), "doc_id", "score")
-    found = Run.of_checked(frame, document["name"])
-    found.rows = KeptRows(frame, lists, document["save_depth"])
-    found.notes, found.by_keys = tuple(held["notes"]), held["by_keys"] and tuple(held["by_keys"])
-    return found
+    return changed(
+        Run.of_checked(frame, document["name"]),
+        rows=KeptRows(frame, lists, document["save_depth"]),
+        notes=tuple(held["notes"]),
+        by_keys=held["by_keys"] and tuple(held["by_keys"]),
+    )
 
 
 def _measure(notation: str, stated: Mapping[str, Any]) -> Measure:
