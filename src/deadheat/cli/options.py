@@ -167,16 +167,16 @@ def _option(field: Field[Any], told: Mapping[str, Any], *, shown: bool) -> Calla
     allowed = told["allowed"]
     words = allowed if isinstance(allowed, tuple) else ()
     typed = told["option"].split() or [f"--{field.name.replace('_', '-')}"]
-    more: dict[str, Any] = {"metavar": told["metavar"] or "|".join(words) or None}
-    if field.type == "bool":
-        more["is_flag"] = True
-    else:
-        more |= {"type": TYPES.get(str(field.type))}
-        more |= {"default": field.default, "show_default": field.default is not None} if shown else {}
-    if words:
-        more["shell_complete"] = lambda _, __, begun: [word for word in words if word.startswith(begun)]
-    default = "" if shown or words else f" Default: {field.default}."
-    return click.option(*typed, field.name, help=told["help"] + default, **more)
+    is_flag, default = field.type == "bool", "" if shown or words else f" Default: {field.default}."
+    of_default = {"default": field.default, "show_default": field.default is not None} if shown else {}
+    return click.option(
+        *typed,
+        field.name,
+        metavar=told["metavar"] or "|".join(words) or None,
+        help=told["help"] + default,
+        shell_complete=(lambda _, __, begun: [word for word in words if word.startswith(begun)]) if words else None,
+        **({"is_flag": True} if is_flag else {"type": TYPES.get(str(field.type)), **of_default}),
+    )
 
 
 _OF_CONVENTIONS, _OF_INTERVALS = _options(Conventions), _options(Estimation, shown=False)

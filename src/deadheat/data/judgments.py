@@ -224,16 +224,13 @@ def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, 
     else:
         table = Qrels.of_checked(kept.select("query_id", "doc_id", relevance="grade"), where)
         table.bare = tuple(sorted({*found["query_id"]}.difference(kept["query_id"])))  # without a grade
-    table.failures = failures
     at_first, over = ("ranked last", "places") if kind == "run" else ("left out", "grades")
     became = {
         "drop": "left out",
         "lowest": f"counted as {lowest:g}",
         "bounds": f"{at_first}; bounds of an evaluation are over all {over} that they could have",
     }
-    if len(failures):
-        table.notes = (f"{said}, {became[failed]}",)
-    return table
+    return changed(table, failures=failures, notes=(f"{said}, {became[failed]}",) if len(failures) else ())
 
 
 def _rows(

@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -185,10 +184,8 @@ class DocumentTable(InNotebooks):
     @classmethod
     def of_checked(cls, rows: pl.DataFrame | Nested, name: str) -> Self:
         """Return a table of rows that need no check: dicts, or three columns as `to_polars` returns them."""
-        found = cls.__new__(cls)
-        found.path, found.name, found.format, found.columns, found.notes = None, name, None, {}, ()
-        found.rows = MemoryRows(rows) if isinstance(rows, pl.DataFrame) else MappingRows(rows, cls.kind, name)
-        return found
+        held = MemoryRows(rows) if isinstance(rows, pl.DataFrame) else MappingRows(rows, cls.kind, name)
+        return changed(cls.__new__(cls), path=None, name=name, format=None, columns={}, notes=(), rows=held)
 
     def normalized(self, form: str | None) -> Self:
         """Return the table, in memory, with its ids in a form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"; None: as is.
@@ -201,15 +198,16 @@ class DocumentTable(InNotebooks):
         if form is None:
             return self
         check_choice("normalize_ids", form, FORMS)
-        found, ids, as_form = copy(self), pl.col("query_id", "doc_id"), cast("Any", form)
-        found.rows = MemoryRows(self.to_polars().with_columns(ids.str.normalize(as_form)))
-        if isinstance(found, Qrels):
-            for name in ("bare", "unanswerable"):
-                queries = pl.Series(getattr(self, name), dtype=pl.String)
-                vars(found)[name] = tuple(queries.str.normalize(as_form).unique().sort())
-        for name in ("subtopics", "failures"):
-            if (held := getattr(self, name, None)) is not None:
-                vars(found)[name] = held.with_columns(ids.str.normalize(as_form))
+        as_form = cast("Any", form)
+        ids = pl.col("query_id", "doc_id").str.normalize(as_form)
+        frames = {name: getattr(self, name, None) for name in ("subtopics", "failures")}
+        queries = {name: pl.Series(getattr(self, name, ()), dtype=pl.String) for name in ("bare", "unanswerable")}
+        found = changed(
+            self,
+            rows=MemoryRows(self.to_polars().with_columns(ids)),
+            **{name: held.with_columns(ids) for name, held in frames.items() if held is not None},
+            **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},
+        )
         for name in ("in_order", "fingerprint"):
             vars(found).pop(name, None)
         found.check_duplicates()

@@ -577,8 +577,10 @@ def _tables_of(counted: Counted) -> dict[str, str]:
     columns |= {"query_id": counted.query_ids.tolist(), "doc_id": counted.doc_ids.tolist()}
     tables = {name: packed({one: columns[one] for one in schema}, schema) for name, schema in TABLES.items()}
     if counted.lists is not None:
-        tables["documents"] = packed({"doc_id": counted.lists.doc_ids.tolist()}, {"doc_id": pl.String})
-        tables["lists"] = packed({name: getattr(counted.lists, name) for name in PLACES}, PLACES)
+        tables |= {
+            "documents": packed({"doc_id": counted.lists.doc_ids.tolist()}, {"doc_id": pl.String}),
+            "lists": packed({name: getattr(counted.lists, name) for name in PLACES}, PLACES),
+        }
     return {"encoding": ENCODING, **tables}
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.tables import REPEAT, DocumentTable, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, collected, counted
+from deadheat.errors import ColumnError, ParameterError, changed, collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of, has_column
@@ -141,11 +141,7 @@ class Repeats(Sequence[Source]):
             }
             return each if any(isinstance(one, cls) for one in each.values()) else run
         found = [] if isinstance(run, cls | DocumentTable) else runs_by_repeat(run, ascending=ascending)
-        if not found:
-            return run
-        repeats = cls(found, found[0].name)
-        repeats.is_ascending = ascending
-        return repeats
+        return changed(cls(found, found[0].name), is_ascending=ascending) if found else run
 
     def __repr__(self) -> str:
         return f"<Repeats {self.name}: {len(self)} runs>"
