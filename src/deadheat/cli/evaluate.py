@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from deadheat.report.model import Fact, Report, Table
     from deadheat.report.of_evaluation import Grouping
 
-T = TypeVar("T")
 OF_COLUMNS = ("document", "rows")
 ALL = "all"
 NOT_OF_COLUMNS = (
@@ -263,7 +262,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     ]
     named |= dict.fromkeys(options["repeats"], "")
     order = _in_order(options["sort"] or ("given" if output.form == "trec" else ""), [one for one, _, _ in found])
-    found, named, targets = _placed(order, found), dict(_placed(order, [*named.items()])), _placed(order, targets)
+    found = [found[place] for place in order]
+    named = dict([*named.items()][place] for place in order)
+    targets = [targets[place] for place in order if targets]
     evaluations, beside = [one for one, _, _ in found], [by_rule for _, by_rule, _ in found if by_rule is not None]
     columns = sets_of_strata(queries, evaluations, options)
     groupings = {one: None if queries is None else grouping_of(evaluations, queries, one, options) for one in columns}
@@ -313,11 +314,6 @@ def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> list[int]:
     from deadheat.report.conventions import places_of_best
 
     return places_of_best([one[sort or one.measures[0].label] for one in evaluations])
-
-
-def _placed(order: Sequence[int], items: Sequence[T]) -> list[T]:
-    """Return items in another order; there may be none."""
-    return [items[place] for place in order] if items else []
 
 
 def _report(

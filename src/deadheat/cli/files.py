@@ -329,10 +329,8 @@ def check_inputs(paths: Sequence[str]) -> None:
         one = Path(path)
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
-        refuse_if(
-            paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file(),
-            f"{shown_path(path, path)} can be read only once, and is named twice",
-        )
+        if paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file():
+            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
         try:
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
                 readable(file)
@@ -521,8 +519,8 @@ class Output:
             self.table is not None and self.form != "csv",
             f"--table {self.table} is for --format csv: {self.form} has every table",
         )
-        check_folder("figures", options.get("figures"))
         if options.get("figures") is not None:
+            check_folder("figures", options["figures"])
             import deadheat.figures  # noqa: F401 - or the error that says what to install
         check_inputs(read)
 

@@ -119,8 +119,9 @@ class DocumentTable(InNotebooks):
         columns: Mapping[str, str] | None = None,
     ) -> None:
         self.path = path_of(source)
-        unnamed = str(source).removeprefix(CATALOGUE) if in_catalogue(source) else self.kind
-        self.name = name or (label_of(self.path) if self.path else unnamed)
+        self.name = name or (label_of(self.path) if self.path else self.kind)
+        if name is None and self.path is None and in_catalogue(source):
+            self.name = str(source).removeprefix(CATALOGUE)
         self.format = format
         self.columns = check_given(columns) if columns else {}
         self.notes: tuple[str, ...] = ()
