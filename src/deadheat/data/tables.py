@@ -295,15 +295,12 @@ class DocumentTable(InNotebooks):
         """Return the error for repeated pairs: query_id, doc_id and count of each."""
         query, doc, count = found.row(0)
         word = "judged" if self.kind == "qrels" else "retrieved"
-        message = f"document {doc!r} is {word} {count} times for query {query!r}; each pair may appear only once"
         lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
-        if lines:
-            message += f" (lines {', '.join(map(str, lines[:5]))})"
-        if len(found) > 1:
-            message += f"; {len(found) - 1:,} more pairs are repeated"
+        at = f" (lines {', '.join(map(str, lines[:5]))})" if lines else ""
+        more = f"; {len(found) - 1:,} more pairs are repeated" if len(found) > 1 else ""
         is_several = self.kind == "run" and self.path is not None and has_column(self.path, REPEAT)
         return DuplicateError(
-            message,
+            f"document {doc!r} is {word} {count} times for query {query!r}; each pair may appear only once{at}{more}",
             hint=f"column {REPEAT!r} tells several runs apart, which evaluate and compare read" if is_several else None,
             path=self.path or self.name,
             line=lines[1] if len(lines) > 1 else None,
@@ -365,9 +362,8 @@ class Qrels(DocumentTable):
         self.path = None  # its lines are read
         rows = super()._read(judged)
         self.path = path
-        held = rows.to_dict()
-        nested = held | {query: held.get(query, {}) for query in self.unanswerable}
-        return MappingRows(nested, self.kind, self.where) if self.unanswerable else rows
+        self.bare = tuple(sorted({*self.unanswerable}.difference(rows.frame["query_id"])))
+        return rows
 
     def _look_at(self, content: Content) -> None:
         self.subtopics = content.subtopics
@@ -411,6 +407,10 @@ class Qrels(DocumentTable):
         nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
         return cls(nested, name=name).noted(notes)
 
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the judgments as ``{query_id: {doc_id: relevance}}``, with the queries that have none."""
+        return self.rows.to_dict() | {query: {} for query in self.bare}
+
     def facts(self) -> TableFacts:
         """Return the same numbers, where queries without a judgment count too."""
         found = super().facts()
@@ -439,17 +439,12 @@ class Qrels(DocumentTable):
     def fingerprint(self) -> str:
         """A SHA-256 hash of the judgments, independent of their order."""
         rows = self.to_polars().sort("query_id", "doc_id")
-        found = hashlib.sha256()
-        for column in ("query_id", "doc_id"):
-            found.update(_written(rows[column].to_list()))
-        found.update(rows["relevance"].to_numpy().astype("<f8").tobytes())
-        for queries in filter(None, (self.bare, self.unanswerable)):
-            found.update(_written(queries))
+        parts = [_written(rows["query_id"].to_list()), _written(rows["doc_id"].to_list()), _bytes_of(rows["relevance"])]
+        parts += map(_written, filter(None, (self.bare, self.unanswerable)))
         if self.subtopics is not None:
             topics = self.subtopics.sort("query_id", "doc_id", "subtopic")
-            found.update(_written(topics["subtopic"].to_list()))
-            found.update(topics["relevance"].to_numpy().astype("<f8").tobytes())
-        return found.hexdigest()
+            parts += [_written(topics["subtopic"].to_list()), _bytes_of(topics["relevance"])]
+        return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 class Run(DocumentTable):
@@ -774,3 +769,7 @@ def hash_of_ids(ids: Sequence[str]) -> str:
 
 def _written(ids: Sequence[str]) -> bytes:
     return json.dumps(ids).encode()  # quotes keep neighbours apart
+
+
+def _bytes_of(numbers: pl.Series) -> bytes:
+    return numbers.to_numpy().astype("<f8").tobytes()

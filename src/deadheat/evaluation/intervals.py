@@ -217,9 +217,8 @@ def why_unknown(  # noqa: PLR0917 - the fields of an interval
     fewest = FEWEST_UNBOUNDED if method == "bootstrap-t" else FEWEST
     if n_effective is not None and n_effective < fewest:
         return f"by weight {counted(n_queries, 'query is', 'queries are')} worth only {n_effective:.1f}"
-    n_units, nouns, units = (n_queries, ("query", "queries"), "values")
-    if n_clusters is not None:
-        n_units, nouns, units = (n_clusters, ("cluster", "clusters"), "clusters")
+    of_queries = (n_queries, ("query", "queries"), "values")
+    n_units, nouns, units = of_queries if n_clusters is None else (n_clusters, ("cluster", "clusters"), "clusters")
     if n_units < fewest:
         return f"only {counted(n_units, *nouns)}"
     if math.isinf(high - low):
@@ -258,9 +257,8 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
             hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile' and 't'",
         )
     if method == PROPORTION and not is_proportion:
-        why = "is for measures that are 0 or 1 in every order (Hit, P@1)"
-        if is_grouped:
-            why = f"needs independent queries{'' if has_clusters else ' that count the same'}"
+        needed = f"needs independent queries{'' if has_clusters else ' that count the same'}"
+        why = needed if is_grouped else "is for measures that are 0 or 1 in every order (Hit, P@1)"
         raise ParameterError(
             f"method={PROPORTION!r} {why}",
             given=Plain("clusters" if has_clusters else "weights" if has_weights else measure),

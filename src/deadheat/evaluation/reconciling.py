@@ -254,16 +254,17 @@ class Reconciled:
     def told(self) -> list[str]:
         """Return what differs and what was done, in a few words each."""
         named = len(self.changes) > 1
-        told = [f"{name}: {one}" if named else str(one) for name, one in self.changes.items()]
         done = f"{', '.join(self.rescored)} scored again under those of {self.reference}, and"
-        if self.way == "shared":
-            done = "only those with equal judgments:"
-        told.append(f"{done} {counted(self.n_queries, 'query', 'queries')} compared")
-        if self.not_asked:
-            told.append(f"not compared: {three(self.not_asked)}, which the earlier ranking was not asked")
-        if self.left_out:
-            told.append(f"not compared: {', '.join(self.left_out)}, for which too little was kept")
-        return told
+        how = "only those with equal judgments:" if self.way == "shared" else done
+        lacking = {
+            "which the earlier ranking was not asked": three(self.not_asked),
+            "for which too little was kept": ", ".join(self.left_out),
+        }
+        return [
+            *(f"{name}: {one}" if named else str(one) for name, one in self.changes.items()),
+            f"{how} {counted(self.n_queries, 'query', 'queries')} compared",
+            *(f"not compared: {names}, {why}" for why, names in lacking.items() if names),
+        ]
 
     def renamed(self) -> str:
         """Return a warning if documents may have been renamed; the earlier ranking does not know their new ids."""
