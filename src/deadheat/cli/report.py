@@ -185,8 +185,10 @@ def _gathered(
     roles = dict.fromkeys(saved, "saved evaluation") or {qrels: judged} | dict.fromkeys(runs, "run")
     check_inputs([qrels, *runs, *others])
     if options["diff"]:
-        is_one = len(saved) != 2 or options["baseline"]
-        refuse_if(is_one, "--diff is of two saved evaluations, the first of which is the baseline")
+        refuse_if(
+            len(saved) != 2 or options["baseline"],
+            "--diff is of two saved evaluations, the first of which is the baseline",
+        )
         options["baseline"] = (saved[0],)
     subject = _subject("" if saved else qrels, saved or runs, options)
     if options["diff"] and subject.comparison is not None:
@@ -197,10 +199,10 @@ def _gathered(
             any(one.repeats is not None for one in own),
             f"{name} has repeats, and a page shows the ranking of one run: give one of them",
         )
-    languages: list[dh.Languages] = []
+    languages = None
     if subject.comparison is not None and subject.queries is not None:
-        languages = [*filter(None, [languages_of_queries(subject.comparison, subject.queries)])]
-    return [subject], roles | others, languages, options["margin"], []
+        languages = languages_of_queries(subject.comparison, subject.queries)
+    return [subject], roles | others, [languages] if languages else [], options["margin"], []
 
 
 def _with_queries(subject: Subject, queries: dh.Queries, options: dict[str, Any]) -> Subject:
@@ -216,9 +218,8 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
 
     named, comparison, runs = named_runs(paths), None, dict[str, dh.Run]()
     if len(named) > MOST_PAIRED and not options["baseline"]:
-        first, *_ = named
         options["baseline"] = (paths[0],)
-        say(f"{len(named):,} systems: each is compared with the first, {first}; --baseline takes another")
+        say(f"{len(named):,} systems: each is compared with the first, {next(iter(named))}; --baseline takes another")
     if len(named) > 1:
         comparison, runs, queries = compare_files(qrels, named, options)
         evaluations = dict(comparison.evaluations)
