@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import IO, Any
 
@@ -100,7 +100,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
 
 def _of_lines(
     lines: Callable[[], Iterable[tuple[int, str]]],
-    data: Path | bytes | None,
+    data: Path | bytes | list[dict[str, Any]],
     path: Path,
     kind: Kind,
     given: Mapping[str, str],
@@ -111,24 +111,26 @@ def _of_lines(
     ----------
     lines : callable
         Returns the text of each object, and the line on which it begins.
-    data : pathlib.Path, bytes or None
-        The same as JSON lines, for Polars.
+    data : pathlib.Path, bytes or list of dict
+        The same as JSON lines, or as Python has read it.
     """
-    _, first = next(_objects(lines(), path))
+    first = data[0] if isinstance(data, list) else next(_objects(lines(), path))[1]
     if are_cases(first, kind, given):
         return CASES
     lists = [name for name, value in first.items() if isinstance(value, list)]
     columns = resolve_columns(list(first), kind, where=path, given=given, lists=lists)
     if isinstance(first[columns["doc_id"]], list | dict):
-        found, notes = lists_of_rows(_objects(lines(), path, number=None, needed=None), columns, kind, path)
+        is_read = isinstance(data, list)
+        rows = zip(repeat(None), data) if is_read else _objects(lines(), path, number=None, needed=None)
+        found, notes = lists_of_rows(rows, columns, kind, path)
         return Content(checked(found, (raw for _, raw in lines()), path, kind), notes)
-    frame = None if data is None else _parse(data, columns)
+    frame = _of_objects(data, columns) if isinstance(data, list) else _parse(data, columns)
     if frame is None:
         frame = frame_of_rows((row for _, row in _rows(lines(), columns, kind, path)), columns)
     if SUBTOPIC in columns:
         return split_off(frame, path)
     has_both = "rank" in first and "score" in columns
-    return Content(frame, ranks=_ranks(data, columns) if data is not None and has_both else None)
+    return Content(frame, ranks=None if isinstance(data, list) or not has_both else _ranks(data, columns))
 
 
 def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
@@ -175,6 +177,18 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
     n_lines, n_doubtful, *n_numbers = looks.collect().row(0)
     is_mixed = not {0, n_lines}.issuperset(n_numbers)  # ids that are text, and ids that are numbers
     return frame if n_lines == frame.height and not n_doubtful and not is_mixed else None
+
+
+def _of_objects(rows: list[dict[str, Any]], columns: dict[str, str]) -> pl.DataFrame | None:
+    """Return rows that Python has read as columns; None where they may not be what the file says."""
+    held = {canonical: [row.get(name) for row in rows] for canonical, name in columns.items()}
+    kinds = {canonical: set(map(type, values)) for canonical, values in held.items()}
+    if not all(own in ({str}, {int}) if name in TEXTS else own <= {int, float} for name, own in kinds.items()):
+        return None
+    schema = {name: pl.String if name in TEXTS else pl.Float64 for name in columns}
+    frame = pl.DataFrame(held, schema=schema, strict=False)
+    numbers = [frame[name] for name in columns if name not in TEXTS]
+    return frame if all(map(are_plain, numbers)) and holds_only_ids(frame) and not holds_controls(frame) else None
 
 
 def _doubts(columns: Mapping[str, str]) -> Iterator[str]:
@@ -306,7 +320,7 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     json_text = JsonText(text, path)
     held = json_text.value
     if isinstance(held, list) and held and all(isinstance(row, dict) for row in held):
-        return _of_lines(json_text.texts_of_items, None, path, kind, given)
+        return _of_lines(json_text.texts_of_items, held, path, kind, given)
     if isinstance(held, dict) and any(isinstance(held.get(key), list) for key in CASES_KEYS) and kind == "qrels":
         return CASES
     if not isinstance(held, dict):
