@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -120,8 +120,11 @@ def _of_lines(
     lists = [name for name, value in first.items() if isinstance(value, list)]
     columns = resolve_columns(list(first), kind, where=path, given=given, lists=lists)
     if isinstance(first[columns["doc_id"]], list | dict):
-        is_read = isinstance(data, list)
-        rows = zip(repeat(None), data) if is_read else _objects(lines(), path, number=None, needed=None)
+        rows: Iterable[tuple[int | None, dict[str, Any]]] = (
+            ((None, row) for row in data)
+            if isinstance(data, list)
+            else _objects(lines(), path, number=None, needed=None)
+        )
         found, notes = lists_of_rows(rows, columns, kind, path)
         return Content(checked(found, (raw for _, raw in lines()), path, kind), notes)
     frame = _of_objects(data, columns) if isinstance(data, list) else _parse(data, columns)
