@@ -34,7 +34,6 @@ from deadheat.measures.top import REL
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 
-GAIN = Call({"linear": (), "exp": ()}, mapping=True)
 DISCOUNT = Call(
     {
         "log": (Number("b", low=1, open_low=True),),
@@ -110,7 +109,7 @@ def parts_of_discount(discount: str) -> tuple[str, tuple[float, ...]]:
 class GainMeasure(Measure):
     """A measure of gains, which a relevance is mapped to."""
 
-    gain: Any = parameter("linear", GAIN, "gain of a relevance")
+    gain: Any = parameter("linear", Call({"linear": (), "exp": ()}, mapping=True), "gain of a relevance")
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a positive gain."""

@@ -243,9 +243,7 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
     {'NumRelRet': 1.0, 'NumRelRet@1': 0.5}
     """
 
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return 1."""
-        return np.ones(placements.n_queries)
+    divisor = SumMeasure.divisor
 
 
 @register("judged documents", "Judged@k = J_k / min(k, n)", is_quality=False)

@@ -153,13 +153,6 @@ MUCH = MANY << 10  # comparisons of one short row from which it is sorted, too
 Array: TypeAlias = Any  # an array of NumPy or of another library
 
 
-class Counts(NamedTuple):
-    """For each given score, the numbers of scores of its row above it and equal to it."""
-
-    above: IntArray
-    tied: IntArray
-
-
 class Piece(NamedTuple):
     """Some rows and columns of a matrix of scores."""
 
@@ -239,8 +232,8 @@ def first_wrong(piece: Piece, *, may_be_infinite: bool = True) -> tuple[int, int
     return int(row[0]), int(column[0])
 
 
-def compare(piece: Piece, row: IntArray, own: Array) -> Counts:
-    """Count, for each of `own`, the scores of its row above it and equal to it.
+def compare(piece: Piece, row: IntArray, own: Array) -> IntArray:
+    """Count, for each of `own`, the scores of its row above it, and those equal to it: of shape (2, n_own).
 
     Parameters
     ----------
@@ -250,7 +243,7 @@ def compare(piece: Piece, row: IntArray, own: Array) -> Counts:
     own : array of shape (n_own,)
         Of the library and on the device of the piece.
     """
-    found = Counts(np.zeros(len(row), np.int64), np.zeros(len(row), np.int64))
+    above, tied = found = np.zeros((2, len(row)), np.int64)
     n_rows, n_columns = piece.scores.shape
     sizes = np.bincount(row, minlength=n_rows)
     first = np.cumsum(sizes) - sizes
@@ -258,21 +251,21 @@ def compare(piece: Piece, row: IntArray, own: Array) -> Counts:
     for number in np.flatnonzero(alone).tolist():
         mine = slice(first[number], first[number] + sizes[number])
         kept = None if piece.kept is None else piece.kept[number]
-        found.above[mine], found.tied[mine] = _in_one_row(piece.scores[number], own[mine], kept)
+        above[mine], tied[mine] = _in_one_row(piece.scores[number], own[mine], kept)
     others = np.where(alone, 0, sizes)
     if others.any():
         _in_all_rows(piece, first, others, own, found)
     return found
 
 
-def _in_one_row(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts:
+def _in_one_row(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> IntArray:
     if len(own) > MANY:
         ordered = np.sort(line if kept is None else line[kept])
         first, last = (np.searchsorted(ordered, own, side) for side in ("left", "right"))
-        return Counts(len(ordered) - last, last - first)
+        return np.array([len(ordered) - last, last - first])
     if len(line) >= WIDE and line.dtype in (np.float32, np.float64):
         return _by_bits(line, own, kept)
-    found = Counts(np.empty(len(own), np.int64), np.empty(len(own), np.int64))
+    found = np.empty((2, len(own)), np.int64)
     held = np.empty(len(line), np.bool_)
     for number, one in enumerate(own):
         for counts, is_so in zip(found, (np.greater, np.equal), strict=True):
@@ -283,18 +276,17 @@ def _in_one_row(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts
     return found
 
 
-def _by_bits(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> Counts:
+def _by_bits(line: AnyArray, own: AnyArray, kept: BoolArray | None) -> IntArray:
     """Compare a long row by Polars."""
     scores, mask = pl.Series(line), None if kept is None else pl.Series(kept)
     counts = [
         [(is_so if mask is None else is_so & mask).sum() for is_so in (scores > one, scores == one)]
         for one in own.tolist()
     ]
-    above, tied = np.array(counts, np.int64).T
-    return Counts(above, tied)
+    return np.array(counts, np.int64).T
 
 
-def _in_all_rows(piece: Piece, first: IntArray, sizes: IntArray, own: Array, found: Counts) -> None:
+def _in_all_rows(piece: Piece, first: IntArray, sizes: IntArray, own: Array, found: IntArray) -> None:
     """Compare the first of each row's scores with all of its row, in all rows at once; then the second, and so on."""
     scores, kept, xp = piece
     if xp is not np and xp.isdtype(scores.dtype, "bool"):  # the standard has no order of truth values
@@ -314,7 +306,7 @@ def _in_all_rows(piece: Piece, first: IntArray, sizes: IntArray, own: Array, fou
     ends = np.cumsum([len(one) for one in places for _ in ("above", "tied")])
     parts = np.split(to_memory(xp.concat(counts)), ends[:-1])  # which came from the device together
     for place, bigger, equal in zip(places, parts[::2], parts[1::2], strict=True):
-        found.above[place], found.tied[place] = bigger, equal
+        found[:, place] = bigger, equal
 
 
 def _in_each_row(is_so: Array, xp: Any) -> Array:  # noqa: ANN401 - a library
@@ -323,8 +315,8 @@ def _in_each_row(is_so: Array, xp: Any) -> Array:  # noqa: ANN401 - a library
     return xp.count_nonzero(is_so, axis=1)
 
 
-def compare_some(row: IntArray, own: AnyArray, other_row: IntArray, others: AnyArray) -> Counts:
-    """Count, for each of `own`, the scores among `others` of its row that are above it and equal to it.
+def compare_some(row: IntArray, own: AnyArray, other_row: IntArray, others: AnyArray) -> IntArray:
+    """Count, for each of `own`, the scores among `others` of its row above it, and those equal to it: shape (2, n_own).
 
     Parameters
     ----------
@@ -336,4 +328,4 @@ def compare_some(row: IntArray, own: AnyArray, other_row: IntArray, others: AnyA
     keys = np.concatenate((other_row, row)) * len(values) + codes.reshape(-1)  # ordered by row, then by score
     theirs, mine = np.sort(keys[: len(others)]), keys[len(others) :]
     first, last = (np.searchsorted(theirs, mine, side) for side in ("left", "right"))
-    return Counts(np.searchsorted(other_row, row, "right") - last, last - first)
+    return np.array([np.searchsorted(other_row, row, "right") - last, last - first])

@@ -410,12 +410,11 @@ class OfDicts:
 
     def place(self) -> Placements:
         """Return the placements: look up the judged documents and count scores."""
-        judgments, retrieved, query_ids = self._judged, self._retrieved.mapping, self._query_ids
-        unjudged = sorted(retrieved.keys() - judgments.keys())
-        if len(unjudged) == len(retrieved):
+        query_ids, found = self._query_ids, self._found
+        unjudged = sorted(self._retrieved.mapping.keys() - self._judged.keys())
+        if len(unjudged) == len(self._retrieved.mapping):
             raise no_common_query(self._qrels, self._run, query_ids, unjudged)
         self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
-        found = self._found
         code = np.repeat(np.arange(len(query_ids)), np.diff(found.judged_bounds))
         rows = np.flatnonzero(~np.isnan(found.own))
         above, tied, ends_in_tie = count_above_and_tied(

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -449,25 +449,20 @@ def _of_lists(given: Sequence[ArrayLike], shape: tuple[int, int], argument: str)
         raise _wrong(argument, f"{counted(len(given), 'list')}", shape)
     rows: list[IntArray] = []
     for number, some in enumerate(given):
-        try:
-            own = to_memory(some) if on_device(some) else in_memory(some)
-            row = np.asarray(own if isinstance(own, np.ndarray | Sequence) else list(cast("Any", own)))
-        except TypeError:
-            raise _wrong(argument, f"{some!r} for query {number}", shape) from None
+        own = to_memory(some) if on_device(some) else in_memory(some)
+        row = np.asarray(own if isinstance(own, np.ndarray | Sequence) or not isinstance(own, Iterable) else list(own))
         if row.size and (row.ndim != 1 or row.dtype.kind not in "iu"):
             raise _wrong(argument, f"{some!r} for query {number}", shape)
         outside = row[(row < 0) | (row >= shape[1])]  # before the cast, in which a large number would wrap around
-        row = row.astype(np.int64)
         if len(outside):
             raise ParameterError(
                 f"names document {outside[0]} of query {number}, expected a column from 0 to {shape[1] - 1}",
                 argument=argument,
             )
-        found = np.unique(row)
+        found = np.unique(row.astype(np.int64))
         if len(found) != len(row):
             twice = next(one for one in found.tolist() if (row == one).sum() > 1)
             raise ParameterError(f"names document {twice} of query {number} twice", argument=argument)
         rows.append(found)
-    sizes = np.array([len(row) for row in rows], np.int64)
-    document = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-    return Entries(np.repeat(np.arange(shape[0]), sizes), document, np.ones(len(document)))
+    document = np.concatenate(rows)
+    return Entries(np.repeat(np.arange(shape[0]), [len(row) for row in rows]), document, np.ones(len(document)))

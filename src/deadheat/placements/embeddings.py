@@ -93,10 +93,8 @@ class Tiles:
     def dtype(self) -> Any:  # noqa: ANN401 - a type of the library
         """The type in which products are computed: float64 for whole numbers and float64, float32 for other floats."""
         both, xp = (self.queries, self.documents), self.xp
-        if xp is np:
-            is_long = any(as_floats(widened(one[:0])).dtype == np.float64 for one in both)
-        else:
-            is_long = any(one.dtype == xp.float64 or xp.isdtype(one.dtype, ("bool", "integral")) for one in both)
+        types = [as_floats(widened(one[:0])).dtype if xp is np else one.dtype for one in both]
+        is_long = any(one == xp.float64 or xp.isdtype(one, ("bool", "integral")) for one in types)
         return xp.float64 if is_long else xp.float32
 
     def rows(self, number: int) -> slice:
