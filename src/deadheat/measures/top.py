@@ -243,7 +243,9 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
     {'NumRelRet': 1.0, 'NumRelRet@1': 0.5}
     """
 
-    divisor = SumMeasure.divisor
+    def divisor(self, placements: Placements) -> FloatArray:
+        """Return 1."""
+        return np.ones(placements.n_queries)
 
 
 @register("judged documents", "Judged@k = J_k / min(k, n)", is_quality=False)
