@@ -445,8 +445,8 @@ def test_flips_in_float32_are_counted_as_those_in_float64(kind: str, monkeypatch
 
 def test_very_many_pairs_say_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluations = drawn_systems(3, 4, seed=1)
-    monkeypatch.setattr("deadheat.comparison.pairs.COSTLY", 9)
-    with pytest.warns(dh.DeadheatWarning, match=r"9 differences take about 0\.0 GB of memory and 0 s: with a baseline"):
+    monkeypatch.setattr("deadheat.comparison.pairs.SECONDS", 1.5)
+    with pytest.warns(dh.DeadheatWarning, match=r"9 pairs, in 0\.0 GB of memory, takes about 14 s: with a baseline"):
         dh.compare_evaluations(evaluations)
     dh.compare_evaluations(evaluations, baseline="s00")
 

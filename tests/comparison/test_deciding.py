@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise, permutations
 
-import polars as pl
 import pytest
 
 import deadheat as dh
@@ -66,19 +65,6 @@ def test_the_range_of_ties_is_that_of_all_orders() -> None:
         assert row["difference"] == pytest.approx(sum(new) / len(new) - sum(old) / len(old))
     assert [key[1] for key in found if key[0] == "best"] == ["q3", "q1"]
     assert [key[1] for key in found if key[0] == "worst"] == ["q2"]
-
-
-def test_texts_come_from_a_table_of_queries() -> None:
-    comparison = compared()
-    ids = comparison.query_ids.tolist()
-    table = pl.DataFrame({"query_id": ids[1:], "Question": [f"what is {query}?" for query in ids[1:]]})
-    frame = comparison.queries(3, queries=table)
-    assert frame.columns[-1] == "text"
-    for row in frame.iter_rows(named=True):
-        assert row["text"] == (None if row["query_id"] == ids[0] else f"what is {row['query_id']}?")
-    assert "text" not in comparison.queries(3, queries=table.rename({"Question": "level"})).columns
-    with pytest.raises(ValueError, match="none of the evaluated queries"):
-        comparison.queries(queries=table.with_columns(query_id=pl.lit("other") + pl.col("query_id")))
 
 
 def test_equal_systems_have_none() -> None:

@@ -359,11 +359,6 @@ class Estimate(float):
         found.low, found.high, found.n_queries = float(low), float(high), n_queries
         return found
 
-    @property
-    def value(self) -> float:
-        """The number alone."""
-        return float(self)
-
     def __repr__(self) -> str:
         return f"{float(self):.4f} [{self.low:.4f}, {self.high:.4f}]"
 

@@ -28,7 +28,6 @@ from deadheat.comparison.robustness import (
 )
 from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
 from deadheat.data.judgments import Spans, as_qrels
-from deadheat.data.queries import Queries
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
@@ -430,10 +429,8 @@ class Comparison(Plottable, Shown):
         full : bool, default False
             A document that needs no other file and no network, as ``deadheat report`` writes it, without rankings.
         digits, compact
-            As for :meth:`to_markdown`; of a piece.
+            As for :meth:`to_markdown`; `compact` is of a piece, a page has all tables.
         """
-        if full and compact:
-            raise ParameterError(argument="compact", given=True, allowed="False for a page, which has all tables")
         if full:
             return super().to_html(full=True, digits=digits)
         return self._written("html", digits, compact=compact)
@@ -581,37 +578,22 @@ class Comparison(Plottable, Shown):
         ]
         return frame_of(rows, SIZES)
 
-    def queries(self, n: int = 10, *, queries: Source | None = None) -> pl.DataFrame:
+    def queries(self, n: int = 10) -> pl.DataFrame:
         """Return the queries that decide each pair: the best and worst of the system, and those that hang on ties.
 
         Parameters
         ----------
         n : int, default 10
             Queries of each kind, at most: only those that differ, or that ties move.
-        queries : path or frame, optional
-            A table of queries with their texts, in a column such as "text" or "query".
 
         Returns
         -------
         polars.DataFrame
             measure, system, baseline, kind ("best", "worst", "ties": the most extreme first), query_id, difference
             (value - baseline_value), value, baseline_value (under the tie policy), tie_min and tie_max (of the
-            difference, over all orders of the ties of both), and text, if there are any.
-
-        Raises
-        ------
-        DataError
-            The table has none of the queries.
+            difference, over all orders of the ties of both).
         """
-        frame = frame_of(list(self._deciding(as_count("n", n))), QUERIES)
-        if queries is None:
-            return frame
-        table = Queries.of(queries)
-        table.check_common(self.query_ids.tolist())
-        if table.text_column is None:
-            return frame
-        texts = table.texts(self.query_ids.tolist())
-        return frame.with_columns(text=pl.Series([texts.get(one) for one in frame["query_id"]], dtype=pl.String))
+        return frame_of(list(self._deciding(as_count("n", n))), QUERIES)
 
     def _deciding(self, n: int) -> Iterator[tuple[str | float, ...]]:
         """Give the rows of :meth:`queries`; among equals the order is that of the ids."""
@@ -791,7 +773,7 @@ def within_margins(
     options: dict[str, Any] = {"confidence_level": design.confidence_level, "cluster": cluster, "weights": weights}
     one, both = stats.no_worse(better, margins, **options), stats.equivalent(better, margins, **options)
     is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
-    columns = both.margin, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
+    columns = margins, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
     return [Within(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 

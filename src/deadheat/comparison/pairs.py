@@ -2,7 +2,6 @@
 
 import math
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,7 +16,7 @@ import numpy as np
 from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors, normal_flips
 from deadheat.data.shown import InNotebooks
-from deadheat.errors import DeadheatWarning, ParameterError, Rng, array_of, generator, rounded
+from deadheat.errors import ParameterError, Rng, array_of, generator, rounded, warn_of_time
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
@@ -49,7 +48,7 @@ LIKELY = 0.05  # probability of a reversal that is worth saying
 FEW_SIDES, MANY_SIDES = 4, 24
 MOST_CELLS = 1 << 18  # judged documents of many sides whose orders are looked at
 BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
-COSTLY, BYTES = 1 << 20, 300  # pairs that are announced, and memory for each
+BYTES = 300  # of memory for a pair
 SECONDS, FLIP_SECONDS = 1.2e-5, 1.5e-9  # of a pair, and of one of its flips on a core
 SHOWN = 100  # pairs that are written out
 KEPT = 1 << 16  # pairs whose objects stay
@@ -453,15 +452,12 @@ def compare_sides(
 
 def _announce(n_pairs: int, design: Design) -> None:
     """Warn of very many pairs, before anything is computed."""
-    if n_pairs >= COSTLY:
-        n_flips = design.n_resamples if design.test == "randomization" else 0
-        seconds = n_pairs * (SECONDS + n_flips * FLIP_SECONDS / (os.cpu_count() or 1))
-        warnings.warn(
-            f"{n_pairs:,} differences take about {n_pairs * BYTES / 1e9:.1f} GB of memory and {seconds:,.0f} s: with a"
-            " baseline, or fewer measures, they are fewer",
-            DeadheatWarning,
-            stacklevel=5,
-        )
+    n_flips = design.n_resamples if design.test == "randomization" else 0
+    warn_of_time(
+        f"comparing {n_pairs:,} pairs, in {n_pairs * BYTES / 1e9:.1f} GB of memory,",
+        n_pairs * (SECONDS + n_flips * FLIP_SECONDS / (os.cpu_count() or 1)),
+        ": with a baseline, or fewer measures, they are fewer",
+    )
 
 
 def _described(stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: IntArray | None) -> dict[str, AnyArray]:

@@ -260,8 +260,11 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
 
 
 def _facts(found: JudgeAgreement) -> list[Fact]:
-    ends, together = ("value", "low", "high"), found.together or {}
-    alphas = {name: {end: finite(getattr(one, end)) for end in ends} for name, one in together.items()}
+    together = found.together or {}
+    alphas = {
+        name: {"value": finite(float(one)), "low": finite(one.low), "high": finite(one.high)}
+        for name, one in together.items()
+    }
     text = ", ".join(f"{name} {one!r}" for name, one in together.items())
     rel = next(iter(found.judges.values())).rel
     return [

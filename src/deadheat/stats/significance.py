@@ -428,8 +428,6 @@ class Equivalence:
 
     Attributes
     ----------
-    margin : ndarray of float, shape (n_columns,)
-        What was allowed.
     p_values : ndarray of float, shape (n_columns,)
         NaN with fewer than two units.
     low, high : ndarray of float, shape (n_columns,)
@@ -439,7 +437,6 @@ class Equivalence:
         Whether the p-value is below 1 - confidence_level.
     """
 
-    margin: FloatArray
     p_values: FloatArray
     low: FloatArray
     high: FloatArray
@@ -569,7 +566,7 @@ def _against_margin(
         tails = [t_tail(margins[units.columns] + side * means, errors, freedom) for side in (1, -1)[: 1 + both_sides]]
         found[units.columns] = np.max(tails, axis=0)
         low[units.columns], high[units.columns] = t_bounds(units, 2 * level - 1)
-    return Equivalence(margins, found, low, high, significant(found, 1 - level))
+    return Equivalence(found, low, high, significant(found, 1 - level))
 
 
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
