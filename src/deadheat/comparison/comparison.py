@@ -389,9 +389,8 @@ class Comparison(Plottable, Shown):
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         for name, evaluation in self.evaluations.items():
-            for parts, number in evaluation.named_numbers():
-                if parts != ("n_queries",):
-                    yield (parts[0], name, *parts[1:]), number
+            of_runs = (one for one in evaluation.named_numbers() if one[0] != ("n_queries",))
+            yield from (((parts[0], name, *parts[1:]), number) for parts, number in of_runs)
         totals = {measure.label for measure in self.measures if measure.total}
         for pair in self.pairs:
             scale = pair.n_queries if pair.measure in totals else 1

@@ -136,12 +136,7 @@ class History(Plottable, Shown):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        first, last = self.steps[0], self.steps[-1]
-        name = self.measures[0]
-        return (
-            f"<History of {counted(len(self.steps), 'evaluation')}: {name} {first.means[name]['mean']:.4f} to"
-            f" {last.means[name]['mean']:.4f}>"
-        )
+        return f"<History of {counted(len(self.steps), 'evaluation')} by {', '.join(self.measures)}>"
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each step and measure, in order of time.
@@ -620,8 +615,10 @@ class Holes(Shown):
     missing_queries: Mapping[str, tuple[str, ...]]
 
     def __repr__(self) -> str:
-        shown = counted(len(self.documents), "document")
-        return f"<Holes of {', '.join(self.names)} by {self.measure.label}: {shown} of {self.n_unjudged:,} unjudged>"
+        return (
+            f"<Holes of {', '.join(self.names)} by {self.measure.label}: {counted(len(self.documents), 'document')} of"
+            f" {self.n_unjudged:,} unjudged>"
+        )
 
     def to_polars(self) -> pl.DataFrame:
         """Return :attr:`documents`."""
@@ -630,9 +627,8 @@ class Holes(Shown):
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         yield ("n_unjudged",), self.n_unjudged
-        for name, (low, high) in self.ranges.items():
-            yield (name, "unjudged_min"), low
-            yield (name, "unjudged_max"), high
+        for name, both in self.ranges.items():
+            yield from zip(((name, "unjudged_min"), (name, "unjudged_max")), both, strict=True)
 
 
 def holes(

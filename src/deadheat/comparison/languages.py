@@ -172,13 +172,8 @@ class Languages(Plottable, Shown):
     unpaired: str = ""
 
     def __repr__(self) -> str:
-        shown = "; ".join(
-            f"{one.system} {', '.join(f'{language} {mean:.4f}' for language, mean in one.means.items())}"
-            for one in self.across
-            if one.measure == self.measures[0].label
-        )
         n = counted(len(self.query_ids), "query", "queries")
-        return f"<Languages {', '.join(self.languages)}, {n}, by {self.measures[0].label}: {shown}>"
+        return f"<Languages {', '.join(self.languages)} of {', '.join(self.systems)}, {n}>"
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -442,12 +437,16 @@ class Languages(Plottable, Shown):
         yield ("n_queries",), len(self.query_ids)
         for one in self.across:
             yield from (((one.measure, one.system, language), mean) for language, mean in one.means.items())
-            for name in ("mean", "variance", "variance_low", "variance_high", "worst_mean"):
-                yield (one.measure, one.system, name), getattr(one, name)
+            yield from (
+                ((one.measure, one.system, name), getattr(one, name))
+                for name in ("mean", "variance", "variance_low", "variance_high", "worst_mean")
+            )
         for difference in self.differences:
             pair = difference.pair
-            for name in ("difference", "low", "high", "p_value", "p_adjusted"):
-                yield (pair.measure, difference.system, (pair.system, pair.baseline), name), getattr(pair, name)
+            yield from (
+                ((pair.measure, difference.system, (pair.system, pair.baseline), name), getattr(pair, name))
+                for name in ("difference", "low", "high", "p_value", "p_adjusted")
+            )
 
 
 def _of_shared(sides: Mapping[tuple[str, str], Side]) -> dict[tuple[str, str], Side]:

@@ -137,10 +137,8 @@ class Leaderboard(Plottable, Shown):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        first = [name for name, tier in zip(self.models, self.tiers or (), strict=False) if tier == 1]
-        said = f"first tier {three(first)}" if self.tiers else f"best {self.models[0]}"
         sizes = f"{counted(len(self.models), 'model')} on {counted(len(self.tasks), 'task')}"
-        return f"<Leaderboard of {sizes} by {self.measure}: {said}>"
+        return f"<Leaderboard of {sizes} by {self.measure}, {self.models[0]} first>"
 
     @property
     def _sign(self) -> float:

@@ -501,8 +501,10 @@ class GateResult(Shown):
         yield ("n_failed",), len(self.failures)
         for check in self.checks:
             names = (check.gate, *([f"{check.by}: {check.stratum}"] if check.by else []))
-            for name in ("value", "margin", "passed", "p_adjusted", "n_queries"):
-                yield (*names, name), getattr(check, name)
+            yield from (
+                ((*names, name), getattr(check, name))
+                for name in ("value", "margin", "passed", "p_adjusted", "n_queries")
+            )
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each check, with the fields of `Check`; null where there is no number."""
