@@ -111,9 +111,8 @@ class Reading:
         return frame.select(*KEYS, (nw.col(self.value).cast(nw.Float64) + 0.0).alias(self.value))
 
     def _scores(self, frame: Frame) -> Frame:
-        if self.value == "rank" or self.ascending:
-            return frame.select(*KEYS, score=0.0 - nw.col(self.value))
-        return frame
+        lower_first = self.value == "rank" or self.ascending
+        return frame.select(*KEYS, score=0.0 - nw.col(self.value)) if lower_first else frame
 
     def _beyond(self, frame: Frame) -> str | None:
         """Return a number that float64 would merge with its neighbours, if there is one."""

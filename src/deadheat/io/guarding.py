@@ -119,15 +119,11 @@ class _Threads:
 
 def _others_use_polars() -> bool:
     """Tell whether Polars has computed something, by the threads of this process where the system shows them."""
-    with suppress(OSError):
-        return any(_OF_POLARS.match(_name_of(task)) for task in os.listdir(_TASKS))  # noqa: PTH208 - names are enough
+    for name in _TASKS.glob("*/comm"):
+        with suppress(OSError):  # it may have ended meanwhile
+            if _OF_POLARS.match(name.read_text()):
+                return True
     return False
-
-
-def _name_of(task: str) -> str:
-    with suppress(OSError):  # it may have ended meanwhile
-        return (_TASKS / task / "comm").read_text()
-    return ""
 
 
 _THREADS = _Threads()

@@ -65,11 +65,8 @@ class JsonText:
 
     def texts_of_items(self) -> Iterator[tuple[int, str]]:
         """Yield the line on which each item begins, and its text, of a text that is a list."""
-        at = self._next(self._next(0) + 1)
-        while self.text[at] != "]":
-            _, end = _DECODER.raw_decode(self.text, at)
-            yield self._line(at), self.text[at:end]
-            at = self._next(end)
+        for at in self._members(self._next(0)).values():
+            yield self._line(at), self.text[at : _DECODER.raw_decode(self.text, at)[1]]
 
     @cached_property
     def _newlines(self) -> list[int]:

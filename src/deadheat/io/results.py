@@ -544,9 +544,8 @@ def _unpaired(result: object) -> tuple[object, object]:
 
 def _is_grade(held: object) -> bool:
     """Return whether a value is a number, or text as of language models that grade: 8, "8" or "8/10"."""
-    if isinstance(held, str):
-        return _GRADE.fullmatch(held) is not None
-    return _is_number(held) and not isinstance(held, bool)
+    is_text = isinstance(held, str) and _GRADE.fullmatch(held) is not None
+    return is_text or (_is_number(held) and not isinstance(held, bool))
 
 
 def _numbers_in(held: object, kind: Kind) -> Iterator[str]:

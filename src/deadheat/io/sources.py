@@ -12,7 +12,6 @@ Judgments of OpenSearch's Search Relevance Workbench, predictions of MTEB, ratin
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -529,9 +528,6 @@ def _read_rank_eval(held: Document, where: str) -> Found:
         for n, hit in enumerate(hits):
             part(hit, "hit", (dict,), f"details.{query}.hits[{n}]", where)
     nested, notes = Reader("run", where).nested(lists)
-    all_hits = list(chain.from_iterable(lists.values()))
-    if unrated := sum(hit.get("rating") is None for hit in all_hits):
-        notes += (f"{unrated:,} of {counted(len(all_hits), 'hit')} are unrated",)
     if failed := list(part({"failures": {}, **held}, "failures", (dict,), "", where)):
         notes += (f"{counted(len(failed), 'query', 'queries')} failed in the search engine: {three(failed)}",)
     return nested, notes

@@ -101,9 +101,8 @@ def format_of(path: str | os.PathLike[str], given: str | None) -> Format:
 def is_too_large(path: Path, given: str | None) -> bool:
     """Tell whether a run is TREC, and too large to be held in memory."""
     n_bytes = path.stat().st_size if os.path.isfile(path) else 0  # noqa: PTH113 - never raises
-    if is_held(n_bytes, is_packed=True) or is_held(n_bytes, is_packed=plain_head(path) is None):
-        return False
-    return format_of(path, given).name == "trec"
+    is_small = is_held(n_bytes, is_packed=True) or is_held(n_bytes, is_packed=plain_head(path) is None)
+    return not is_small and format_of(path, given).name == "trec"
 
 
 def scan(

@@ -115,9 +115,8 @@ class Letor:
 
 
 def _distinct(numbers: IntArray) -> IntArray:
-    if numbers.size and numbers.max() < DENSE:
-        return np.flatnonzero(np.bincount(numbers))
-    return np.unique(numbers)
+    is_dense = numbers.size and numbers.max() < DENSE
+    return np.flatnonzero(np.bincount(numbers)) if is_dense else np.unique(numbers)
 
 
 def is_letor(head: bytes) -> bool:
