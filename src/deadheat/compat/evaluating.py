@@ -269,21 +269,16 @@ def install(ties: str | None = None) -> None:
     ours = import_module("deadheat.compat.pytrec_eval")
     theirs = sys.modules.get(REPLACED)
     if theirs is not None and theirs is not ours:
-        _replace(theirs, ours)
+        named = [name for name in ours.__all__ if hasattr(theirs, name)]
+        _rebind([(theirs, ours), *((getattr(theirs, name), getattr(ours, name)) for name in named)], {theirs, ours})
+        for name in ours.__all__:  # what is looked up in the old module later
+            setattr(theirs, name, getattr(ours, name))
     sys.modules[REPLACED] = ours
     for name in EXTENDED:
         if name in sys.modules:
             _extend(name, sys.modules[name])
     if not any(isinstance(finder, _ImportHook) for finder in sys.meta_path):
         sys.meta_path.insert(0, _ImportHook())
-
-
-def _replace(theirs: ModuleType, ours: ModuleType) -> None:
-    """Give every loaded module our objects where it has those of pytrec_eval, or the module itself."""
-    named = [name for name in ours.__all__ if hasattr(theirs, name)]
-    _rebind([(theirs, ours), *((getattr(theirs, name), getattr(ours, name)) for name in named)], {theirs, ours})
-    for name in ours.__all__:  # what is looked up in the old module later
-        setattr(theirs, name, getattr(ours, name))
 
 
 def _rebind(pairs: list[tuple[object, object]], but: set[ModuleType]) -> None:

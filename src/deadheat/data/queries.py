@@ -13,7 +13,7 @@ from deadheat.data.tables import Source, label_of, path_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, Plain, SourceTypeError, counted, did_you_mean, three
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
-from deadheat.io.records import Records, Wanted, as_text, read_records, records_of_mapping
+from deadheat.io.records import Records, Wanted, as_text, read_records
 from deadheat.io.values import text_of_ids
 
 if TYPE_CHECKING:
@@ -207,9 +207,8 @@ def _records_of(source: Source, where: str) -> Records:
     if isinstance(source, Mapping):
         wrong = next((query for query, row in source.items() if not isinstance(row, Mapping)), None)
         if wrong is None:
-            return records_of_mapping(
-                dict(zip(text_of_ids(list(source), where), source.values(), strict=True)), WANTED.id
-            )
+            ids = text_of_ids(list(source), where)
+            return Records([{**row, WANTED.id: query} for query, row in zip(ids, source.values(), strict=True)])
         lists = [one for one in source.values() if isinstance(one, Sized) and not isinstance(one, str | Mapping)]
         if len(lists) < len(source) or len(set(map(len, lists))) > 1:
             raise SourceTypeError(

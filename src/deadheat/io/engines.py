@@ -1,7 +1,5 @@
 """Parquet as a frame of an engine that is chosen by name: one file, a folder of files, or a pattern of them."""
 
-from __future__ import annotations
-
 import glob
 import os
 import shutil
@@ -10,14 +8,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
 from deadheat.errors import DataError, MissingDependencyError, package
-
-if TYPE_CHECKING:
-    import narwhals as nw
 
 ENGINES = ("polars", "duckdb", "spark")
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
@@ -34,12 +29,12 @@ class FrameEngine:
     close : callable
         Stops what was started.
     beside : callable
-        Takes judgments, and returns them in the engine; None if it takes those in memory.
+        Takes judgments, and returns them in the engine, as a frame of Narwhals; None if it takes those in memory.
     """
 
     frame: Callable[[str], object]
     close: Callable[[], object] = lambda: None
-    beside: Callable[[pl.DataFrame], nw.LazyFrame[Any] | None] = lambda _: None
+    beside: Callable[[pl.DataFrame], Any] = lambda _: None
 
 
 def open_engine(name: str, master: str | None = None, conf: Mapping[str, str] | None = None) -> FrameEngine:
@@ -117,7 +112,7 @@ def _duckdb() -> FrameEngine:
         # else numbers of later files become those of the first, and float64 that is read as float32 ties
         return connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
 
-    def beside(judgments: pl.DataFrame) -> nw.LazyFrame[Any]:
+    def beside(judgments: pl.DataFrame) -> object:
         import narwhals as nw  # only joins need it
 
         return nw.from_native(connection.from_arrow(judgments.to_arrow())).lazy()

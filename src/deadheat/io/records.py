@@ -202,11 +202,6 @@ def column_of(
     )
 
 
-def records_of_mapping(mapping: Mapping[str, Mapping[str, Any]], name: str) -> Records:
-    """Return a dict of dicts as records, with its keys in the column `name`."""
-    return Records([{**row, name: key} for key, row in mapping.items()])
-
-
 def as_text(value: object) -> str | None:
     """Return a value as text, or None for null and NaN; booleans as JSON writes them.
 

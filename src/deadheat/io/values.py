@@ -485,8 +485,7 @@ class DecimalColumn:
     name: str
     path: Path
     has_semicolons: bool
-    _lines: dict[str, int] = field(default_factory=dict)  # on which each mark was found first
-    _grouped: str = ""  # the first number that may have grouped thousands
+    _first: dict[str, tuple[str, int]] = field(default_factory=dict)  # number with each mark, and its line
     _may_be_grouped: bool = True
 
     def plain(self, text: str, line: int) -> str:
@@ -510,14 +509,12 @@ class DecimalColumn:
     def _of_unknown_mark(self, text: str, line: int) -> str:
         marks = [mark for mark in MARKS if mark in text]
         for mark in marks:
-            self._lines.setdefault(mark, line)
-            self._grouped = self._grouped or text
+            self._first.setdefault(mark, (text, line))
         self._may_be_grouped &= (_GROUPED[marks[0]] if marks else _SHORT).fullmatch(text) is not None
-        if len(self._lines) > 1:
+        if len(self._first) > 1:
+            (_, comma), (_, point) = (self._first[mark] for mark in MARKS)
             raise self._error(
-                f"column {self.name!r} has numbers with commas (line {self._lines[',']}) and with points"
-                f" (line {self._lines['.']})",
-                line,
+                f"column {self.name!r} has numbers with commas (line {comma}) and with points (line {point})", line
             )
         if any(text.count(mark) > 1 for mark in marks):
             raise self._error(f"column {self.name!r} has {text!r}", line)
@@ -534,8 +531,7 @@ class DecimalColumn:
 
     def notes(self) -> tuple[str, ...]:
         """Return which mark was taken for the decimal mark; raise if the marks may as well group thousands."""
-        if self._grouped and self._may_be_grouped:
-            (mark, line), *_ = self._lines.items()
-            both = f"{self._grouped.replace(mark, '')} or {self._grouped.replace(mark, '.').rstrip('0').rstrip('.')}"
-            raise self._error(f"column {self.name!r} can be read in two ways: {self._grouped!r} is {both}", line)
-        return tuple(f"column {self.name!r}: {mark!r} is the decimal mark" for mark in self._lines)
+        for mark, (text, line) in self._first.items() if self._may_be_grouped else ():
+            both = f"{text.replace(mark, '')} or {text.replace(mark, '.').rstrip('0').rstrip('.')}"
+            raise self._error(f"column {self.name!r} can be read in two ways: {text!r} is {both}", line)
+        return tuple(f"column {self.name!r}: {mark!r} is the decimal mark" for mark in self._first)

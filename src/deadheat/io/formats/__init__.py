@@ -271,15 +271,12 @@ def tag_of(path: str | Path) -> str | None:
     path = Path(path)
     if not path.is_file() or chosen_format(path) not in {"trec", "tsv"}:
         return None
-    rows = [row for row in _end(path).split(b"\n") if row.split()]
+    if plain_head(path) is None:
+        end = b"".join(deque(blocks(path), 1))
+    else:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - HEAD))
+            end = file.read()
+    rows = [row for row in end.split(b"\n") if row.split()]
     fields = rows[-1].split() if rows else []
     return fields[-1].decode("utf-8", "replace") if len(fields) == len(TREC_FIELDS["run"]) else None
-
-
-def _end(path: Path) -> bytes:
-    """Return the last bytes of a file, unpacked."""
-    if plain_head(path) is None:
-        return b"".join(deque(blocks(path), 1))
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - HEAD))
-        return file.read()
