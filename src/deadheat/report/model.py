@@ -524,12 +524,9 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
     if not others:
         return first
     shared = [fact for fact in first.facts if all(fact in one.facts for one in others)]
-    tables, facts = list[Table](), list(shared)
+    facts = list(shared)
     n_having = Counter(key for one in reports.values() for key in {table.key for table in one.tables})
     for name, one in reports.items():
-        tables += [
-            table if n_having[table.key] == 1 else replace(table, key=f"{table.key}_by_{name}") for table in one.tables
-        ]
         heading = ""
         for fact in one.facts:
             heading = (
@@ -539,6 +536,11 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
                 key, text = fact.key and f"{fact.key}_by_{name}", fact.text
                 of = "" if not text or text.startswith("by ") else f"by {name}: "
                 facts.append(replace(fact, key=key, heading=text and heading, text=of + text))
+    tables = (
+        table if n_having[table.key] == 1 else replace(table, key=f"{table.key}_by_{name}")
+        for name, one in reports.items()
+        for table in one.tables
+    )
     return replace(
         first,
         tables=tuple(tables),

@@ -334,29 +334,26 @@ def _undefined(one: Stability) -> str | None:
 
 
 def _per_query(profile: TieProfile) -> Table:
-    frame, labels = profile.per_query(), [QUERY]
-    columns: tuple[Column, ...] = OF_QUERY
-    if profile.rule is not None:
-        labels = [QUERY, MEASURE]
-        columns = (
-            OF_QUERY[0],
-            Column("n_relevant", "rel"),
-            *OF_QUERY[1:],
-            Column("exact", "exact"),
-            *(replace(column, is_data=True) for column in TIES),
-            Column("traditional", RULES[profile.rule]),
-            Column("difference", "difference"),
-            Column("rule", "rule", is_data=True),
-        )
-        frame = frame.sort("query_id", maintain_order=True)
+    frame = profile.per_query()
+    if profile.rule is None:
+        return tabulate("per_query", [QUERY], OF_QUERY, frame.to_dicts(), title="Queries")
+    columns = (
+        OF_QUERY[0],
+        Column("n_relevant", "rel"),
+        *OF_QUERY[1:],
+        Column("exact", "exact"),
+        *(replace(column, is_data=True) for column in TIES),
+        Column("traditional", RULES[profile.rule]),
+        Column("difference", "difference"),
+        Column("rule", "rule", is_data=True),
+    )
     counts = {one.measure.label for one in profile.decided if one.measure.total}
-    rows = frame.to_dicts()
-    for row in rows:
-        if row.get("measure") in counts:
-            row |= {
-                key: count_cell(value) for key, value in row.items() if isinstance(value, float) and key != "tie_ratio"
-            }
-    return tabulate("per_query", labels, columns, rows, title="Queries")
+    values = ("exact", "traditional", "difference", *OF_TIES)
+    rows = [
+        row | ({name: count_cell(row[name]) for name in values} if row["measure"] in counts else {})
+        for row in frame.sort("query_id", maintain_order=True).to_dicts()
+    ]
+    return tabulate("per_query", [QUERY, MEASURE], columns, rows, title="Queries")
 
 
 def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name: str) -> Report:

@@ -388,25 +388,22 @@ def _tie_table(subject: Subject) -> Table:
 
 def _strata_tables(subject: Subject) -> list[Table]:
     """Return the systems of each stratum, measure by measure; none without columns to report by."""
-    tables: list[Table] = []
-    for columns in subject.groupings if subject.queries is not None else ():
-        if subject.comparison is None:
-            held = parts_of((), list(subject.strata(columns).values()), IntervalOptions())
-            tables.append(
-                tabulate_scores(
-                    held,
-                    subject.ranked,
-                    subject.measures,
-                    columns=columns,
-                    smallest=SMALLEST,
-                    level=IntervalOptions.confidence_level,
-                )
-            )
-            continue
-        of_all = strata_of(subject.comparison, columns, subject.queries)
-        found = {keys_of(key): part for key, part in of_all.items()}
-        tables += [list_systems(found, columns_of_strata(columns), measure) for measure in subject.measures]
-    return tables
+    groupings = () if subject.queries is None else subject.groupings
+    if subject.comparison is None:
+        level = IntervalOptions.confidence_level
+        every = {
+            columns: parts_of((), list(subject.strata(columns).values()), IntervalOptions()) for columns in groupings
+        }
+        return [
+            tabulate_scores(held, subject.ranked, subject.measures, columns=columns, smallest=SMALLEST, level=level)
+            for columns, held in every.items()
+        ]
+    compared = {columns: strata_of(subject.comparison, columns, subject.queries) for columns in groupings}
+    return [
+        list_systems({keys_of(key): part for key, part in own.items()}, columns_of_strata(columns), measure)
+        for columns, own in compared.items()
+        for measure in subject.measures
+    ]
 
 
 @shows(History, among=PAGES)

@@ -324,10 +324,9 @@ def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Tab
         *([Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []),
     )
     moved = rows.sort(pl.col("kind") == "best", maintain_order=True).to_dicts()
-    title = f"{measure.label}: what fell and rose, {system} - {baseline}"
     pair = next(one for one in comparison.pairs if one.measure == measure.label)
-    if max(pair.wins, pair.losses) > MOST:
-        title += f"; the first {MOST} of {counted(pair.losses, 'loss', 'losses')} and of {counted(pair.wins, 'win')}"
+    first = f"; the first {MOST} of {counted(pair.losses, 'loss', 'losses')} and of {counted(pair.wins, 'win')}"
+    title = f"{measure.label}: what fell and rose, {system} - {baseline}{first * (max(pair.wins, pair.losses) > MOST)}"
     tables = [tabulate("moved", (kind, QUERY), columns, moved, title=title, has_blocks=True)] if moved else []
     for name, found in ({} if comparison.together is None else comparison.together.changes).items():
         documents = found.documents.sort("query_id", "doc_id")
