@@ -198,22 +198,24 @@ def _columns(parts: Parts, heading: str = "mean") -> list[Column]:
 
 def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
     """Return a row for every system, in each part the best one first; their bars share one scale."""
-    rows: list[dict[str, Any]] = []
-    for stratum, part in parts.items():
-        for name in best_first(part.evaluations, measure):
-            scores = part.evaluations[name][measure]
-            one = reported_interval(scores, part.intervals[name, measure.label])
-            rows.append(
-                {
-                    "stratum": stratum,
-                    "system": name,
-                    "measure": measure.label,
-                    "mean": as_cell(scores),
-                    "ci": span_of(one),
-                    "ties": span_of_ties(scores),
-                    **{key: getattr(one, attribute) for key, attribute in OF_INTERVAL.items()},
-                }
-            )
+    found = [
+        (stratum, name, part.evaluations[name][measure], part.intervals[name, measure.label])
+        for stratum, part in parts.items()
+        for name in best_first(part.evaluations, measure)
+    ]
+    intervals = [reported_interval(scores, interval) for *_, scores, interval in found]
+    rows = [
+        {
+            "stratum": stratum,
+            "system": name,
+            "measure": measure.label,
+            "mean": as_cell(scores),
+            "ci": span_of(one),
+            "ties": span_of_ties(scores),
+            **{key: getattr(one, attribute) for key, attribute in OF_INTERVAL.items()},
+        }
+        for (stratum, name, scores, _), one in zip(found, intervals, strict=True)
+    ]
     drawn = bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows])
     return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
 
@@ -584,7 +586,7 @@ def _once_more(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
         yield said("once more", f"running both systems again would {text}")
 
 
-def _of_ties(parts: Parts) -> Iterator[Fact]:
+def _of_ties(parts: Parts) -> list[Fact]:
     """Say how many differences ties can reverse."""
     placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
     open_, total = [pair for _, pair in placed if pair.can_flip], counted(len(placed), "difference")
@@ -592,8 +594,7 @@ def _of_ties(parts: Parts) -> Iterator[Fact]:
         # a difference of 0 has no sign to reverse
         moved = sum(abs(pair.difference) <= NEGLIGIBLE_DIFFERENCE and pair.tie_standard_error > 0 for _, pair in placed)
         also = f"; orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
-        yield said("reversed", f"none: no order of equal scores reverses any of {total}{also}")
-        return
+        return [said("reversed", f"none: no order of equal scores reverses any of {total}{also}")]
     likely = sum(pair.flip_probability >= LIKELY for _, pair in placed)
     errors = {name: [one.flip_standard_error for one in open_ if one.flip_method == name] for name in FLIP_METHODS}
     how = "; ".join(
@@ -601,10 +602,9 @@ def _of_ties(parts: Parts) -> Iterator[Fact]:
         for name, own in errors.items()
         if own
     )
-    yield said(
-        "reversed",
+    can_be = (
         f"{len(open_)} of {total} by some order of the ties; {likely} with a probability of {LIKELY:.0%} or more if"
-        f" ties are broken at random ({how})",
+        f" ties are broken at random ({how})"
     )
     n_vague = sum(one.flip_method == "normal" and one.flip_standard_error > VAGUE for _, one in placed)
     vague = (
@@ -613,7 +613,11 @@ def _of_ties(parts: Parts) -> Iterator[Fact]:
     )
     by_id = [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]
     reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(len(by_id), 'pair')}: {three(by_id)}"
-    yield from (note("reversed", vague if n_vague else ""), said("by id", reversed_by_id if by_id else ""))
+    return [
+        said("reversed", can_be),
+        note("reversed", vague if n_vague else ""),
+        said("by id", reversed_by_id if by_id else ""),
+    ]
 
 
 def _of_labels(parts: Parts) -> list[Fact]:

@@ -265,12 +265,12 @@ def list_queries(comparison: Comparison, n: int, texts: Mapping[str, str], *, fo
 
 def list_ranks(comparison: Comparison, columns: Sequence[str], parts: Comparisons) -> Table:
     """Return the rank of each system with its interval, the best first; of each stratum if there are any."""
-    rows = []
-    for stratum, part in parts.items():
-        found = part.rank_intervals().to_dicts()
-        of_measure = {name: place for place, name in enumerate(dict.fromkeys(row["measure"] for row in found))}
-        found.sort(key=lambda row: (of_measure[row["measure"]], row["rank"] is None, row["rank"]))
-        rows += [{**row, "stratum": keys_of(stratum)} for row in found]
+    rows = [
+        {**row, "stratum": keys_of(stratum)}
+        for stratum, part in parts.items()
+        for own in part.rank_intervals().partition_by("measure", maintain_order=True)
+        for row in own.sort("rank", nulls_last=True, maintain_order=True).to_dicts()
+    ]
     return tabulate(
         "ranks",
         (*columns_of_strata(columns), MEASURE, SYSTEM),
@@ -346,9 +346,8 @@ def report_compact(
     names = best_first(comparison.evaluations, comparison.measures[0])
     baseline = comparison.design.baseline
     letters = dict(zip(names, LETTERS, strict=False)) if baseline is None and 1 < len(names) <= len(LETTERS) else {}
-    rows: list[dict[str, Any]] = []
-    for stratum, part in parts.items():
-        cells = {
+    cells = {
+        stratum: {
             one.label: _cells(
                 one,
                 {name: part.evaluations[name][one].reported() for name in names},
@@ -357,15 +356,18 @@ def report_compact(
             )
             for one in part.measures
         }
-        rows += [
-            {
-                "stratum": keys_of(stratum),
-                "system": f"{name} {OF_BASELINE}" if name == baseline else name,
-                "letter": letters.get(name),
-                "cells": {measure: column[name] for measure, column in cells.items()},
-            }
-            for name in names
-        ]
+        for stratum, part in parts.items()
+    }
+    rows: list[dict[str, Any]] = [
+        {
+            "stratum": keys_of(stratum),
+            "system": f"{name} {OF_BASELINE}" if name == baseline else name,
+            "letter": letters.get(name),
+            "cells": {measure: column[name] for measure, column in own.items()},
+        }
+        for stratum, own in cells.items()
+        for name in names
+    ]
     marks = "".join(cell.marks for row in rows for cell in row["cells"].values() if cell is not None)
     table = tabulate(
         "comparison",

@@ -149,13 +149,15 @@ def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "ju
     """Return a row for each judge, with the intervals of what is most asked for."""
     spares = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
     counts = ("n_queries", "only_human", "only_judge")
-    columns = [Column("n_documents", "documents"), *(Column(name, name, is_data=True) for name in counts)]
-    for name in STATISTICS:
-        spare, is_data = spares.get(name, 3), name not in spares
-        columns += [
-            Column(name, name.replace("_", " "), is_data=is_data, spare=spare),
-            replace(_ends_of(name, level, spare + 3), is_data=is_data),
-        ]
+    columns = [
+        Column("n_documents", "documents"),
+        *(Column(name, name, is_data=True) for name in counts),
+        *(
+            replace(column, is_data=name not in spares)
+            for name, spare in {**dict.fromkeys(STATISTICS, 3), **spares}.items()
+            for column in (Column(name, name.replace("_", " "), spare=spare), _ends_of(name, level, spare + 3))
+        ),
+    ]
     rows = [
         {
             "judge": name,

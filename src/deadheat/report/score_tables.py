@@ -269,10 +269,9 @@ def _cells(
         **{of_ties: as_cell(scores, of_ties) for of_ties in OF_TIES},
         **{key: None if is_total else getattr(interval, attribute, None) for key, attribute in DETAILS.items()},
     }
-    if scores.has_unjudged_bounds:
-        cells["unjudged"] = Span(scores.mean_unjudged_min, scores.mean_unjudged_max)
-    elif scores.unjudged is not None:
-        cells["unjudged"] = NOTHING
+    if scores.unjudged is not None:
+        has_ends = scores.has_unjudged_bounds
+        cells["unjudged"] = Span(scores.mean_unjudged_min, scores.mean_unjudged_max) if has_ends else NOTHING
     for other in beside:
         apart = difference_of(scores, other[name].select(members(other.query_ids, evaluation.query_ids)), other.ties)
         cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}

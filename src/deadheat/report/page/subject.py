@@ -198,10 +198,10 @@ class Subject:
     @cached_property
     def deciding(self) -> list[int]:
         """The queries that decide most between the duel's systems, then between all; of one system the worst."""
-        span, names = np.zeros(len(self.query_ids)), self.duel or self.ranked[:1]
-        for name in names:  # how far tie order alone can move their values
-            scores = self.evaluations[name][self.main]
-            span += np.nan_to_num(self.of_all_queries(scores, scores.tie_max - scores.tie_min))
+        names = self.duel or self.ranked[:1]
+        looked_at = [self.evaluations[name][self.main] for name in names]
+        moved = [self.of_all_queries(one, one.tie_max - one.tie_min) for one in looked_at]
+        span = np.nan_to_num(moved).sum(axis=0)  # how far tie order alone can move their values
         every = {
             name: self.of_all_queries(one[self.main], one[self.main].values) for name, one in self.evaluations.items()
         }
