@@ -22,6 +22,7 @@ from deadheat.report.model import (
     Fact,
     Span,
     count_cell,
+    first_true,
     format_cell,
     note,
     said,
@@ -538,14 +539,16 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         text = f"{named(unanswerable)}, left out of {', '.join(asking)}; Abstain judges them" if asking else ""
         yield Fact("queries_unanswerable", {"queries": unanswerable, "left_out_of": asking}, "no answer", text)
     for (alike_ids, where, is_right), measures in alike.items():
-        effect = "count as 0" if all(one.higher_is_better for one in measures) else "count as the worst value"
-        if are_skipped:
-            effect = "left out"
-        elif is_right:
-            effect = "count as 1 where nothing is retrieved, else as 0"
+        effects = {
+            "left out": are_skipped,
+            "count as 1 where nothing is retrieved, else as 0": is_right,
+            "count as 0": all(one.higher_is_better for one in measures),
+        }
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
         if alike_ids:
-            yield note("nothing relevant", f"{named(alike_ids)}, {effect}{of}{where}")
+            yield note(
+                "nothing relevant", f"{named(alike_ids)}, {first_true(effects, 'count as the worst value')}{of}{where}"
+            )
 
 
 def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...], str]:

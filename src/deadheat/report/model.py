@@ -604,6 +604,17 @@ def _number(cell: NumberCell, digits: int, empty: str) -> str:
     return shown + cell.marks
 
 
+def first_true(texts: Mapping[str, object], otherwise: str = "") -> str:
+    """Return the first of some texts whose condition holds.
+
+    Examples
+    --------
+    >>> first_true({"none": False, "few": True, "some": True}), first_true({"none": False}, "many")
+    ('few', 'many')
+    """
+    return next((text for text, holds in texts.items() if holds), otherwise)
+
+
 def ranks(low: int | None, high: int | None) -> str:
     """Return from which rank to which as text, 2-5; empty if it is not known."""
     return "" if low is None else f"{low}" if low == high else f"{low}-{high}"

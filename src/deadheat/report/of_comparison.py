@@ -49,6 +49,7 @@ from deadheat.report.model import (
     Table,
     bars,
     error_of_share,
+    first_true,
     format_cell,
     notation_of,
     note,
@@ -533,13 +534,14 @@ def tell_tests(
 
 def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
     """Return the test, how it found p values, and which differences these account for."""
-    n_exact, how = sum(pair.exact_p_value for pair in pairs), ""
-    if design.test == "wilcoxon":
-        how = f", by the normal distribution for {len(pairs) - n_exact} of {counted(len(pairs), 'difference')}"
-    elif design.test in RESAMPLED:
-        how = f", {design.n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0)
-    if how and 0 < n_exact == len(pairs):
-        how = ", exact"
+    n_exact = sum(pair.exact_p_value for pair in pairs)
+    is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLED
+    hows = {
+        ", exact": (is_normal or is_resampled) and 0 < n_exact == len(pairs),
+        f", by the normal distribution for {len(pairs) - n_exact} of {counted(len(pairs), 'difference')}": is_normal,
+        f", {design.n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
+    }
+    how = first_true(hows)
     return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected_by(design, has_strata=has_strata)}"
 
 

@@ -35,6 +35,7 @@ from deadheat.report.model import (
     Fact,
     Report,
     Table,
+    first_true,
     format_cell,
     notation_of,
     note,
@@ -404,13 +405,15 @@ def _grouped(grouping: Grouping) -> list[Fact]:
         is_known = grouping.languages or grouping.has_clusters
         by = "" if is_known else f"none: --by names no column of {grouping.source}, which tells no language"
     lacking = () if grouping.strata else grouping.without_language
-    of_languages = f"{names}: kept apart; --pool-languages averages over them"
-    if len(grouping.languages) < 2:
-        of_languages = f"{names}; {named(lacking)} without one averaged with it" if names and lacking else ""
-    elif grouping.language_column is None:
-        of_languages = f"{names}: averaged together, as asked"
-    elif grouping.language_column in grouping.asked:
-        of_languages = ""
+    is_one = len(grouping.languages) < 2
+    of_languages = first_true(
+        {
+            f"{names}; {named(lacking)} without one averaged with it": is_one and names and lacking,
+            "": is_one or grouping.language_column in grouping.asked,
+            f"{names}: averaged together, as asked": grouping.language_column is None,
+        },
+        f"{names}: kept apart; --pool-languages averages over them",
+    )
     of_all = [
         Fact("queries_table", grouping.source),
         Fact("by", list(grouping.columns), "strata", by),

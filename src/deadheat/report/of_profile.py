@@ -40,6 +40,7 @@ from deadheat.report.model import (
     Span,
     Table,
     count_cell,
+    first_true,
     format_cell,
     note,
     said,
@@ -156,35 +157,29 @@ def _recommended(profile: TieProfile, digits: int | None) -> list[Fact]:
     ]
 
 
-def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> Iterator[Fact]:
+def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> list[Fact]:
     """Say whether ties have to be counted exactly, and what a rule that only counts queries with ties would say."""
     decided = f"in {found.n_decided:,} of {counted(found.n_queries, 'query', 'queries')}"
     ends = " and ".join(format_cell(end, digits) for end in (found.low, found.high))
-    if found.is_exact:
-        text = (
-            f"count ties exactly: their order alone moves {found.measure.label} between {ends}, and decides it"
-            f" {decided}"
-        )
-    elif any(one.n_queries for one in profile.decided):
-        text = (
-            f"any rule for ties will do for means: their order moves none by {VISIBLE:g} or more, but decides"
-            f" {found.measure.label} {decided}"
-        )
-    else:
-        text = "any rule for ties will do: no order of equal scores changes any value"
-    yield Fact(
-        "recommendation",
-        {
-            "is_exact": found.is_exact,
-            "measure": found.measure.label,
-            "tie_min": found.low,
-            "tie_max": found.high,
-            "n_queries": found.n_decided,
-            "n_evaluated": found.n_queries,
-        },
-        "recommendation",
-        text,
+    exactly = (
+        f"count ties exactly: their order alone moves {found.measure.label} between {ends}, and decides it {decided}"
     )
+    for_means = (
+        f"any rule for ties will do for means: their order moves none by {VISIBLE:g} or more, but decides"
+        f" {found.measure.label} {decided}"
+    )
+    advice = first_true(
+        {exactly: found.is_exact, for_means: any(one.n_queries for one in profile.decided)},
+        "any rule for ties will do: no order of equal scores changes any value",
+    )
+    held = {
+        "is_exact": found.is_exact,
+        "measure": found.measure.label,
+        "tie_min": found.low,
+        "tie_max": found.high,
+        "n_queries": found.n_decided,
+        "n_evaluated": found.n_queries,
+    }
     is_exact, n_with_ties, limit = found.is_exact_by_rule_of_thumb, found.n_with_ties, f"{RULE_OF_THUMB}%"
     wrong = "it counts ties that decide nothing too" if is_exact else "it does not see what these ties decide"
     text = (
@@ -193,12 +188,16 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
         f" {f'more than {limit}: count ties exactly' if is_exact else f'not more than {limit}: any rule will do'}"
         + ("" if found.agrees else f"; {wrong}")
     )
-    yield Fact(
-        "rule_of_thumb",
-        {"is_exact": is_exact, "percent": RULE_OF_THUMB, "n_queries_with_ties": n_with_ties, "agrees": found.agrees},
-        f"{limit} rule",
-        text,
-    )
+    by_rule = {
+        "is_exact": is_exact,
+        "percent": RULE_OF_THUMB,
+        "n_queries_with_ties": n_with_ties,
+        "agrees": found.agrees,
+    }
+    return [
+        Fact("recommendation", held, "recommendation", advice),
+        Fact("rule_of_thumb", by_rule, f"{limit} rule", text),
+    ]
 
 
 def _facts(profile: TieProfile, missing: str) -> list[Fact]:

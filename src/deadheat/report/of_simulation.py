@@ -110,11 +110,13 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
 
 def _largest_error(found: CoarseningProfile) -> str:
     """Return where breaking ties by document id is off most, in few words."""
-    known = [row for row in found.rows if not math.isnan(row.error)]
-    if not known:
-        return ""
-    most = max(known, key=lambda row: abs(row.error))
-    return f"{most.run}, {most.scores}: ties broken by document id move {most.measure} by {most.error:+.4f}."
+    known = (row for row in found.rows if not math.isnan(row.error))
+    most = max(known, key=lambda row: abs(row.error), default=None)
+    return (
+        ""
+        if most is None
+        else f"{most.run}, {most.scores}: ties broken by document id move {most.measure} by {most.error:+.4f}."
+    )
 
 
 def _facts(found: CoarseningProfile) -> list[Fact]:
