@@ -566,14 +566,14 @@ def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
 
 
 def _why_doubtful(pair: Pair) -> str:
-    units = "queries" if pair.n_clusters is None else "clusters"
-    if n_units(pair) < FEWEST:
-        return f"fewer than {FEWEST} {units} prove nothing"
-    if not pair.low < pair.high:
-        return f"one difference in all {units} does not say how others vary"
-    if stats.is_doubtful(np.array([pair.skewness]), np.array([n_units(pair)]), "t")[0]:
-        return f"too skewed for so few {units}, a t test rules out rare large differences too easily"
-    return ""
+    units, n = "queries" if pair.n_clusters is None else "clusters", n_units(pair)
+    is_skewed = stats.is_doubtful(np.array([pair.skewness]), np.array([n]), "t")[0]
+    whys = {
+        f"fewer than {FEWEST} {units} prove nothing": n < FEWEST,
+        f"one difference in all {units} does not say how others vary": not pair.low < pair.high,
+        f"too skewed for so few {units}, a t test rules out rare large differences too easily": is_skewed,
+    }
+    return first_true(whys)
 
 
 def _once_more(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:

@@ -29,6 +29,7 @@ from deadheat.report.model import (
     Row,
     Span,
     Table,
+    first_true,
     format_cell,
     note,
     p_value,
@@ -461,9 +462,8 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     said = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
     none = f"No difference from {design.baseline} is significant."
     than = f"{', '.join(said)} than {design.baseline}." if said else none
-    decided = TIERS if len(comparison.evaluations) > len(LETTERS) else BEATEN
-    if not marks:
-        decided = "No difference between two systems is significant."
+    has_tiers = len(comparison.evaluations) > len(LETTERS)
+    decided = first_true({"No difference between two systems is significant.": not marks, TIERS: has_tiers}, BEATEN)
     test = TESTS[design.test] if TESTS[design.test][0].isupper() else f"a {TESTS[design.test]}"
     clusters = "" if n_clusters is None else f", by {counted(n_clusters, 'cluster')}"
     level, corrected = f"{1 - design.confidence_level:.3g}", corrected_by(design, has_strata=len(parts) > 1)

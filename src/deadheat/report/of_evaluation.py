@@ -327,14 +327,13 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
         return
     of_error, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
     stratum = {"stratum": list(labels)} if labels else {}
-    text = "none would grow if ties were broken at random"
-    if of_error:
-        text = (
-            f"{measure} of {run}{inside(labels)}: {format_cell(interval.query_standard_error, digits)} from the choice"
-            f" of queries; breaking its ties at random would add {format_cell(interval.tie_standard_error, digits)},"
-            f" {format_cell(share(of_error))} of the squared error" + ", the largest share here" * (len(shares) > 1)
-        )
+    grows = (
+        f"{measure} of {run}{inside(labels)}: {format_cell(interval.query_standard_error, digits)} from the choice"
+        f" of queries; breaking its ties at random would add {format_cell(interval.tie_standard_error, digits)},"
+        f" {format_cell(share(of_error))} of the squared error" + ", the largest share here" * (len(shares) > 1)
+    )
     value = {"run": run, **stratum, **notation_of(measure), "tie_share": of_error}
+    text = grows if of_error else "none would grow if ties were broken at random"
     yield Fact("largest_tie_share", value, "errors", text)
 
 
@@ -400,10 +399,10 @@ def _averages(grouping: Grouping) -> Iterator[Table]:
 def _grouped(grouping: Grouping) -> list[Fact]:
     """Return the facts about strata and languages."""
     columns, names = " and ".join(grouping.columns), ", ".join(grouping.languages)
-    by = f"by {columns}, from {grouping.source}"
-    if not grouping.strata:
-        is_known = grouping.languages or grouping.has_clusters
-        by = "" if is_known else f"none: --by names no column of {grouping.source}, which tells no language"
+    by = first_true(
+        {f"by {columns}, from {grouping.source}": grouping.strata, "": grouping.languages or grouping.has_clusters},
+        f"none: --by names no column of {grouping.source}, which tells no language",
+    )
     lacking = () if grouping.strata else grouping.without_language
     is_one = len(grouping.languages) < 2
     of_languages = first_true(

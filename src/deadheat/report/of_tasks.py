@@ -21,6 +21,7 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    first_true,
     format_cell,
     note,
     p_value,
@@ -176,9 +177,11 @@ def _ranking(found: Leaderboard) -> Table:
 
 def _sampled(found: Leaderboard) -> str:
     """Return what was resampled."""
-    if found.sampling == "fixed":
-        return "queries within each task; tasks are fixed"
-    return "tasks, and queries within each" if found.has_queries else "tasks alone; their queries are not known"
+    whats = {
+        "queries within each task; tasks are fixed": found.sampling == "fixed",
+        "tasks, and queries within each": found.has_queries,
+    }
+    return first_true(whats, "tasks alone; their queries are not known")
 
 
 def _caption(found: Leaderboard) -> str:
@@ -194,9 +197,8 @@ def _caption(found: Leaderboard) -> str:
 
 def _facts(found: Leaderboard) -> list[Fact]:
     weights, names = dict(zip(found.tasks, found.shares.tolist(), strict=True)), list(dict.fromkeys(found.groups))
-    how = "all tasks count the same" if len({round(one, 12) for one in weights.values()}) == 1 else "given"
-    if names:
-        how = f"{counted(len(names), 'group')} count the same: {three(names)}; within each, tasks by their weights"
+    by_group = f"{counted(len(names), 'group')} count the same: {three(names)}; within each, tasks by their weights"
+    are_equal = len({round(one, 12) for one in weights.values()}) == 1
     over = "tasks of a group, then over groups" if names else "tasks"
     direction = "" if found.higher_is_better else "; less is better"
     allowed = f"what simultaneous {found.confidence_level:.0%} intervals of all differences allow (Mogstad et al. 2024)"
@@ -207,7 +209,12 @@ def _facts(found: Leaderboard) -> list[Fact]:
     unknown = "not known of these values" if found.tie_min is None else "not told where values are missing"
     return [
         Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {three(list(found.tasks))}"),
-        Fact("shares", weights, "weights", how),
+        Fact(
+            "shares",
+            weights,
+            "weights",
+            first_true({by_group: names, "all tasks count the same": are_equal}, "given"),
+        ),
         said("mean", f"over {over}, of {found.measure}{direction}"),
         *(
             [warning("ranks", f"no intervals and tiers: {found.unknown}")]
