@@ -101,7 +101,7 @@ def test_a_dict_of_splits_is_refused() -> None:
 
 
 def test_records_of_mixed_types() -> None:
-    with pytest.raises(ColumnError, match="records: column 'query_id' holds values of several types: str, int"):
+    with pytest.raises(ColumnError, match=r"records: column 'query_id' holds values of several types, .*got str, int"):
         dh.Run([*ROWS, {"query_id": 7, "doc_id": "x", "score": 1.0}])
 
 

@@ -323,7 +323,8 @@ def _column(name: str, values: list[Any], where: str) -> pl.Series:
     except (TypeError, ValueError, pl.exceptions.PolarsError):  # among them UnicodeEncodeError
         unread = "a type that cannot be read, or text that UTF-8 cannot hold"
         raise ColumnError(
-            f"column {name!r} holds values of {'several types' if len(types) > 1 else unread}: {', '.join(types)}",
+            f"column {name!r} holds values of {'several types' if len(types) > 1 else unread}",
+            given=Plain(", ".join(types)),
             allowed="text, or numbers",
             path=where,
         ) from None
