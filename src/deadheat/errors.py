@@ -282,6 +282,8 @@ class DeadheatError(Exception):
         The file that holds the offending data.
     line : int, optional
         Its 1-based line.
+    measure : str, optional
+        The measure whose parameter or values it is about: its name comes first.
     """
 
     longest_given = LONGEST_GIVEN
@@ -298,6 +300,7 @@ class DeadheatError(Exception):
         python: str | None = None,
         path: str | Path | None = None,
         line: int | None = None,
+        measure: str | None = None,
     ) -> None:
         super().__init__(problem)  # `copy` and `pickle` call it with this alone; the other parts are in its dict
         self.problem = problem
@@ -310,6 +313,7 @@ class DeadheatError(Exception):
         self.python = python
         self.path = None if path is None else Path(path)
         self.line = line
+        self.measure = measure
 
     def __str__(self) -> str:
         return self.told()
@@ -318,6 +322,7 @@ class DeadheatError(Exception):
         """Return the message, worded for Python or with the options of a command, with or without path and line."""
         place = "" if self.path is None or not has_place else f"{printable(str(self.path))}:"
         place += f"{self.line}: " if place and self.line is not None else " " * bool(place)
+        place += f"{self.measure}: " if self.measure else ""
         choices = () if isinstance(self.allowed, str | None) else tuple(self.allowed)
         allowed = f"one of {', '.join(map(repr, choices))}" if choices else str(self.allowed or "")
         if self.argument:
@@ -408,22 +413,7 @@ class ParameterError(DeadheatError, ValueError):
 
 
 class MeasureError(ParameterError):
-    """A measure's notation cannot be read, or one of its parameters is wrong.
-
-    Attributes
-    ----------
-    measure : str or None
-        Its name, if the error is about a parameter.
-    """
-
-    def __init__(self, problem: str | None = None, *, measure: str | None = None, **parts: Any) -> None:  # noqa: ANN401 - those of its base
-        super().__init__(problem, **parts)
-        self.measure = measure
-
-    def told(self, options: Options = None, *, has_place: bool = True) -> str:
-        """Return the message, with the name of the measure in front."""
-        text = super().told(options, has_place=has_place)
-        return text if self.measure is None else f"{self.measure}: {text}"
+    """A measure's notation cannot be read, or one of its parameters is wrong."""
 
 
 class UnknownMeasureError(MeasureError, KeyError):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from deadheat.io.formats import Format
 
-TAG = "deadheat"
 EITHER = {  # tables whose names are those of qrels and of a run
     "BEIR, whose qrels have a score too": {"query-id", "corpus-id", "score"},
     "Quepid, whose results have their ratings": {"Rating", "Doc Position"},
@@ -110,7 +109,7 @@ def convert(  # noqa: PLR0917 - click passes by name
         frame, told = _with_judgments(table, add, frame)
     _check_tag(tag, table.kind, written)
     with writing(target):
-        _write(frame, target, table.kind, written, tag or TAG)
+        _write(frame, target, table.kind, written, tag or "deadheat")
     what = "qrels" if table.kind == "qrels" else "a run"
     if bare := getattr(table, "bare", ()):
         told += f"; without {counted(len(bare), 'query', 'queries')} that no row can hold, with nothing relevant"

@@ -421,7 +421,6 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
     return paths
 
 
-MAX_DIGITS = 15
 ASCII = str.maketrans(  # for the symbols of formulas and drawings
     {"†": "+", "‡": "-", "↓": "(lower)", "∑": "sum", "∏": "prod", "≤": "<=", "∈": "in", "·": "*", "β": "beta", "…": "~"}
     | dict(zip("─├┤●┊┼", "-||o:+", strict=True))
@@ -463,7 +462,7 @@ def output_options(*parts: str, decimals: int = 4) -> Callable[[Any], Any]:
     exact = "json and csv" if "rows" in parts else "json"
     digits = click.option(
         "--digits",
-        type=click.IntRange(0, MAX_DIGITS),
+        type=click.IntRange(0, 15),
         help=f"Decimals; default {decimals}, but all of them in {exact}.",
     )
     return lambda command: format_option(*parts)(output_option(digits(command)))
