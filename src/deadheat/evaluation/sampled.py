@@ -50,8 +50,8 @@ def sampled_scores(
     users = counted.placements()
     lists, owner = users, np.arange(users.n_queries)
     if positives == "each":
-        own = _relevant(counted)
-        lists, owner = _alone(own).placements(), np.argsort(np.argsort(own.query_ids))[own.query]
+        lists = _alone(counted).placements()
+        owner = np.argsort(np.argsort(counted.query_ids))[counted.query[counted.relevance > 0]]
     size = np.maximum(np.bincount(owner, minlength=users.n_queries), 1)
     ranked = policies.apply(lists, conventions.ties, rng)
     found = []
@@ -100,15 +100,14 @@ def _refuse_other(measure: Measure) -> None:
         )
 
 
-def _relevant(counted: Counted) -> Counted:
-    """Return the judged documents of positive relevance; those of negative one are others, which are drawn."""
-    rows = np.flatnonzero(counted.relevance > 0)
-    parts = {name: getattr(counted, name)[rows] for name in ("query", "doc_ids", "relevance", "above", "tied")}
-    return replace(counted, **parts, lists=None)
-
-
 def _alone(counted: Counted) -> Counted:
-    """Return each judged document as a query of its own, without the other judged ones."""
+    """Return each relevant document as a query of its own, without the others.
+
+    Judged documents without positive relevance are others, which are drawn.
+    """
+    is_relevant = counted.relevance > 0
+    parts = {name: getattr(counted, name)[is_relevant] for name in ("query", "doc_ids", "relevance", "above", "tied")}
+    counted = replace(counted, **parts, lists=None)
     is_in = counted.tied > 0
     query, above = counted.query[is_in], counted.above[is_in]
     _, tie, sizes = np.unique(query * (above.max(initial=0) + 1) + above, return_inverse=True, return_counts=True)
