@@ -6,7 +6,7 @@ looked at.
 
 import unicodedata
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
@@ -109,12 +109,12 @@ DIFFERENCES: dict[str, Callable[[str], str]] = {
 }
 
 
-def nearly_equal(some: Iterable[str], others: Iterable[str], what: str = "query") -> str:
+def nearly_equal(some: Sequence[str], others: Sequence[str], what: str = "query") -> str:
     """Return how many ids of one side are ids of the other but for their form or case; empty if none is.
 
     Parameters
     ----------
-    some, others : iterable of str
+    some, others : sequence of str
         Without those that are equal.
     what : {"query", "document"}
 
@@ -125,12 +125,11 @@ def nearly_equal(some: Iterable[str], others: Iterable[str], what: str = "query"
     >>> nearly_equal(["Q1", "Q2"], ["q1", "q2"])
     "2 queries of the qrels and of the run differ only in case or in blanks around them: 'Q1' is 'q1'"
     """
-    own, those = list(some), list(others)
-    if not (own and those):
+    if not (some and others):
         return ""
     for difference, same in DIFFERENCES.items():
-        by_form = {same(one): one for one in those}
-        if found := [one for one in own if same(one) in by_form]:
+        by_form = {same(one): one for one in others}
+        if found := [one for one in some if same(one) in by_form]:
             differ = f"differ{'s' * (len(found) == 1)} only in {difference}"
             example = f"{found[0]!r}" + (f" is {by_form[same(found[0])]!r}" if difference == CASE else ONE_FORM)
             return f"{counted(len(found), what, NAMES[what])} of the qrels and of the run {differ}: {example}"

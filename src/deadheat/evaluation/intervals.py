@@ -310,9 +310,8 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
     labels = list(map(_text, found))
     if lacking := [query for query, label in zip(ids, labels, strict=True) if label is None]:
         problem = f"must name the cluster of every query; {len(lacking)} without one, such as {lacking[0]!r}"
-        if table is not None:
-            raise DataError(problem, argument="cluster", path=table.where)
-        raise ParameterError(problem, argument="cluster")
+        kind, path = (ParameterError, None) if table is None else (DataError, table.where)
+        raise kind(problem, argument="cluster", path=path)
     return np.unique(np.array(labels, np.str_), return_inverse=True)[1]
 
 
