@@ -164,9 +164,7 @@ class BPM(ScaledMeasure, PrefixMeasure, CutMeasure):
         last = self.k(placements)[found.query]
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            before = along(found.before[ties], seen)
-            for other, number in enumerate(seen):
-                before = before + along(found.levels[ties, other], seen) * number
+            before = found.with_seen(along(found.before[ties], seen), ties, seen)
             after = before + along(found.levels[ties, kind], seen)
             rank, k = along(found.above[ties] + j, seen), along(last[ties], seen)
             is_read = (before < self.T - NEARLY) & (rank <= k)

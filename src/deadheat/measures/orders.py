@@ -242,10 +242,6 @@ def _seed(given: Any) -> int:  # noqa: ANN401 - as above
     return int(given.integers(2**63) if isinstance(given, np.random.Generator) else as_rng("rng", given))  # type: ignore[arg-type]
 
 
-NAME = Only("a text without @ that is not another measure's name", _name)
-SEED = Only("a whole number from 0 on, or a numpy.random.Generator", _seed)
-
-
 @dataclass(frozen=True, repr=False)
 class Custom(OrdersMeasure, CutMeasure):
     """A measure given by a function, averaged over the tie orders by enumeration or by sampling.
@@ -278,7 +274,7 @@ class Custom(OrdersMeasure, CutMeasure):
     title: ClassVar[str] = "custom measure"
     range: ClassVar[tuple[float, float]] = (-np.inf, np.inf)
 
-    name: str = parameter(None, NAME, "what it is called")
+    name: str = parameter(None, Only("a text without @ that is not another measure's name", _name), "what it is called")
     function: Callable[..., float] = parameter(
         None,
         Only("a function of the relevance values in rank order", _function),
@@ -288,7 +284,9 @@ class Custom(OrdersMeasure, CutMeasure):
     max_orders: int | None = parameter(
         10_000, CUTOFF, "most orders that are enumerated, and number drawn beyond that; None: no limit"
     )
-    rng: "int | np.random.Generator" = parameter(0, SEED, "seed of the sampling")
+    rng: "int | np.random.Generator" = parameter(
+        0, Only("a whole number from 0 on, or a numpy.random.Generator", _seed), "seed of the sampling"
+    )
 
     def __repr__(self) -> str:
         return self.name + (f"@{self.cutoff}" if self.cutoff else "")

@@ -78,6 +78,10 @@ class GainTies(KindTies):
         before = scan_before(segment_sums(gains, starts), query[starts], np.add)
         return cls(query[starts], placements.tied[rows][starts], counts, levels, above[starts], before)
 
+    def with_seen(self, gains: FloatArray, ties: IntArray, seen: Sequence[IntArray]) -> FloatArray:
+        """Return gains, shaped as states are, with those of the documents that were seen in some ties."""
+        return sum((along(self.levels[ties, kind], seen) * number for kind, number in enumerate(seen)), gains)
+
 
 class PrefixMeasure(OrdersMeasure):
     """A sum over the ranks, divided by a constant of the query."""
@@ -233,18 +237,16 @@ class G(PrefixMeasure, GainMeasure):
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a gain: the documents of each of its gains."""
-        found_gains = GainTies.of(placements, gains_of(self.gain, placements.relevance))
-        of, before, levels = found_gains.query, found_gains.before, found_gains.levels
+        found = GainTies.of(placements, gains_of(self.gain, placements.relevance))
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            found = along(before[ties] + levels[ties, kind], seen)
-            for other, number in enumerate(seen):
-                found = found + along(levels[ties, other], seen) * number
-            cost = along(self._cost(placements, found_gains.above[ties] + j, of[ties]), seen)
+            own = found.levels[ties, kind]
+            gained = found.with_seen(along(found.before[ties] + own, seen), ties, seen)
+            cost = along(self._cost(placements, found.above[ties] + j, found.query[ties]), seen)
             # less is for states that no order reaches
-            return along(levels[ties, kind], seen) / np.log2(np.maximum(2 + cost - found, 2.0))
+            return along(own, seen) / np.log2(np.maximum(2 + cost - gained, 2.0))
 
-        return found_gains, added
+        return found, added
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
