@@ -244,6 +244,14 @@ def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
         (["--ci", "--confidence-level", "nan"], "got nan"),
         (["--ci", "--confidence-level", "95%"], "'95%'"),
         (["--ci", "--cluster", "document"], "give --queries FILE too"),
+        (
+            ["--ci", "--ci-method", "clopper-pearson", "--cluster", "document", "--queries", "queries.csv"],
+            "method='clopper-pearson' needs independent queries, got clusters; allowed here are",
+        ),
+        (
+            ["--ci", "--ci-method", "clopper-pearson", "-m", "Hit@1 RR"],
+            "is for measures that are 0 or 1 in every order (Hit, P@1), got RR; allowed here are 'auto', 'bca'",
+        ),
         (["--ci", "--ci-method", "clopper-pearson", "--n-resamples", "100"], "which takes no resamples"),
         (["--ci", "--format", "trec"], "--format trec has no place for what --ci adds"),
         (["--rng", "1"], "--rng is the seed of --ties random and of --ci, got --ties expected"),
@@ -254,22 +262,6 @@ def test_usage_is_checked_before_files_are_read(options: list[str], message: str
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
-
-
-def test_a_method_that_is_not_for_a_measure_or_for_clusters() -> None:
-    for options, message in (
-        (
-            ["--cluster", "document", "--queries", "queries.csv"],
-            "method='clopper-pearson' needs independent queries, got clusters; allowed here are",
-        ),
-        (
-            ["-m", "Hit@1 RR"],
-            "is for measures that are 0 or 1 in every order (Hit, P@1), got RR; allowed here are 'auto', 'bca'",
-        ),
-    ):
-        result = call(*EVALUATE, "--ci", "--ci-method", "clopper-pearson", *options)
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert message in result.stderr
 
 
 def test_one_run_is_saved_in_a_file(folder: Path) -> None:

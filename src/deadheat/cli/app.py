@@ -169,7 +169,7 @@ class App(click.Group):
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
         _buffer_stdout()
-        with _signals_as_exceptions():
+        with _signals_as_exceptions() as received:
             try:
                 code = super().main(args, prog_name, standalone_mode=False, **extra) or 0  # commands return None
                 if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
@@ -179,7 +179,7 @@ class App(click.Group):
             except BaseException as error:  # noqa: BLE001 - such as a full disk while --help is printed
                 known = isinstance(error, click.ClickException | click.exceptions.Exit | click.Abort)
                 code = _shown(error if known else _ending(error, self))
-        sys.exit(code)
+        sys.exit(received[0] if received else code)
 
 
 def error_message(error: DeadheatError, command: click.Command | None = None, *, has_place: bool = True) -> str:
@@ -230,22 +230,27 @@ def _shown(error: BaseException) -> int:
 
 
 @contextmanager
-def _signals_as_exceptions() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into an exception, so that temporary files are removed; what is ignored stays ignored."""
+def _signals_as_exceptions() -> Iterator[list[int]]:
+    """Turn SIGTERM and SIGHUP into an exception, so that temporary files are removed; what is ignored stays ignored.
+
+    Yields a list that receives the exit code, because Polars replaces the exception by its own while it writes.
+    """
+    received: list[int] = []
     is_main = threading.current_thread() is threading.main_thread()
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if is_main and hasattr(signal, name)]
     changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        received.append(128 + number)
+        raise SystemExit(received[0])
+
     for number in changed:
-        signal.signal(number, _end)
+        signal.signal(number, end)
     try:
-        yield
+        yield received
     finally:
         for number in changed:
             signal.signal(number, signal.SIG_DFL)
-
-
-def _end(number: int, _: FrameType | None) -> NoReturn:
-    raise SystemExit(128 + number)
 
 
 def _buffer_stdout() -> None:

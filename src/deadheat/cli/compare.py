@@ -427,7 +427,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 )
 @click.option(
     "--no-worse-than",
-    type=click.FloatRange(0, min_open=True),
+    type=float,
     metavar="MARGIN",
     help="Fail unless a loss of MARGIN or more against --baseline is ruled out (non-inferiority).",
 )
@@ -552,6 +552,11 @@ def _check_usage(
         refuse((*OF_BASELINE, "alpha", "judgments"), "needs a baseline: give --baseline FILE too")
     if options["queries"] is None:
         refuse(("pool_languages",), "needs a table of queries: give --queries FILE too")
+    margin = options["no_worse_than"]
+    refuse_if(
+        margin is not None and margin <= 0,
+        f"--no-worse-than must be a number above 0, got {margin}; --no-regression asks for a significant loss",
+    )
     needing = {
         "--by": options["by"],
         "each(...)": any(one.by for one in thresholds),

@@ -56,7 +56,7 @@ from deadheat.cli.options import (
 )
 from deadheat.errors import DataError
 from deadheat.io.guarding import phase
-from deadheat.settings import Conventions
+from deadheat.settings import Conventions, Estimation
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
@@ -237,6 +237,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         for_what="" if has_intervals else "--ci",
         also=("confidence_level",) if quantiles or options["fill"] or options["judge"] else (),
     )
+    if intervals.method != Estimation.method:
+        _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
@@ -314,6 +316,15 @@ def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> list[int]:
     from deadheat.report.conventions import places_of_best
 
     return places_of_best([one[sort or one.measures[0].label] for one in evaluations])
+
+
+def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:
+    """Refuse a method of intervals that is not for all measures: those for proportions and for bounded values."""
+    from deadheat.evaluation.intervals import method_of
+
+    has_clusters, has_weights = options["cluster"] is not None, options["weights"] is not None
+    for measure in measures:
+        method_of(intervals.method, measure, n_units=0, has_clusters=has_clusters, has_weights=has_weights)
 
 
 def _report(

@@ -340,7 +340,9 @@ class Evaluations(Shown, dict[str, Evaluation]):
     """
 
     def __repr__(self) -> str:
-        first = next(iter(self.values()))
+        first = next(iter(self.values()), None)
+        if first is None:
+            return "<Evaluations of nothing>"
         measures = three([one.label for one in first.measures])
         n_queries = counted(len(first.query_ids), "query", "queries")
         return printable(f"<Evaluations of {three(list(self))}: {measures}; {n_queries}>")
