@@ -245,8 +245,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     targets = save_paths(options["save"], [*named, *options["repeats"]], inputs, options["output"])
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
-    by_id = "doc_id" if options["figures"] and conventions.ties == "expected" else None  # as trec_eval: a tick
-    rule = options["beside"] or by_id
+    # figures have a tick at the value by document id, as trec_eval has it
+    rule = options["beside"] or ("doc_id" if options["figures"] and conventions.ties == "expected" else None)
     found = [
         (weighed(one, queries, options), by_rule and weighed(by_rule, queries, options), pair)
         for one, by_rule, pair in _evaluate(
