@@ -41,7 +41,6 @@ from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, 
 from deadheat.benchmark.retrievers import (
     BM25,
     LLM,
-    Embedding,
     Reranked,
     RunFile,
     System,
@@ -53,7 +52,7 @@ from deadheat.benchmark.retrievers import (
     reranked,
     retrieve,
 )
-from deadheat.comparison.comparison import Comparison, assemble, compare_evaluated
+from deadheat.comparison.comparison import assemble, compare_evaluated
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run
@@ -626,7 +625,16 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         once = {str(note): note for note in notes}
         result = BenchResult(
             evaluations=evaluations,
-            comparisons=_compare(evaluations, parts, design, cluster),
+            comparisons={
+                part.key: assemble(
+                    {key.retriever: one for key, one in evaluations.items() if key[:2] == part.key},
+                    design,
+                    part.clusters(cluster),
+                    None,
+                    {},
+                )
+                for part in (parts if len(systems) > 1 else ())
+            },
             parts={part.key: part for part in parts},
             retrievers=tuple(systems),
             settings=settings,
@@ -721,8 +729,7 @@ def _search(
         first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
         if (id(first), part.key, deep) not in searched:
             if id(first) not in ready:
-                does, unless = ("embeds", ", unless it did before") if isinstance(first, Embedding) else ("takes", "")
-                tell(f"{name} {does} {len(documents):,} documents of {documents.name}{unless}")
+                tell(f"{name} takes {len(documents):,} documents of {documents.name}")
                 first.index(documents)
                 ready.add(id(first))
                 start = time.perf_counter()
@@ -829,25 +836,6 @@ def _confirm(parts: Sequence[Part], systems: Mapping[str, System], confirm: Call
     names = ", ".join(dict.fromkeys(f"{one.grade!r}" for one in asked))
     if not confirm(f"{counted(n, 'call')} of {names}, fewer where answers are kept, more where documents tie"):
         raise ParameterError("the calls were not confirmed")
-
-
-def _compare(
-    evaluations: Mapping[Key, Evaluation],
-    parts: Sequence[Part],
-    design: Design,
-    cluster: str | Mapping[str, object] | None,
-) -> dict[tuple[str, str], Comparison]:
-    """Compare the retrievers within each part; empty if there is only one."""
-    return {
-        part.key: assemble(
-            {key.retriever: one for key, one in evaluations.items() if key[:2] == part.key},
-            design,
-            part.clusters(cluster),
-            None,
-            {},
-        )
-        for part in (parts if len(evaluations) > len(parts) else ())
-    }
 
 
 def _read(

@@ -616,6 +616,8 @@ class Run(DocumentTable):
         """
         if score_precision is not None:
             as_precision("score_precision", score_precision)
+        if not others:
+            return self
         keys = [self._key(other) for other in others]
         names = [key.name for key in keys]
         labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]

@@ -339,11 +339,8 @@ def explain(
             argument="reported", given=reported, allowed='a dict of numbers by measure, such as {"nDCG@10": 0.6807}'
         )
     wanted = all_reported(reported.items())
-    keys = keys_of(run, then_by)
     judged, retrieved = open_pair(qrels, run, check_duplicates=check_duplicates, ascending=ascending)
-    if keys:
-        retrieved = retrieved.then_by(*keys)
-    return explain_reported(judged, retrieved, wanted)
+    return explain_reported(judged, retrieved.then_by(*keys_of(run, then_by)), wanted)
 
 
 def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Explanation:

@@ -26,6 +26,7 @@ from deadheat.errors import (
     check_choice,
     collected,
     counted,
+    short_repr,
     three,
 )
 from deadheat.evaluation.intervals import why_unknown
@@ -42,7 +43,7 @@ OF_QUERIES = ("average_popularity", "tail_share", "novelty")
 OF_RUN = ("coverage", "gini", "entropy")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ItemProfile(Shown):
     """Which items the top k of all lists hold.
 
@@ -100,9 +101,7 @@ class ItemProfile(Shown):
     exposure: pl.DataFrame = field(repr=False)
     notes: tuple[str, ...] = ()
 
-    def __repr__(self) -> str:
-        items = counted(self.n_items, "item")
-        return f"<ItemProfile {self.name}: {self.coverage:.1%} of {items} in the top {self.cutoff}>"
+    __repr__ = short_repr
 
     def means(self) -> dict[str, float]:
         """Return all numbers by name; those of lists are means over them."""

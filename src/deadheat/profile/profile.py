@@ -437,8 +437,7 @@ def tie_profile(
         raise ParameterError("measures need qrels", given=Plain("None"))
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
     check_each(run, is_asked=check_duplicates)
-    if keys:
-        run = run.then_by(*keys)
+    run = run.then_by(*keys)
     profile = replace(_describe(run.name, grouped(run), cutoffs), notes=run.notes)
     if qrels is None:
         return profile

@@ -180,6 +180,6 @@ def test_embedding_says_what_it_does_and_advances_in_small_steps(monkeypatch: py
     with watched_by(watch):
         bench(Cases("mine", {}, (case,)), DOCUMENTS, Embedding("org/letters", cache=False), "RR", progress=told.append)
     n = len(set(Strings.of(DOCUMENTS).texts))
-    assert told[0] == f"letters embeds {len(DOCUMENTS)} documents of {DOCUMENTS.name}, unless it did before"
+    assert told[0] == f"letters takes {len(DOCUMENTS)} documents of {DOCUMENTS.name}"
     own = [step for step in steps if step[1] == n]
     assert [done for *_, done in own] == [2] * (n // 2) + [1] * (n % 2)

@@ -466,11 +466,6 @@ class CaseFile:
         has_cells = not isinstance(self.records.table, list)
         return Cases(self.name, self.records.metadata, tuple(self.found), self.path, has_cells, notes)
 
-    def language_of(self, row: Mapping[str, Any]) -> str | None:
-        """Return the language that a row says, or else the file, the user, or the name of the folder."""
-        said = label(row.get("language")) or label(self.records.metadata.get("language")) or self.language
-        return normalised(said or self.of_folder)
-
     @cached_property
     def of_folder(self) -> str | None:
         """The language that the file's folder is named after, as ``german`` or ``de``."""
@@ -742,7 +737,8 @@ def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, see
         if given is not None and not is_id:
             wrong.append(("malformed_case_id", ("case_id",), f"case_id must be text, got {quoted(given)}", ""))
         labels = {name: label(row.get(name)) for name in ("difficulty", "category", "pair_id")}
-        language = reading.language_of(row)
+        said = label(row.get("language")) or label(reading.records.metadata.get("language")) or reading.language
+        language = normalised(said or reading.of_folder)
         ids, grades, unexpected = _expected(row, pattern)
         wrong += _repeated(reading, place, seen, (case_id, labels["pair_id"], language))
         wrong += [*_wrong_text(row), *unexpected]

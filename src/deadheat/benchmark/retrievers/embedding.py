@@ -580,8 +580,6 @@ class BM25:
             return_ids=False,
             show_progress=False,
         )
-        if self._stemmer is None and not self.fold_accents:
-            return split
         stem = str if self._stemmer is None else self._stemmer.stemWord
         fold = folded_accents if self.fold_accents else str
         forms = {word: fold(stem(word)) for word in set(chain.from_iterable(split))}
