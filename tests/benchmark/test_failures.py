@@ -161,8 +161,9 @@ def test_differences_by_difficulty_are_in_its_order(result: dh.BenchResult) -> N
 def test_a_folder_keeps_them(result: dh.BenchResult, tmp_path: Path) -> None:
     cases = Cases("set", {}, (case("c1", "a", text="label b"), case("c2", "a", text="label a")))
     made = dh.bench(cases, DOCUMENTS, "bm25", "RR", output=tmp_path, n_resamples=200)
-    again = dh.bench(cases, DOCUMENTS, "bm25", "RR", output=tmp_path, n_resamples=200)
-    assert again.reused
+    told: list[str] = []
+    again = dh.bench(cases, DOCUMENTS, "bm25", "RR", output=tmp_path, n_resamples=200, progress=told.append)
+    assert told == ["bm25 on set: finished before"]
     assert again.failures == made.failures
     saved = json.loads((tmp_path / "bench.json").read_text())["failures"]
     assert [one["case_id"] for one in saved] == [one.case_id for failed in made.failures.values() for one in failed]

@@ -43,11 +43,12 @@ def test_killed_and_started_again_it_does_no_finished_work_again(
         dh.bench(CASES, DOCUMENTS, ["bm25", dying], output=output, n_resamples=200)
     assert not (output / "report.md").exists()
     second = Counting()
-    result = dh.bench(CASES, DOCUMENTS, ["bm25", second], output=output, n_resamples=200)
+    told: list[str] = []
+    result = dh.bench(CASES, DOCUMENTS, ["bm25", second], output=output, n_resamples=200, progress=told.append)
     assert len(dying.searched) == 1
     assert len(second.searched) == 1
     assert second.searched != dying.searched
-    assert len(result.reused) == 3
+    assert sum(one.endswith("finished before") for one in told) == 3
     assert result.to_polars().equals(expected.to_polars())
     assert files(output) == files(tmp_path / "whole")
 
@@ -78,7 +79,9 @@ def test_what_has_changed_runs_again(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def reused() -> int:
-        return len(dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=99, measures="RR").reused)
+        told: list[str] = []
+        dh.bench(CASES, DOCUMENTS, "bm25", output=tmp_path, n_resamples=99, measures="RR", progress=told.append)
+        return sum(one.endswith("finished before") for one in told)
 
     assert [reused(), reused()] == [0, 2]
     monkeypatch.setattr("deadheat.benchmark.bench.SEARCH", -1)
@@ -201,7 +204,11 @@ def test_names_of_files_are_short_and_apart_whatever_people_call_things(tmp_path
         assert len(names) == files_each * len(HOSTILE)
         assert len({unicodedata.normalize("NFC", name).casefold() for name in names}) == len(names)
         assert max(len(name.encode()) for name in names) <= 255
-    assert dh.bench({"字" * 300: one}, DOCUMENTS, systems, ["RR"], k=50, output=tmp_path, limit=1_000_000).reused
+    told: list[str] = []
+    options = {"output": tmp_path, "limit": 1_000_000, "progress": told.append}
+    dh.bench({"字" * 300: one}, DOCUMENTS, systems, ["RR"], k=50, **options)  # type: ignore[arg-type]
+    assert told
+    assert all(line.endswith("finished before") for line in told)
 
 
 @pytest.mark.parametrize("name", ["con", "NUL", "com1", "aux"])

@@ -615,9 +615,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         evaluations: dict[Key, Evaluation] = {}
         failures: dict[Key, tuple[Failure, ...]] = {}
         called: dict[tuple[str, str], dict[str, str]] = {}
-        reused: list[Key] = []
-        for key, part, run, is_old in _search(systems, parts, documents, k, store, tell=tell):
-            reused += [key] * is_old
+        for key, part, run in _search(systems, parts, documents, k, store, tell=tell):
             failures[key] = failures_of(part.cases.cases, run, documents, part.language)
             called.setdefault(part.key, {}).update(names_of(part.cases.cases, run, documents.labels(part.language)))
             evaluations[key], told = evaluate_part(part, run, chosen, name=key.retriever, ontology=terms, kind=kind)
@@ -642,7 +640,6 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
             verbatim={part.key: count_verbatim(part, documents) for part in parts},
             failures=failures,
             names=called,
-            reused=tuple(reused),
             notes=tuple(once),
         )
         for note in once.values():
@@ -698,8 +695,8 @@ def _search(
     store: Store | None,
     *,
     tell: Callable[[str], None],
-) -> Iterator[tuple[Key, Part, pl.DataFrame, bool]]:
-    """Yield the run of each retriever on each part, and whether it was finished before.
+) -> Iterator[tuple[Key, Part, pl.DataFrame]]:
+    """Yield the run of each retriever on each part.
 
     A retriever takes the documents when its first run is to be made. It searches once, also for its rerankers.
     """
@@ -722,10 +719,10 @@ def _search(
             tell(f"{name} on {part}: finished before")
             if not isinstance(retriever, Reranked):
                 searched[id(retriever), part.key, k] = found
-            yield named, part, found, True
+            yield named, part, found
             continue
         start = time.perf_counter()
-        query_ids, texts = [case.case_id for case in part.cases], part.cases.texts()
+        query_ids, texts = [case.case_id for case in part.cases], [case.text for case in part.cases]
         first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
         if (id(first), part.key, deep) not in searched:
             if id(first) not in ready:
@@ -748,7 +745,7 @@ def _search(
         if store is not None:
             store.write(named, key, found, seconds, n_cases=len(part.cases))
         tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
-        yield named, part, found, False
+        yield named, part, found
 
 
 def evaluate_part(

@@ -363,10 +363,11 @@ class Part:
             return None
         if column == EXPECTED:
             return dict(zip([case.case_id for case in self.cases], self.shared(), strict=True))
-        if isinstance(column, Mapping):
-            labels = {case.case_id: column.get(case.case_id) for case in self.cases}
-        else:
-            labels = {case.case_id: getattr(case, "folded_text" if column == "text" else column) for case in self.cases}
+        source = "folded_text" if column == "text" else column
+        labels = {
+            case.case_id: source.get(case.case_id) if isinstance(source, Mapping) else getattr(case, source)
+            for case in self.cases
+        }
         lacking = [one for one, label in labels.items() if label is None]
         if lacking:
             raise ColumnError(

@@ -74,9 +74,11 @@ def is_code(given: object) -> TypeGuard[str]:
     >>> [is_code(one) for one in ("de", "pt-br", "dtp", "xx", "german", "DE")]
     [True, True, True, False, False, False]
     """
-    if not isinstance(given, str) or re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", given) is None:
-        return False
-    return len(base(given)) == 3 or base(given) in CODES
+    return (
+        isinstance(given, str)
+        and re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", given) is not None
+        and (len(base(given)) == 3 or base(given) in CODES)
+    )
 
 
 def base(code: str) -> str:
@@ -121,8 +123,7 @@ def near_code(given: object) -> str:
     ("Did you mean 'de'?", "Did you mean 'fr'?", '')
     """
     code = normalised(given) or "" if isinstance(given, str) else ""
-    found = code if is_code(code) else code_of(code)
-    return f"Did you mean {found!r}?" if found else did_you_mean(code, CODES)
+    return f"Did you mean {code!r}?" if is_code(code) else did_you_mean(code, CODES)
 
 
 def checked_code(argument: str, given: object) -> str:

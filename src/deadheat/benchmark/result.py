@@ -268,8 +268,6 @@ class BenchResult(Shown):
         The cases without an expected document that is first in every order of the ties, the worst first.
     names : dict of (cases, language) to dict of str to str
         What documents are called in the language of the cases: those that cases expect, and the first ten found.
-    reused : tuple of Key
-        Finished runs that were found in the output folder.
     notes : tuple of str
         What is wrong with ids.
     """
@@ -283,7 +281,6 @@ class BenchResult(Shown):
     verbatim: Mapping[tuple[str, str], int] = field(default_factory=dict)
     failures: Mapping[Key, tuple[Failure, ...]] = field(default_factory=dict)
     names: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
-    reused: tuple[Key, ...] = ()
     notes: tuple[str, ...] = ()
     _groupings: dict[tuple[str, ...], tuple[PartStrata, ...]] = field(default_factory=dict, init=False, repr=False)
 
@@ -455,9 +452,8 @@ class BenchResult(Shown):
 
     def by_strata(self, part: Part) -> dict[Stratum, Comparison]:
         """Compare the retrievers within each stratum of a part, by the columns that were asked for."""
-        if part.key not in self.comparisons:
-            return {}
-        return dict(strata_of(self.comparisons[part.key], self.settings.by, part.cases.queries()))
+        found = self.comparisons.get(part.key)
+        return {} if found is None else dict(strata_of(found, self.settings.by, part.cases.queries()))
 
     def report(self) -> str:
         """Return everything as Markdown: means with intervals, comparisons, languages and strata."""

@@ -618,8 +618,9 @@ class Search:
 
         Of a tool only its options are changed.
         """
-        own = {name: value for name, value in changes.items() if tool is None or name in tool.options}
-        changed = replace(settings, **own)
+        changed = replace(
+            settings, **{name: value for name, value in changes.items() if tool is None or name in tool.options}
+        )
         if changed.judgments == "above 0" and "above 0" not in self.choices["judgments"]:
             changed = replace(changed, judgments="retrieved")
         return replace(

@@ -516,8 +516,7 @@ class Exposure(Shown):
     @property
     def gini(self) -> float:
         """Gini coefficient of the exposure of the items: 0 if all have the same, near 1 if few have it all."""
-        exposure = self.items["exposure"].to_numpy()
-        return gini(exposure, len(exposure))
+        return gini(self.items["exposure"].to_numpy(), self.items.height)
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each item, the most exposed first: doc_id, exposure, and target and group if known."""

@@ -806,8 +806,7 @@ def tie_orders(
     choices = itertools.product(*(itertools.permutations(ids) for _, ids in _groups(documents)))
     orders = tuple(tuple(itertools.chain.from_iterable(choice)) for choice in choices)
     # Every order is a query of its own, so that one call evaluates all of them.
-    width = len(str(len(orders)))
-    run = {f"{place:0{width}d}": {doc: documents[doc] for doc in order} for place, order in enumerate(orders)}
+    run = {f"{place:09d}": {doc: documents[doc] for doc in order} for place, order in enumerate(orders)}
     found = evaluate(dict.fromkeys(run, judged), run, parsed, ties="input")
     ranks = (next((n for n, doc in enumerate(order, 1) if judged.get(doc, 0) >= 1), None) for order in orders)
     return TieOrders(

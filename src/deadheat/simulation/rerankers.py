@@ -264,7 +264,6 @@ class Simulation(Plottable):
             A file is there already and differs, or the folder cannot be made.
         """
         check_threads()
-        folder = path_named(folder)
         files: dict[str, Callable[[IO[bytes]], Any]] = {
             "qrels.txt": partial(write, self.qrels.to_polars(), kind="qrels", format="trec"),
             **{
@@ -275,7 +274,7 @@ class Simulation(Plottable):
             },
             "queries.csv": self.queries.write_csv,
         }
-        return write_files(folder, files, force=force)
+        return write_files(path_named(folder), files, force=force)
 
 
 def simulate_rerankers(
@@ -335,7 +334,6 @@ def simulate_rerankers(
     query, place = np.nonzero(made.has_document)
     of_document, of_place = query_ids.gather(query.tolist()), _numbered("d", made.has_document.shape[1])
     frame = pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + of_place.gather(place.tolist())})
-    relevance = made.is_relevant[made.has_document].astype(np.float64)
     keys = [hashlib.sha256(repr(astuple(one)).encode()).digest() for one in rerankers]  # of random numbers of its own
     scores = [
         _draw_scores(one, made, generator(rng, OF_RERANKERS, *key)) for one, key in zip(rerankers, keys, strict=True)
@@ -345,7 +343,9 @@ def simulate_rerankers(
         for one, own in zip(rerankers, scores, strict=True)
     }
     return Simulation(
-        Qrels.of_checked(frame.with_columns(relevance=relevance), "simulated"),
+        Qrels.of_checked(
+            frame.with_columns(relevance=made.is_relevant[made.has_document].astype(np.float64)), "simulated"
+        ),
         runs,
         pl.DataFrame({"query_id": query_ids, "query_type": [kinds[n].name for n in made.kind.tolist()]}),
         rerankers,

@@ -81,7 +81,7 @@ def test_the_table_and_the_judgments_fit_each_other(tmp_path: Path) -> None:
     assert queries.query_ids == list(cases.qrels().to_dict()) == ["de_neuro_001", "neuro_de-001"]
     assert queries.column("difficulty", queries.query_ids) == ["easy", None]
     assert cases.qrels().to_dict()["neuro_de-001"] == {"HP:0001337": 2.0, "HP:0003401": 0.5}
-    assert cases.texts() == ["Krampfanfälle", "Zittern mit Kribbeln"]
+    assert [case.text for case in cases] == ["Krampfanfälle", "Zittern mit Kribbeln"]
     run = {"de_neuro_001": {"HP:0001250": 1.0}, "neuro_de-001": {"HP:0001337": 1.0}}
     assert dh.evaluate(cases.qrels(), run, ["Hit@1"]).means() == {"Hit@1": 1.0}
 

@@ -48,7 +48,7 @@ def test_a_model_is_called_as_its_card_says(card: str | None, name: str, tmp_pat
 @pytest.mark.usefixtures("letters")
 def test_models_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
     one, two = (folder(tmp_path / name, "# letters\n") for name in ("one", "two"))
-    assert list(make_retrievers([one, "bm25", two])) == ["letters, one", "bm25", "letters, two"]
+    assert list(make_retrievers([one, "bm25", two])) == [f"letters, {one}", "bm25", f"letters, {two}"]
     (tmp_path / "other").mkdir()
     same = folder(tmp_path / "other" / "one", "# letters\n")
     assert list(make_retrievers([one, same])) == [f"letters, {one}", f"letters, {same}"]

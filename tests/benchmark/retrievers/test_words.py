@@ -106,7 +106,9 @@ def test_a_benchmark_takes_the_words_of_each_language_and_says_so(tmp_path: Path
     report = result.report()
     assert "words: own: French stop words (fr); English stop words (en)" in report
     assert "words: plain: English stop words (fr, en); bm25(language='cases') takes those of each language" in report
-    again = dh.bench(cases, DOCUMENTS, {"own": BM25(language="cases"), "plain": BM25()}, **options)  # type: ignore[arg-type]
-    assert len(again.reused) == 4
+    told: list[str] = []
+    again = {"own": BM25(language="cases"), "plain": BM25()}
+    dh.bench(cases, DOCUMENTS, again, progress=told.append, **options)  # type: ignore[arg-type]
+    assert [one.endswith("finished before") for one in told] == [True] * 4
     english = Cases("en", {}, cases.cases[3:])
     assert "words: " not in dh.bench(english, DOCUMENTS, "bm25", "RR", n_resamples=99).report()

@@ -161,12 +161,12 @@ class Cases:
 
     def __post_init__(self) -> None:
         named: list[tuple[str, str | None]] = [
-            (f"case_id {case.case_id!r}: give each an id of its own", "") for case in self.cases
-        ]
-        named += [
-            (f"pair_id {case.pair_id!r}: one of each language may have it", case.language and f" in {case.language}")
-            for case in self.cases
-            if case.pair_id is not None
+            *((f"case_id {case.case_id!r}: give each an id of its own", "") for case in self.cases),
+            *(
+                (f"pair_id {one.pair_id!r}: one of each language may have it", one.language and f" in {one.language}")
+                for one in self.cases
+                if one.pair_id is not None
+            ),
         ]
         for (what, of), n in Counter(named).items():
             if n > 1:
@@ -246,10 +246,6 @@ class Cases:
         names = ["text", *LABELS, *["pair_id"] * any(case.pair_id is not None for case in self)]
         columns = {name: [getattr(case, name) for case in self] for name in ("case_id", *names)}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).rename({"case_id": "query_id"})
-
-    def texts(self) -> list[str]:
-        """Return the text of each case."""
-        return [case.text for case in self]
 
     def by_language(self) -> "dict[str | None, Cases]":
         """Return the cases of each language, in order of appearance; None for those without one."""

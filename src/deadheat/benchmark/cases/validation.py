@@ -263,7 +263,7 @@ def _other(texts: Sequence[str], language: str | None) -> str | None:
 def other_languages(file: CaseFile) -> Iterator[Finding]:
     """Find sets that do not look like their stated language, and single texts of the others that do not."""
     for language, part in file.cases.by_language().items():
-        if other := _other(part.texts(), language):
+        if other := _other([case.text for case in part], language):
             what = f"the texts of language {language!r} look like {other!r} (a guess by py3langid)"
             yield file.warning("language", what, f"Check them; if so, write {other!r}.")
         for case in () if other else part:

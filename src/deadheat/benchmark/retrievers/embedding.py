@@ -334,9 +334,8 @@ def kept(path: Path | None, n_rows: int, make: Callable[[], FloatArray]) -> Floa
         with replacing(path) as file:
             np.save(file, vectors, allow_pickle=False)
     except (OSError, DataError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or error
         warnings.warn(
-            f"embeddings cannot be kept in {path.parent} ({reason}): set ${ENVIRONMENT} or cache=",
+            f"embeddings cannot be kept in {path.parent} ({error}): set ${ENVIRONMENT} or cache=",
             DeadheatWarning,
             stacklevel=3,
         )

@@ -424,16 +424,13 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
 
 def _distinguished(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:
     """Return retrievers by name; to models of the same name in different folders the folder is added."""
-    named = [(one.name, one) for one in retrievers]
-    for of_folder in (lambda model: Path(model).absolute().name, str):
-        names = [name for name, _ in named]
-        named = [
-            (f"{one.name}, {of_folder(one.model)}", one)
-            if isinstance(one, Embedding) and names.count(name) > 1 and Path(one.model).is_dir()
-            else (name, one)
-            for name, one in named
-        ]
-    return named
+    names = [one.name for one in retrievers]
+    return [
+        (f"{one.name}, {one.model}", one)
+        if isinstance(one, Embedding) and names.count(one.name) > 1 and Path(one.model).is_dir()
+        else (one.name, one)
+        for one in retrievers
+    ]
 
 
 def described(retriever: System) -> str:
