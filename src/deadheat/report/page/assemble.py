@@ -227,7 +227,10 @@ def _of_subject(
     ranked = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
     ranked += f"Texts are cut after {LONGEST_TEXT} characters. " * are_cut
     steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
-    rankings = made.live("rankings", number)
+    kind, heading, note = "steps", "Values, step by step", steps
+    if subject.runs:
+        kind, heading, note = "rankings", "Rankings", ranked + steps
+    is_stepped = bool(subject.runs) or subject.first.ties in POLICIES
     strata = _strata_tables(subject)
     return [
         section(
@@ -248,13 +251,7 @@ def _of_subject(
         section(
             "deciding", "Queries that decide", made.deciding(_deciding(subject), number, n_queries, subject.duel or ())
         ),
-        *(
-            [section("rankings", "Rankings", rankings, note=ranked + steps, is_live=True)]
-            if subject.runs
-            else [section("steps", "Values, step by step", rankings, note=steps, is_live=True)]
-            if subject.first.ties in POLICIES
-            else []
-        ),
+        *([section(kind, heading, made.live("rankings", number), note=note, is_live=True)] if is_stepped else []),
         section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"]),
         *([section("strata", "Strata", made.details(strata), drawn["strata"])] if strata else []),
         section(

@@ -22,7 +22,7 @@ from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.profile.grouping import grouped, ties_of
-from deadheat.report.conventions import span_of_ties
+from deadheat.report.conventions import span_of, span_of_ties
 from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.report.of_comparison import best_first
 from deadheat.settings import Design
@@ -261,8 +261,9 @@ def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
     scores = subject.evaluations[subject.ranked[0]][measure]
     found = [Glance("level", format_cell(scores.reported()), f"{'total' if measure.total else 'mean'} {measure.label}")]
     if not measure.total and not np.isnan((interval := scores.interval()).low):
-        ends = f"[{format_cell(interval.low)}, {format_cell(interval.high)}]"
-        found.append(Glance("interval", ends, f"{100 * interval.confidence_level:g}% interval of the mean"))
+        text = f"{100 * interval.confidence_level:g}% interval of the mean"
+        why = "" if interval.is_known else f", which cannot be known: {interval.unknown}"
+        found.append(Glance("interval", format_cell(span_of(interval)), text + why))
     ties = span_of_ties(scores)
     if ties.high - ties.low <= NOISE:
         return [*found, Glance("ties", "none", "no order of equal scores changes it")]
