@@ -134,17 +134,14 @@ def draw(bar: Bar) -> str:
     def place(number: float) -> str:
         return f"{EDGE + bar.place(number) * (WIDTH - 2 * EDGE):.1f}"
 
-    zero, low, middle, high = (place(number) for number in (0.0, bar.low, bar.middle, bar.high))
-    y = HEIGHT / 2
-    ends = "".join(f"M{end} {y - 4:g}V{y + 4:g}" for end in (low, high))
-    marks = {
-        f'<path d="M{zero} 0V{HEIGHT}" stroke-dasharray="2"/>': bar.start < 0 < bar.end,
-        f'<path d="M{low} {y:g}H{high}{ends}"/>': math.isfinite(bar.low) and math.isfinite(bar.high),
-        f'<circle cx="{middle}" cy="{y:g}" r="3" fill="currentColor"/>': math.isfinite(bar.middle),
-    }
-    drawn = "".join(mark for mark, is_shown in marks.items() if is_shown)
+    low, middle, high, y = place(bar.low), place(bar.middle), place(bar.high), HEIGHT / 2
+    ends = f"M{low} {y - 4:g}V{y + 4:g}M{high} {y - 4:g}V{y + 4:g}"
+    has_ends = math.isfinite(bar.low) and math.isfinite(bar.high)
+    zero = f'<path d="M{place(0.0)} 0V{HEIGHT}" stroke-dasharray="2"/>' if bar.start < 0 < bar.end else ""
+    line = f'<path d="M{low} {y:g}H{high}{ends}"/>' if has_ends else ""
+    dot = f'<circle cx="{middle}" cy="{y:g}" r="3" fill="currentColor"/>' if math.isfinite(bar.middle) else ""
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
-    return f'<svg {size} fill="none" stroke="currentColor" aria-hidden="true">{drawn}</svg>'
+    return f'<svg {size} fill="none" stroke="currentColor" aria-hidden="true">{zero}{line}{dot}</svg>'
 
 
 register(ReportFormat(name="html", suffixes=(".html", ".htm"), write=as_html, place=5))

@@ -471,9 +471,9 @@ class Report:
         for table in self.tables:
             yield from (table.title, table.caption, *table.groups)
             yield from [column.heading for column in (table.group, *table.labels, *table.columns)]
-            for row in table.rows:
-                yield from row.labels
-                yield from [format_cell(one) for one in chain.from_iterable(row.cells) if isinstance(one, str | tuple)]
+            yield from chain.from_iterable(row.labels for row in table.rows)
+            cells = (cell for row in table.rows for group in row.cells for cell in group)
+            yield from ("".join(cell) for cell in cells if isinstance(cell, str | tuple))  # of a str the same
 
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""

@@ -276,9 +276,9 @@ def _block(grid: Grid) -> Iterator[Text]:
 
 def _line(grid: Grid, texts: Sequence[str], mains: Collection[int] = (), style: str = "") -> Text:
     """Return the texts of a line in their columns: words flush left, numbers flush right."""
-    line = Text(style=style)
+    line, n_labels = Text(style=style), len(grid.table.labels)
     for n, (text, width, gap) in enumerate(zip(texts, grid.widths, grid.gaps, strict=True)):
-        is_left = grid.is_left[n] and (n >= len(grid.table.labels) or not text.isdigit())
+        is_left = grid.is_left[n] and (n >= n_labels or not text.isdigit())
         space = " " * (width - cell_len(text))
         line.append(gap).append(text + space if is_left else space + text, MAIN if n in mains and not is_left else "")
     return line
