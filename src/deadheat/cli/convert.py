@@ -103,7 +103,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     )
     check_inputs([source, *filter(None, [add])])
     table = _read(source, kind or _kind_by_names(source, target), from_format)
-    table.check_duplicates()
+    table.check_duplicates(now=True)
     frame, told = _rows_of(table, source, written, no_subtopics=no_subtopics), ""
     if add is not None:
         frame, told = _with_judgments(table, add, frame)

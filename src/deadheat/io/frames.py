@@ -315,8 +315,8 @@ def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
 
 
 def _column(name: str, values: list[Any], where: str) -> pl.Series:
-    types = dict.fromkeys(type(value).__name__ for value in values if value is not None)
-    if {*types} == {"int", "float"}:
+    types = [one for one in dict.fromkeys(map(type, values)) if one is not type(None)]
+    if {*types} == {int, float}:
         values = [float(one) if isinstance(one, int) and not is_beyond(one) else one for one in values]
     try:
         return pl.Series(name, values, strict=True)
@@ -324,7 +324,7 @@ def _column(name: str, values: list[Any], where: str) -> pl.Series:
         unread = "a type that cannot be read, or text that UTF-8 cannot hold"
         raise ColumnError(
             f"column {name!r} holds values of {'several types' if len(types) > 1 else unread}",
-            given=Plain(", ".join(types)),
+            given=Plain(", ".join(one.__name__ for one in types)),
             allowed="text, or numbers",
             path=where,
         ) from None

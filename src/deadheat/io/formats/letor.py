@@ -283,7 +283,9 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
 def _read_score_columns(path: Path, names: Sequence[str] | None, _given: Mapping[str, str]) -> ScoreColumns:
     """Return features, by their numbers as text."""
     found = read_letor(path)
-    chosen, _ = chosen_names(names, found.names, found.names, {}, path)
+    chosen = found.names if names is None else list(dict.fromkeys(names))
+    if not chosen:
+        raise ColumnError("no feature in the file", allowed=LINE, path=path)
     scores = dict(zip(chosen, found.matrix(chosen), strict=True))
     return ScoreColumns(found.rows.select("query_id", "doc_id"), scores, found.notes, found.rows["relevance"])
 
