@@ -428,8 +428,10 @@ class Comparison(Plottable, Shown):
         full : bool, default False
             A document that needs no other file and no network, as ``deadheat report`` writes it, without rankings.
         digits, compact
-            As for :meth:`to_markdown`; `compact` is of a piece, a page has all tables.
+            As for :meth:`to_markdown`; of a piece.
         """
+        if full and compact:
+            raise ParameterError(argument="compact", given=True, allowed="False for a page, which has all tables")
         if full:
             return super().to_html(full=True, digits=digits)
         return self._written("html", digits, compact=compact)

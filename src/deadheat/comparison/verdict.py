@@ -19,6 +19,7 @@ OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
 DIGITS = 4
 UNLIKELY = 0.005  # probability of a reversal below which it is not given
 VAGUE = 0.05  # a probability that may be off by more is said to be unknown
+# by the outcome of a verdict, or the key of its first sentence (`FIRST`) where there is one of that name
 HEADLINES = {
     "no quality": "Nobody leads: {measures} cannot say how good a system is.",
     "none": "Nothing to compare: no {query} has {measure} of both systems.",
@@ -751,9 +752,6 @@ def signed(value: float) -> str:
 def probability(p: float) -> str:
     """Return a p value behind its sign of equality: ``= 0.0312``, or a bound."""
     return "unknown" if math.isnan(p) else f"= {p:.{DIGITS}f}" if p >= 10**-DIGITS else f"< {10**-DIGITS:.{DIGITS}f}"
-
-
-# by the outcome of a verdict, or the key of its first sentence (`FIRST` in verdict.py) where there is one of that name
 
 
 def headline(kind: str, words: Mapping[str, Any], doubts: Sequence[str] = ()) -> str:

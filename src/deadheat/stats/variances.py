@@ -283,7 +283,7 @@ def spread_of_means(
     >>> round(found.variance, 4), bool(found.low < found.variance < found.high)
     (0.0225, True)
     """
-    level = as_level("confidence_level", confidence_level)
+    tail = (1 - as_level("confidence_level", confidence_level)) / 2
     given = as_matrix("values", values)
     whole: BoolArray = np.asarray(~np.isnan(given).any(axis=1))
     codes = as_clusters(cluster, len(given))
@@ -303,7 +303,6 @@ def spread_of_means(
     )
     errors = resampled - units.means
     errors = (errors - errors.mean(axis=1, keepdims=True)) * np.sqrt(units.n_units / (units.n_units - 1))
-    tail = (1 - level) / 2
     low, high = _low(found, errors, tail), _high(found, errors, tail)
     by_chance = float((errors**2).sum(axis=1).mean()) / n_columns
     return Spread(variance, low**2 / n_columns, high**2 / n_columns, by_chance, _lowest(resampled), units.n_units)
