@@ -171,7 +171,7 @@ def _repeated(sizes: IntArray) -> list[str]:
 def _described(values: NDArray[Any]) -> str:
     """Return what sizes are, in words: there may be thousands."""
     if values.ndim != 1 or values.dtype.kind not in "iu":
-        return f"an array of {values.dtype}, shape {values.shape}"
+        return "text" if values.dtype.kind == "U" else f"shape {values.shape}, dtype {values.dtype}"
     many = counted(len(values), "number that sums", "numbers that sum")
     return f"{many} to {int(values.sum())}, the lowest {values.min(initial=0)}"
 
