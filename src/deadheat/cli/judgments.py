@@ -35,7 +35,7 @@ from deadheat.cli.options import (
     takes,
 )
 from deadheat.errors import SwappedFilesError, counted
-from deadheat.settings import Estimation
+from deadheat.settings import Conventions, Estimation
 
 
 @click.command(
@@ -237,6 +237,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     from deadheat.report.of_judgments import report_holes
 
     output = Output(options, [qrels, *runs])
+    Conventions(score_precision=options["score_precision"])  # a typo is reported before files are read
     suffix = "" if judge is None else Path(judge).suffix.lower()
     refuse_if(judge is not None and suffix not in SEPARATORS, f"--judge writes .csv or .tsv, got {judge}")
     refuse_if(
