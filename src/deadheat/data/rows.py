@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,7 @@ from deadheat.io.formats.trec import Marked, note_of_comments, read_blocks
 from deadheat.io.guarding import readable
 from deadheat.io.kinds import KEYS, TREC_FIELDS, Kind
 from deadheat.io.splitting import doc_hash
-from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mapping
+from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mapping, normalized_keys
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -265,6 +265,10 @@ class Rows:
         """Return the rows of a run with the lowest scores first."""
         return MemoryRows(self.frame.with_columns(score=0.0 - pl.col("score")))
 
+    def normalized(self, form: str) -> Rows:
+        """Return the rows, in memory, with their ids in a form of Unicode."""
+        return MemoryRows(self.frame.with_columns(pl.col("query_id", "doc_id").str.normalize(cast("Any", form))))
+
     @cached_property
     def unchecked(self) -> nw.LazyFrame[Any]:
         """The same where one looks at a few of them, before all are checked."""
@@ -323,6 +327,11 @@ class MappingRows(Rows):
         self.numbers(list(self.mapping))  # raises for what is no number
         mapping = {query: {doc: -score for doc, score in own.items()} for query, own in self.mapping.items()}
         return MappingRows(mapping, self.kind, self.where)
+
+    def normalized(self, form: str) -> MappingRows:
+        """Return a copy with its ids in a form of Unicode; raise for two ids that are one then."""
+        mapping = {query: normalized_keys(own, form) for query, own in self.mapping.items()}
+        return MappingRows(normalized_keys(mapping, form), self.kind, self.where)
 
     def numbers(self, queries: Sequence[str]) -> FloatArray:
         """Return the checked numbers of the given queries, concatenated in the order of the dicts."""

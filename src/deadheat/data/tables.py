@@ -202,10 +202,10 @@ class DocumentTable(InNotebooks):
         as_form = cast("Any", form)
         ids = pl.col("query_id", "doc_id").str.normalize(as_form)
         frames = {name: getattr(self, name, None) for name in ("subtopics", "failures")}
-        queries = {name: pl.Series(getattr(self, name, ()), dtype=pl.String) for name in ("bare", "unanswerable")}
+        queries = {name: pl.Series(held) for name in ("bare", "unanswerable") if (held := getattr(self, name, ()))}
         found = changed(
             self,
-            rows=MemoryRows(self.to_polars().with_columns(ids)),
+            rows=self.rows.normalized(form),
             **{name: held.with_columns(ids) for name, held in frames.items() if held is not None},
             **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},
         )

@@ -6,6 +6,7 @@ The decimal mark of a text is said by the user, or found where a column can be r
 import math
 import re
 import struct
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
@@ -16,7 +17,7 @@ from itertools import chain, compress, filterfalse, repeat
 from numbers import Integral, Rational, Real
 from operator import contains
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,7 @@ from deadheat.errors import (
     LARGEST_INTEGER,
     Advice,
     DataError,
+    DuplicateError,
     MalformedRowError,
     Plain,
     SourceTypeError,
@@ -298,6 +300,21 @@ def are_beyond(values: AnyArray) -> BoolArray:
     """Tell which numbers of an array float64 may merge with neighbours: whole ones beyond 2**53, and longer floats."""
     beyond: BoolArray = (values > LARGEST_INTEGER) | (values < -LARGEST_INTEGER)
     return beyond if values.dtype.kind in "iu" else beyond & (values.astype(np.float64) != values)
+
+
+def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
+    r"""Return a dict with its keys in a form of Unicode; raise DuplicateError if two are one then.
+
+    Examples
+    --------
+    >>> normalized_keys({"Mu\u0308ller": 1}, "NFC") == {"M\u00fcller": 1}
+    True
+    """
+    names = [unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key for key in given]
+    if len({*names}) < len(names):
+        twice = max(names, key=names.count)
+        raise DuplicateError(f"two ids are {twice!r} in Unicode form {form}", allowed="ids that differ in it")
+    return dict(zip(names, given.values(), strict=True))
 
 
 def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> None:  # noqa: ANN401 - it may be anything
