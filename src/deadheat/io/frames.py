@@ -315,12 +315,12 @@ def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
 
 
 def _column(name: str, values: list[Any], where: str) -> pl.Series:
-    types = [one for one in dict.fromkeys(map(type, values)) if one is not type(None)]
-    if {*types} == {int, float}:
-        values = [float(one) if isinstance(one, int) and not is_beyond(one) else one for one in values]
     try:
         return pl.Series(name, values, strict=True)
     except (TypeError, ValueError, pl.exceptions.PolarsError):  # among them UnicodeEncodeError
+        types = [one for one in dict.fromkeys(map(type, values)) if one is not type(None)]
+        if {*types} == {int, float} and not any(is_beyond(one) for one in values if isinstance(one, int)):
+            return pl.Series(name, values, pl.Float64, strict=False)
         unread = "a type that cannot be read, or text that UTF-8 cannot hold"
         raise ColumnError(
             f"column {name!r} holds values of {'several types' if len(types) > 1 else unread}",

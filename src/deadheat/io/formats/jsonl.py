@@ -92,10 +92,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if isinstance(data, Path):
         refuse_binary(head or b"", path)
         check_lines_of(path)
-    lines = partial(_lines, data, path)
-    if next(lines(), None) is None:
-        raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
-    return _of_lines(lines, data, path, kind, given)
+    return _of_lines(partial(_lines, data, path), data, path, kind, given)
 
 
 def _of_lines(
@@ -114,7 +111,9 @@ def _of_lines(
     data : pathlib.Path, bytes or list of dict
         The same as JSON lines, or as Python has read it.
     """
-    first = data[0] if isinstance(data, list) else next(_objects(lines(), path))[1]
+    first = data[0] if isinstance(data, list) else next((row for _, row in _objects(lines(), path)), None)
+    if first is None:
+        raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     if are_cases(first, kind, given):
         return CASES
     lists = [name for name, value in first.items() if isinstance(value, list)]
