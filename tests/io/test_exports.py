@@ -62,7 +62,7 @@ IMPORTED = {
 MTEB = {"mteb_model_meta": {"model_name": "me/model", "revision": "1"}, "default": {"test": SCORES}}
 
 RUNS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "_rank_eval": (EVALUATED, ("1 query failed in the search engine: q3",)),
+    "_rank_eval": (EVALUATED, ("2 of 3 hits are unrated", "1 query failed in the search engine: q3")),
     "_search": ({"q1": RESPONSE}, ()),
     "hits": ({"q1": HITS}, ()),
     "hits of OpenSearch": ({"q1": {"hits": {"total": {"value": 3}, "max_score": 2.0, "hits": HITS}}}, ()),

@@ -528,6 +528,9 @@ def _read_rank_eval(held: Document, where: str) -> Found:
         for n, hit in enumerate(hits):
             part(hit, "hit", (dict,), f"details.{query}.hits[{n}]", where)
     nested, notes = Reader("run", where).nested(lists)
+    ratings = [hit.get("rating") for hits in lists.values() for hit in hits]
+    if unrated := ratings.count(None):
+        notes += (f"{unrated:,} of {counted(len(ratings), 'hit')} are unrated",)
     if failed := list(part({"failures": {}, **held}, "failures", (dict,), "", where)):
         notes += (f"{counted(len(failed), 'query', 'queries')} failed in the search engine: {three(failed)}",)
     return nested, notes
