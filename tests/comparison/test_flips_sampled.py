@@ -11,7 +11,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.comparison import orders
+from deadheat.comparison import orders, pairs
 from deadheat.comparison.flips import Side, flip, is_moved, normal_errors
 from deadheat.comparison.orders import DrawnSums, draw_sums, probability_below
 from deadheat.comparison.pairs import Pair
@@ -308,3 +308,26 @@ def test_strata_are_drawn_for_themselves() -> None:
     for part in dh.compare(qrels, runs, "AP", method="t", test="t").by("part", table).values():
         assert part.pairs[0].flip_method == "sampled"
         assert part.pairs[0].n_queries == 2
+
+
+def test_of_very_many_documents_the_leading_systems_have_their_orders_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdict is about the two that lead; that of the others may be off, and says so."""
+    docs = [f"d{n}" for n in range(8)]
+    qrels = {f"q{n}": {doc: int(doc in docs[: 2 + n]) for doc in docs} for n in range(3)}
+    runs = {
+        name: {query: {doc: 2.0 if place in first else 1.0 for place, doc in enumerate(docs)} for query in qrels}
+        for name, first in {"a": (0, 2, 3, 4), "b": (0, 5, 7), "c": (1, 3, 6), "d": (0, 2, 3, 6, 7)}.items()
+    }
+    means = {name: one.means()["AP"] for name, one in dh.evaluate(qrels, runs, "AP").items()}
+    known = {frozenset((one.system, one.baseline)): one for one in dh.compare(qrels, runs, "AP").pairs}
+    assert {one.flip_method for one in known.values()} == {"exact"}
+    for name, value in {"FEW_SIDES": 1, "MANY_SIDES": 1, "MOST_CELLS": 1, "LEADING": 2}.items():
+        monkeypatch.setattr(pairs, name, value)
+    first, second, third, last = sorted(means, key=lambda name: -means[name])
+    found = {frozenset((one.system, one.baseline)): one for one in dh.compare(qrels, runs, "AP").pairs}
+    leading = frozenset((first, second))
+    assert found[leading].flip_method == "exact"
+    assert found[leading].flip_probability == pytest.approx(known[leading].flip_probability, abs=1e-12)
+    assert {one.flip_method for place, one in found.items() if place != leading} == {"normal"}
+    against = {one.system: one.flip_method for one in dh.compare(qrels, runs, "AP", baseline=last).pairs}
+    assert against == {first: "exact", second: "exact", third: "normal"}

@@ -46,7 +46,8 @@ FLIP_FIELDS = ("flip_probability", "can_flip", "flip_method", "flip_standard_err
 LIKELY = 0.05  # probability of a reversal that is worth saying
 # sides, by all measures, on each of which all is spent to know its orders; with more it is shared
 FEW_SIDES, MANY_SIDES = 4, 24
-MOST_CELLS = 1 << 18  # judged documents of many sides whose orders are looked at
+MOST_CELLS = 1 << 19  # judged documents of many sides whose orders are looked at; with more, those of the leading
+LEADING = 3  # systems
 BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
 BYTES = 300  # of memory for a pair
 SECONDS, FLIP_SECONDS = 1.2e-5, 1.5e-9  # of a pair, and of one of its flips on a core
@@ -568,14 +569,17 @@ def _refine(
 ) -> None:
     """Put exact probabilities of a reversal, or those of drawn orders, in place of normal ones that may be off.
 
-    Of many systems those of pairs alone that may well be reversed: others are not shown. Of very many none.
+    Of many systems those of pairs alone that may well be reversed: others are not shown. Of very many those of the
+    systems that lead.
     """
     doubtful = columns["flip_method"] == "normal"
     known = [side for sides in measures for side in sides.values() if doubtful.any() and side.can_draw]
     if known and known[0].share < 1:
         n_cells = sum(len(side.placements.query) for side in known)
         likely = columns["flip_probability"] + columns["flip_standard_error"] >= LIKELY
-        doubtful &= likely & (n_cells <= MOST_CELLS)
+        doubtful &= likely
+        if n_cells > MOST_CELLS:
+            doubtful &= np.concatenate([_are_leading(sides, places) for sides in measures])
     for n, sides in enumerate(measures):
         sums = TieSums(sides)
         for place in np.flatnonzero(doubtful[n * len(places) : (n + 1) * len(places)]).tolist():
@@ -584,6 +588,16 @@ def _refine(
             for name, value in zip(FLIP_FIELDS, vars(found).values(), strict=True):
                 columns[name][n * len(places) + place] = value
     advance(len(doubtful))
+
+
+def _are_leading(sides: Mapping[K, Side], places: Sequence[tuple[K, K]]) -> BoolArray:
+    """Tell which pairs are of two systems that lead by a measure, or of one of them and one of few baselines."""
+    means = {key: float(np.nan_to_num(side.values).mean()) for key, side in sides.items()}
+    best_first = next(iter(sides.values())).measure.higher_is_better
+    leading = set(sorted(means, key=means.__getitem__, reverse=best_first)[:LEADING])
+    baselines = {baseline for _, baseline in places}
+    others = baselines if len(baselines) <= LEADING else leading
+    return np.array([system in leading and baseline in others for system, baseline in places], np.bool_)
 
 
 def pairs_of(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[str, str]]:

@@ -610,8 +610,8 @@ def _of_ties(parts: Parts) -> list[Fact]:
     )
     n_vague = sum(one.flip_method == "normal" and one.flip_standard_error > VAGUE for _, one in placed)
     vague = (
-        f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}, as no orders can be drawn of"
-        " saved evaluations or of very many documents"
+        f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}: no orders are drawn of saved"
+        " evaluations, nor of many runs of many documents but for those that lead; of fewer runs or measures they are"
     )
     by_id = [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]
     reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(len(by_id), 'pair')}: {three(by_id)}"
