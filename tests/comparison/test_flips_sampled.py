@@ -318,7 +318,7 @@ def test_of_very_many_documents_the_leading_systems_have_their_orders_drawn(monk
         name: {query: {doc: 2.0 if place in first else 1.0 for place, doc in enumerate(docs)} for query in qrels}
         for name, first in {"a": (0, 2, 3, 4), "b": (0, 5, 7), "c": (1, 3, 6), "d": (0, 2, 3, 6, 7)}.items()
     }
-    means = {name: one.means()["AP"] for name, one in dh.evaluate(qrels, runs, "AP").items()}
+    means = {name: dh.evaluate(qrels, run, "AP").means()["AP"] for name, run in runs.items()}
     known = {frozenset((one.system, one.baseline)): one for one in dh.compare(qrels, runs, "AP").pairs}
     assert {one.flip_method for one in known.values()} == {"exact"}
     for name, value in {"FEW_SIDES": 1, "MANY_SIDES": 1, "MOST_CELLS": 1, "LEADING": 2}.items():
