@@ -450,7 +450,8 @@ def _of_lists(given: Sequence[ArrayLike], shape: tuple[int, int], argument: str)
     rows: list[IntArray] = []
     for number, some in enumerate(given):
         own = to_memory(some) if on_device(some) else in_memory(some)
-        row = np.asarray(own if isinstance(own, np.ndarray | Sequence) or not isinstance(own, Iterable) else list(own))
+        is_other = isinstance(own, Iterable) and not isinstance(own, np.ndarray | Sequence)  # such as a set
+        row = np.asarray(list(own) if is_other else own)
         if row.size and (row.ndim != 1 or row.dtype.kind not in "iu"):
             raise _wrong(argument, f"{some!r} for query {number}", shape)
         outside = row[(row < 0) | (row >= shape[1])]  # before the cast, in which a large number would wrap around
