@@ -450,8 +450,8 @@ def _of_lists(given: Sequence[ArrayLike], shape: tuple[int, int], argument: str)
     rows: list[IntArray] = []
     for number, some in enumerate(given):
         own = to_memory(some) if on_device(some) else in_memory(some)
-        is_other = isinstance(own, Iterable) and not isinstance(own, np.ndarray | Sequence)  # such as a set
-        row = np.asarray(list(own) if is_other else own)
+        # another iterable, such as a set, becomes a list
+        row = np.asarray(list(own) if isinstance(own, Iterable) and not isinstance(own, np.ndarray | Sequence) else own)
         if row.size and (row.ndim != 1 or row.dtype.kind not in "iu"):
             raise _wrong(argument, f"{some!r} for query {number}", shape)
         outside = row[(row < 0) | (row >= shape[1])]  # before the cast, in which a large number would wrap around
