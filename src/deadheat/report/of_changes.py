@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from deadheat.comparison.history import History
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pairs import LEAST_P, Pair
 from deadheat.errors import collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
@@ -92,7 +92,8 @@ def _moved(measure: str, mean: float, pair: Pair | None) -> tuple[str, str]:
         return f"{measure} is as before, {mean:.4f}", n
     what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f} to {mean:.4f}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
-    return f"{measure} {what}, {sure}", f"adjusted p {pair.p_adjusted:.4f}, {n}"
+    p = f"{pair.p_adjusted:.4f}" if pair.p_adjusted >= LEAST_P else f"< {LEAST_P:g}"
+    return f"{measure} {what}, {sure}", f"adjusted p {p}, {n}"
 
 
 def _table(found: History, measure: str) -> Table:

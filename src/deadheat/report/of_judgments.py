@@ -668,4 +668,5 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
             is_note=True,
         ),
     )
-    return Report((table,), facts, heading="Documents to judge first")
+    all_judged = f"Nothing to judge up to rank {found.depth:,}: all documents have labels"
+    return Report((table,), facts, heading="Documents to judge first" if rows else all_judged)

@@ -223,6 +223,7 @@ def _facts(found: Leaderboard) -> list[Fact]:
                 Fact("resampled", found.sampling, "resampled", _sampled(found)),
                 Fact("critical", found.uncertainty.critical, "ranks", allowed),
                 said("tier", "all that cannot be told from the best of those left: a, b, ..."),
+                said("CI", "of each mean by itself: Student's t"),
             ]
         ),
         *(

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -51,6 +52,7 @@ from deadheat.version import __version__
 
 # Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:"
+SAID = re.compile(r'</h1>(\s*<p class="(headline|opening)">[^<]*</p>)*')  # of a page, above its figures
 FEW_SUBJECTS, MOST_FIGURES = 2, 3  # of more subjects each has but so many figures
 MOST_NAMED = 3  # systems, in the title
 SYSTEMS = Column("system", "system", str)
@@ -425,8 +427,8 @@ def page_of_judges(found: JudgeAgreement, report: Report | None = None) -> str:
 def _page_of(
     report: Report, heading: str, found: History | JudgeAgreement | Leaderboard, measures: Sequence[str]
 ) -> str:
-    """Return an HTML document with a report, and its figures first."""
+    """Return an HTML document with a report, and its figures below the headline and the verdict."""
     numbers = count(1)
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
     figures = "".join(f"<figure>{one.svg}</figure>" for one in drawn if one.svg)
-    return as_html(replace(report, heading=heading)).replace("</h1>", f"</h1>{figures}", 1)
+    return SAID.sub(lambda said: said[0] + figures, as_html(replace(report, heading=heading)), count=1)
