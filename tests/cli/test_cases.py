@@ -53,7 +53,7 @@ def test_bad_ids_are_exit_code_3_and_all_are_named(folder: Path) -> None:
 def test_warnings_are_exit_code_0(folder: Path) -> None:
     written(folder, [SECOND, SECOND])
     out = ok("validate", "cases.json")
-    assert out.startswith("cases.json: 2 cases, usable, 8 warnings")
+    assert out.startswith("cases.json: 2 cases, usable, 7 warnings")
     assert max(map(len, out.splitlines())) <= 80
 
 

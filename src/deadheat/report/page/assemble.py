@@ -430,5 +430,5 @@ def _page_of(
     """Return an HTML document with a report, and its figures below the headline and the verdict."""
     numbers = count(1)
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
-    figures = "".join(f"<figure>{one.svg}</figure>" for one in drawn if one.svg)
-    return SAID.sub(lambda said: said[0] + figures, as_html(replace(report, heading=heading)), count=1)
+    figures = "".join(f'<figure tabindex="0">{one.svg}</figure>' for one in drawn if one.svg)
+    return SAID.sub(lambda said: f'{said[0]}<div class="drawn">{figures}</div>', as_html(replace(report, heading=heading)), count=1)
