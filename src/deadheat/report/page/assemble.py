@@ -431,4 +431,5 @@ def _page_of(
     numbers = count(1)
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
     figures = "".join(f'<figure tabindex="0">{one.svg}</figure>' for one in drawn if one.svg)
-    return SAID.sub(lambda said: f'{said[0]}<div class="drawn">{figures}</div>', as_html(replace(report, heading=heading)), count=1)
+    page = as_html(replace(report, heading=heading))
+    return SAID.sub(lambda said: f'{said[0]}<div class="drawn">{figures}</div>', page, count=1)
