@@ -11,7 +11,7 @@ from deadheat.arrays import members
 from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
-from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.scores import UNJUDGED, Scores
 from deadheat.measures import Measure
 from deadheat.report.conventions import OF_TIES, RULES, as_cell, mean_heading, span_of
 from deadheat.report.model import (
@@ -44,7 +44,6 @@ APART = {
 }
 """What there is of a rule beside the exact values, and the attribute of a `RuleDifference`."""
 NOTHING = Span(math.nan, math.nan)
-UNJUDGED_ENDS = ("unjudged_min", "unjudged_max")
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
 
@@ -159,7 +158,7 @@ def tabulate_filled(evaluations: Sequence[Evaluation], level: float) -> Table:
             Column("filled", level_heading(level, set()), ends=("fill_low", "fill_high")),
             Column("by_judge", "if the judge is right"),
             Column("judge_share", "by the judge", lambda one: share(one["judge_share"])),
-            Column("unjudged", "if judged", ends=UNJUDGED_ENDS, spare=1),
+            Column("unjudged", "if judged", ends=UNJUDGED, spare=1),
         ),
         rows,
         title="Holes filled, for these queries",
@@ -303,7 +302,7 @@ def _columns(
         *((has_intervals, Column(key, key, is_data=True)) for key in DETAILS),
         (has_intervals and not is_stratified, replace(n_queries, is_data=len(counts) < 2)),
         *((True, Column(key, key.replace("_", " "), spare=own)) for key, own in zip(OF_TIES, spares, strict=True)),
-        (any("unjudged" in one for one in found), Column("unjudged", "if judged", ends=UNJUDGED_ENDS)),
+        (any("unjudged" in one for one in found), Column("unjudged", "if judged", ends=UNJUDGED)),
         (not is_wide, replace(n_queries, is_detail=len(counts) < 2)),
         (any(measure.total for measure in measures), Column("total", "total", is_data=True)),
         (is_stratified, Column("is_small", "small", is_data=True)),
@@ -343,7 +342,7 @@ def list_queries(
         Column("tie_std", "tie std", spare=1),
         Column("tie_min", "tie min", spare=-1),
         Column("tie_max", "tie max", spare=-1),
-        *([Column("unjudged", "if judged", ends=UNJUDGED_ENDS)] if has_bounds else []),
+        *([Column("unjudged", "if judged", ends=UNJUDGED)] if has_bounds else []),
     )
     columns = [_by_query(one, beside[n : n + 1]) for n, one in enumerate(evaluations)]
     stratum_of: dict[str, Stratum] = {}
