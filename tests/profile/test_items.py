@@ -183,7 +183,7 @@ def test_the_tail_is_all_but_the_head() -> None:
         ({"popularity": {"a": -1}}, "popularity must be numbers from 0 on, got -1 for 'a'"),
         ({"popularity": {"a": 0}, "n_users": 1}, "popularity must be some number above 0, got 0 for every item"),
         ({"popularity": {"a": 3}, "n_users": None}, "does not say how many users there are: give n_users=, 1 if"),
-        ({"popularity": {1: 2, "1": 3}}, "two numbers for item '1'"),
+        ({"popularity": {1: 2, "1": 3}}, "^popularity has two numbers for an item"),
         ({"popularity": {"a": 3, "b": 1}, "n_users": 2}, "n_users is less than 3, the users of one item"),
     ],
 )

@@ -391,7 +391,7 @@ def _of_dict(given: Mapping[object, float]) -> dict[str, float]:
         )
     found = {str(item): float(one) for item, one in given.items()}
     if len(found) < len(given):
-        raise ParameterError("popularity has two numbers for an item, as 1 and as '1'", argument="popularity")
+        raise ParameterError("has two numbers for an item, as 1 and as '1'", argument="popularity")
     return found
 
 
