@@ -372,15 +372,17 @@ class BenchResult(Shown):
             for key, evaluation in self.evaluations.items()
             for scores, interval in zip(evaluation, self.intervals[key].values(), strict=True)
         ]
-        schema: dict[str, Any] = {
-            **dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String),
-            "n_cases": pl.Int64,
-            **dict.fromkeys([*NUMBERS, "chance"], pl.Float64),
-            "ci_method": pl.String,
-            "known": pl.Boolean,
-            "unknown": pl.String,
-        }
-        return frame_of(rows, schema)
+        return frame_of(
+            rows,
+            {
+                **dict.fromkeys(["cases", "language", "retriever", "measure"], pl.String),
+                "n_cases": pl.Int64,
+                **dict.fromkeys([*NUMBERS, "chance"], pl.Float64),
+                "ci_method": pl.String,
+                "known": pl.Boolean,
+                "unknown": pl.String,
+            },
+        )
 
     def averages(self) -> pl.DataFrame:
         """Return the mean and the variance across languages; each language counts the same.

@@ -326,9 +326,9 @@ class TieProfile(Plottable, Shown):
             measure, mean, tie_std, tie_min, tie_max (of the mean over queries), n_queries (whose value depends on the
             order), share_of_queries and share_of_error, as in :class:`Decided`.
         """
-        schema = {"measure": pl.String, **dict.fromkeys(BY_MEASURE, pl.Float64), "n_queries": pl.Int64}
         return frame_of(
-            [(one.measure.label, *(getattr(one, name) for name in BY_MEASURE)) for one in self.decided], schema
+            [(one.measure.label, *(getattr(one, name) for name in BY_MEASURE)) for one in self.decided],
+            {"measure": pl.String, **dict.fromkeys(BY_MEASURE, pl.Float64), "n_queries": pl.Int64},
         )
 
     def named_numbers(self) -> Numbers:
