@@ -100,9 +100,9 @@ def test_killed_in_the_middle_and_started_again(tmp_path: Path) -> None:
     [
         (["--retriever", "bm52"], USAGE, "Did you mean 'bm25'"),
         (["--baseline", "x"], USAGE, "--baseline must be one of 'bm25'"),
-        (["--cluster", "domain"], BAD_DATA, "10 of 10 cases have no domain"),
+        (["--cluster", "domain"], BAD_DATA, "got 'domain'; 10 of 10 cases have none"),
         (["--cluster", "expected_id"], USAGE, "Did you mean 'expected_ids'"),
-        (["--by", "domain"], USAGE, "those that have labels are 'category', 'difficulty'"),
+        (["--by", "domain"], USAGE, "--by must be a label that cases have (category, difficulty), got 'domain'"),
         (["--ontology", "nowhere.obo"], BAD_DATA, "no such file"),
         (["--similarity", "lin"], USAGE, "add --ontology FILE"),
         (["--synonyms", "some"], USAGE, "--synonyms must be one of 'exact', 'all', 'none'"),
