@@ -35,8 +35,8 @@ READERS = {
     "io/frames.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
     "io/objects.py": "json: whether something follows the first value",
     "io/formats/delimited.py": "csv: which of its two errors it is",
-    "io/formats/__init__.py": "Polars: the number of the system's error",
     "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
+    "benchmark/retrievers/protocol.py": "Polars, NumPy: the first line of what is wrong with what a retriever returned",
     "benchmark/retrievers/embedding.py": "sentence-transformers: its first line",
     "report/page/pictures.py": "the page says in words why there is no figure",
 }
