@@ -313,6 +313,23 @@ def test_a_gate_says_what_the_judgments_allow() -> None:
     assert only("NumRet > 1", evaluation).reachable is None
 
 
+def test_the_end_of_an_interval_has_that_of_the_ideal_ranking_as_its_limit() -> None:
+    """With ten queries even a perfect ranking does not show a mean of 0.95; its interval has no width by its values."""
+    qrels = {f"q{n}": {"a": 1, "b": 2} for n in range(10)}
+    perfect = dh.evaluate(qrels, {query: {"b": 2.0, "a": 1.0} for query in qrels}, ["nDCG@10", "P@1"])
+    worse = dh.evaluate(qrels, {query: {"a": 2.0, "b": 1.0} for query in qrels}, ["nDCG@10", "P@1"])
+    for measure, passed in (("nDCG@10", 0.5), ("P@1", 0.6)):
+        limit = perfect[measure].interval().low
+        assert passed < limit < 0.95
+        for evaluation in (perfect, worse):
+            check = only(f"low({measure}) >= 0.95", evaluation)
+            assert check.is_beyond
+            assert check.reachable == pytest.approx(limit, abs=1e-12)
+            assert f"the judgments allow at most {limit:.4g}" in check.reason
+        assert not only(f"low({measure}) >= {limit - 0.001}", worse).is_beyond
+    assert only("nDCG@10 >= 0.95", worse).reachable == 1.0
+
+
 @pytest.mark.parametrize(
     "text", ["RR >= 0", "RR > -1", "RR <= 1", "MR >= 1", "tie_std(RR) >= 0", "tie_max(P@1) <= 1", "RR < 1.5"]
 )

@@ -448,7 +448,13 @@ class Scores(InNotebooks):
     @property
     def reachable(self) -> float:
         """Mean over the queries that count of the best value that their judgments allow; NaN if they set no limit."""
-        return self._mean(np.where(self.kept, self.spread.reachable[self.rows], np.nan), self.kept)
+        return self._mean(self.ideal.values, self.kept)
+
+    @property
+    def ideal(self) -> "Scores":
+        """The same with the best value that the judgments allow for each query; NaN where they set no limit."""
+        values = np.where(self.kept, self.spread.reachable[self.rows], np.nan)
+        return replace(self, values=values, repeats=None, filled=None, predicted=None)
 
     @cached_property
     def standard_error(self) -> FloatArray:

@@ -48,11 +48,12 @@ from deadheat.evaluation.scores import Scores, intervals, weights_beside
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, QUESTIONS, Check, GateResult, Gates, Threshold, parse_all
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
-from deadheat.settings import GateOptions
+from deadheat.settings import BOUNDED, PROPORTION, GateOptions
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval
 NAMED = 3  # queries behind a failure
+RISING = (BOUNDED, PROPORTION)  # methods whose ends are never above those of higher values
 MISSED = {">=": "below", ">": "not above", "<=": "above", "<": "not below"}
 # why a threshold failed, or why its passing proves little: the first that holds is said
 FAILED = {
@@ -352,11 +353,15 @@ def check_family(
         own = evaluation if subset.keep.all() else evaluation.select(subset.keep)
         of_subset = IntervalOptions.of(vars(raised), cluster=None if cluster is None else cluster[subset.keep])
         ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
+        of_ideals = replace(of_subset, rng=0)  # which does not change what others draw
+        best = intervals([own[name].ideal for name in names], of_ideals) if names else []
+        best_ends = {name: one for name, one in zip(names, best, strict=True) if one.method in RISING}
         for one in thresholds:
             yield _reached(
                 one,
                 own[one.measure],
                 ends[one.measure] if one.quantity in ENDS else None,
+                best_ends.get(one.measure) if one.quantity in ENDS else None,
                 subset,
                 evaluation=evaluation,
                 options=options,
@@ -367,6 +372,7 @@ def _reached(
     threshold: Threshold,
     scores: Scores,
     interval: Interval | None,
+    of_ideal: Interval | None,
     subset: Subset,
     *,
     evaluation: Evaluation,
@@ -383,6 +389,7 @@ def _reached(
     passed = threshold.holds(value) and (not unknown or options.allow_unknown)
     # the best value that the judgments allow, NaN where they set no limit; a spread over ties may be 0
     best = 0.0 if is_spread else scores.reachable * (scores.n_queries if measure.total else 1)
+    best = best if of_ideal is None else getattr(of_ideal, quantity)
     has_limit = not math.isnan(best)
     # an interval may go beyond its mean: nothing is said of the end on that side
     says_best = has_limit and is_higher == rises and quantity != ("high" if is_higher else "low")
