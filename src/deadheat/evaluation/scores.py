@@ -451,7 +451,7 @@ class Scores(InNotebooks):
         return self._mean(self.ideal.values, self.kept)
 
     @property
-    def ideal(self) -> "Scores":
+    def ideal(self) -> Scores:
         """The same with the best value that the judgments allow for each query; NaN where they set no limit."""
         values = np.where(self.kept, self.spread.reachable[self.rows], np.nan)
         return replace(self, values=values, repeats=None, filled=None, predicted=None)
