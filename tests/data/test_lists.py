@@ -239,8 +239,8 @@ def test_files_of_judgments(tmp_path: Path, name: str, text: str) -> None:
         (
             "x.jsonl",
             '{"query_id": "q", "doc_ids": ["a"]}\n{"query_id": "r", "doc_ids": "b"}\n',
-            DataError,
-            r"x\.jsonl:2: doc_ids of query 'r' is 'b', expected a list",
+            SourceTypeError,
+            r"x\.jsonl:2: expected a dict .*, or a list of results, of ids .*, got str 'b' for query 'r'",
         ),
         (
             "x.jsonl",
@@ -248,7 +248,7 @@ def test_files_of_judgments(tmp_path: Path, name: str, text: str) -> None:
             DuplicateError,
             r"x\.jsonl:1: document 'a' comes 2 times",
         ),
-        ("x.json", '{"q": 5}', FileFormatError, "got '5' for query 'q'"),
+        ("x.json", '{"q": 5}', SourceTypeError, r"x\.json: .*got int 5 for query 'q'"),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, name: str, text: str, error: type[Exception], message: str) -> None:

@@ -387,19 +387,13 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         "documents for query 'q' have a score, those for 'r' have none",
     ),
     (
-        {"q": {"a": 0.5}},
-        {},
-        SourceTypeError,
-        r"got dict for query 'q'; dh.Run\(...\) reads \{query: \{document: score\}\}",
-    ),
-    (
         {"q": {"retriever": {"documents": []}}},
         {},
         SourceTypeError,
         "its keys are 'retriever': give the list that is in it",
     ),
     ({"q": None}, {}, SourceTypeError, "best first, got NoneType None for query 'q'"),
-    ({"q": "a"}, {}, SourceTypeError, "got 'a' for query 'q'"),
+    ({"q": "a"}, {}, SourceTypeError, "got str 'a' for query 'q'"),
     (
         langchain_pairs(SCORES),
         {},

@@ -384,6 +384,12 @@ class Accumulator:
         names = ", ".join(measure.label for measure in self.measures)
         return f"<Accumulator {self.name}: {counted(self.n_queries, 'query', 'queries')}, {names}>"
 
+    def __len__(self) -> int:
+        return self.n_queries
+
+    def __contains__(self, query_id: object) -> bool:
+        return str(query_id) in self._places
+
     def __getitem__(self, measure: MeasureLike) -> Scores:
         return self.evaluation()[measure]
 

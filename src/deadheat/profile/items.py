@@ -26,7 +26,6 @@ from deadheat.errors import (
     check_choice,
     collected,
     counted,
-    short_repr,
     three,
 )
 from deadheat.evaluation.intervals import why_unknown
@@ -43,7 +42,7 @@ OF_QUERIES = ("average_popularity", "tail_share", "novelty")
 OF_RUN = ("coverage", "gini", "entropy")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class ItemProfile(Shown):
     """Which items the top k of all lists hold.
 
@@ -101,7 +100,9 @@ class ItemProfile(Shown):
     exposure: pl.DataFrame = field(repr=False)
     notes: tuple[str, ...] = ()
 
-    __repr__ = short_repr
+    def __repr__(self) -> str:
+        items = counted(self.n_items, "item")
+        return f"<ItemProfile {self.name}: {self.coverage:.1%} of {items} in the top {self.cutoff}>"
 
     def means(self) -> dict[str, float]:
         """Return all numbers by name; those of lists are means over them."""
