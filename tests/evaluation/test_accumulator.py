@@ -91,7 +91,9 @@ def test_the_summary_at_any_time() -> None:
     scores = dh.evaluate_dense(case[0], case[1], ["RR"], mask=case[2], query_ids=case[3])["RR"]
     assert row["mean"] == scores.values.mean()
     assert row["tie_std"] == pytest.approx(np.sqrt((scores.tie_std**2).sum()) / 40, rel=1e-15)
-    assert accumulator.n_queries == 40
+    assert len(accumulator) == accumulator.n_queries == 40
+    assert case[3][0] in accumulator
+    assert "none" not in accumulator
     assert repr(accumulator) == "<Accumulator scores: 40 queries, RR, P@1>"
 
 

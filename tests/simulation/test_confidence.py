@@ -230,7 +230,8 @@ def test_it_says_what_it_is() -> None:
     assert "drawn by bm25 with Gumbel noise of scale 0.5 (Plackett-Luce)" in " ".join(found.notes)
     assert "no closed form is known" in " ".join(found.notes)
     assert "no closed form is known" in " ".join(str(evaluate_with_confidence.__doc__).split()).lower()
-    assert repr(found).startswith("ConfidenceEvaluation(scores=(<ConfidenceScores RR: 0.")
+    assert repr(found).startswith("<ConfidenceEvaluation of llm: RR 0.")
+    assert repr(found).endswith("; 1,000 drawn orders>")
     assert repr(found["RR"]).startswith("<ConfidenceScores RR: 0.")
     assert [str(scores.measure) for scores in found] == ["RR"]
     assert list(found.standard_errors()) == ["RR"]

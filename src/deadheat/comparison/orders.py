@@ -438,8 +438,7 @@ def _draw_places(size: int, n_judged: int, n: int, rng: np.random.Generator, *, 
     places, left = rng.integers(size, size=(n, n_judged), dtype=small), np.arange(n)
     while len(left):
         own = np.sort(places[left], axis=1)
-        taken = np.zeros(own.shape, np.bool_)
-        taken[:, 1:] = own[:, 1:] == own[:, :-1]
+        taken = np.diff(own, axis=1, prepend=small(-1)) == 0
         own[taken] = rng.integers(size, size=int(taken.sum()), dtype=small)
         places[left] = own
         left = left[taken.any(axis=1)]

@@ -593,8 +593,8 @@ def _refine(
 def _are_leading(sides: Mapping[K, Side], places: Sequence[tuple[K, K]]) -> BoolArray:
     """Tell which pairs are of two systems that lead by a measure, or of one of them and one of few baselines."""
     means = {key: float(np.nan_to_num(side.values).mean()) for key, side in sides.items()}
-    best_first = next(iter(sides.values())).measure.higher_is_better
-    leading = set(sorted(means, key=means.__getitem__, reverse=best_first)[:LEADING])
+    measure = next(iter(sides.values())).measure
+    leading = set(sorted(means, key=means.__getitem__, reverse=measure.higher_is_better)[:LEADING])
     baselines = {baseline for _, baseline in places}
     others = baselines if len(baselines) <= LEADING else leading
     return np.array([system in leading and baseline in others for system, baseline in places], np.bool_)

@@ -120,6 +120,7 @@ def orders_of(
     """
     measures = [one for one in next(iter(evaluations.values())).measures if one.is_quality]
     totals = {one: totals_of(one, [own[one] for own in evaluations.values()]) for one in measures}
+    of_measure = {one: [pair for pair in pairs if pair.measure == one.label] for one in measures}
     against = [(one, other.label, totals[other]) for one, other in combinations(measures, 2)]
     if by_doc_id:
         ruled = {one: totals_of(one, [by_doc_id(name, one) for name in evaluations]) for one in measures}
@@ -129,7 +130,7 @@ def orders_of(
             (one.label, name),
             list(evaluations),
             (totals[one], of_other),
-            [pair for pair in pairs if pair.measure == one.label],
+            of_measure[one],
             p,
             higher_is_better=one.higher_is_better,
         )

@@ -353,8 +353,8 @@ def check_family(
         own = evaluation if subset.keep.all() else evaluation.select(subset.keep)
         of_subset = IntervalOptions.of(vars(raised), cluster=None if cluster is None else cluster[subset.keep])
         ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
-        of_ideals = replace(of_subset, rng=0)  # which does not change what others draw
-        best = intervals([own[name].ideal for name in names], of_ideals) if names else []
+        # with a seed of their own, which does not change what others draw
+        best = intervals([own[name].ideal for name in names], replace(of_subset, rng=0)) if names else []
         best_ends = {name: one for name, one in zip(names, best, strict=True) if one.method in RISING}
         for one in thresholds:
             yield _reached(
@@ -388,8 +388,8 @@ def _reached(
     unknown = "" if interval is None else interval.unknown
     passed = threshold.holds(value) and (not unknown or options.allow_unknown)
     # the best value that the judgments allow, NaN where they set no limit; a spread over ties may be 0
-    best = 0.0 if is_spread else scores.reachable * (scores.n_queries if measure.total else 1)
-    best = best if of_ideal is None else getattr(of_ideal, quantity)
+    of_mean = 0.0 if is_spread else scores.reachable * (scores.n_queries if measure.total else 1)
+    best = of_mean if of_ideal is None else getattr(of_ideal, quantity)
     has_limit = not math.isnan(best)
     # an interval may go beyond its mean: nothing is said of the end on that side
     says_best = has_limit and is_higher == rises and quantity != ("high" if is_higher else "low")

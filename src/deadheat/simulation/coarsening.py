@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -595,10 +595,15 @@ class ConfidenceEvaluation:
     scores: tuple[ConfidenceScores, ...]
     name: str
     then_by: str
-    query_ids: TextArray = field(repr=False)
+    query_ids: TextArray
     scale: float
     n_draws: int
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{one.measure} {one.mean:.4f} ± {one.standard_error:.4f}" for one in self.scores)
+        drawn = counted(self.n_draws, "drawn order") if self.n_draws else "exact"
+        return f"<ConfidenceEvaluation of {self.name}: {shown}; {drawn}>"
 
     def __getitem__(self, measure: MeasureLike) -> ConfidenceScores:
         held: dict[Any, ConfidenceScores] = ByMeasure((str(one.measure), one) for one in self.scores)
