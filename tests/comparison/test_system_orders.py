@@ -11,6 +11,8 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.errors import DataError
+from deadheat.report.of_comparison import report_comparison
+from deadheat.report.text import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -144,3 +146,8 @@ def test_significant_under_one_rule_only() -> None:
     assert row["doc_id_p_adjusted"] == pytest.approx(pair.p_value)
     assert row["p_adjusted"] == comparison.pairs[0].p_adjusted
     assert "Significant under one tie rule only" in str(comparison)
+    for width in (40, 80):
+        text = as_text(report_comparison(comparison, qrels="q.txt"), width=width).plain
+        table = text.partition("Significant under one tie rule only\n")[2]
+        assert "p adj" in table
+        assert max(map(len, text.split("\n"))) <= width

@@ -327,20 +327,16 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
         for stratum, part in parts.items()
         for row in part.significant_by_one_rule().iter_rows(named=True)
     ]
-    rule = Column("rule", "with ties", lambda row: BY_DOC_ID if row["rule"] == "doc_id" else row["rule"])
     columns = (
+        # that p says it too, where a screen is narrow
+        Column("rule", "with ties", lambda row: BY_DOC_ID if row["rule"] == "doc_id" else row["rule"], spare=1),
         Column("difference", "difference", spare=2),
         Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"])),
-        Column("doc_id_difference", BY_DOC_ID, spare=1),
-        Column("doc_id_p_adjusted", "p adj", lambda row: p_value(row["doc_id_p_adjusted"]), spare=1),
+        Column("doc_id_difference", BY_DOC_ID, spare=4),
+        Column("doc_id_p_adjusted", "p adj", lambda row: p_value(row["doc_id_p_adjusted"]), spare=3),
     )
-    return tabulate(
-        "one_tie_rule",
-        (*leading, SYSTEM, BASELINE, MEASURE, rule),
-        columns,
-        rows,
-        title="Significant under one tie rule only",
-    )
+    title = "Significant under one tie rule only"
+    return tabulate("one_tie_rule", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows, title=title)
 
 
 def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
