@@ -281,6 +281,10 @@ def test_figures_are_readable_and_nothing_is_cut(browser: Browser, tmp_path: Pat
         for _ in range(2):  # closed and opened
             for n in range(gallery.count()):
                 gallery.nth(n).locator("summary").first.click()
+        for _ in range(20):  # a browser says only after a while that it opened them
+            if not found.page.evaluate(POOR):
+                break
+            found.page.wait_for_timeout(100)
         assert found.page.evaluate(POOR) == []
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
 
