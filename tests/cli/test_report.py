@@ -168,9 +168,7 @@ def test_a_fragment_has_headline_three_figures_and_ten_systems(files: Path, form
     assert verdict.n_tests == 66
     assert verdict.detectable > row["detectable_difference"]  # which is not corrected
     said = [f"lead: +{verdict.difference:.4f} RR, {verdict.leader} over {verdict.runner_up}; 95% interval"]
-    said += [
-        f"difference that would be found: {verdict.detectable:.4f} with 30 queries (power 80%, level 0.05/66, corrected"
-    ]
+    said += [f"detectable difference: {verdict.detectable:.4f} the smallest that 30 queries would show (power 80%,"]
     assert all(any(text in line for line in lines) for text in said)
     assert sum(any(f"{mark}{name}" in line for line in lines) for name in names for mark in ("| ", ">")) == 10
     assert "The first 10 of 12 systems." in lines[-1] or any("The first 10 of 12 systems." in line for line in lines)

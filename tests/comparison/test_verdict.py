@@ -313,7 +313,7 @@ HEADLINES = {
     "few clusters": "new leads old by nDCG@10, but 3 clusters prove little.",
     "one query": "new leads old by nDCG@10, but one query proves nothing.",
     "skewed, p near the level": "No clear winner: new leads old by nDCG@10, but chance may explain it.",
-    "skewed, p far below the level": ("new beats old by about 10 points of nDCG@10, though differences are skewed."),
+    "skewed, p far below the level": ("new beats old by about 10 points of nDCG@10 (differences are skewed)."),
     "equal": "No winner: old and new are equal by nDCG@10 on every query.",
     "same mean": "No winner: old and new have the same mean nDCG@10.",
     "no query": "Nothing to compare: no query has nDCG@10 of both systems.",

@@ -503,7 +503,7 @@ class Judge:
             if design.alternative == "two-sided"
             else f" (one-sided test, for {pair.system} {design.alternative} than {pair.baseline})",
             "n": len(own),
-            "size": size_of(found.difference, measure) + ", though differences are skewed" * pair.doubtful,
+            "size": size_of(found.difference, measure) + " (differences are skewed)" * pair.doubtful,
         }
 
     def _ties(self, pair: Pair, measure: Measure, scale: int) -> str:

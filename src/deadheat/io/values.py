@@ -7,7 +7,7 @@ import math
 import re
 import struct
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -242,7 +242,7 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
             if len(some) > PACKED:
                 at, some = _pack(some, scores, at), []
             found = [*map(documents.get, judged, repeat(_ABSENT))]
-            if documents and _ABSENT in found and set(map(type, documents)) != {str}:  # it would be missed in silence
+            if _ABSENT in found and not _is_text(documents):  # it would be missed in silence
                 refuse_other_forms([*filterfalse(documents.__contains__, judged)], documents, run_where)
             own += found
             docs += judged
@@ -255,6 +255,14 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
     with _checked(levels, qrels, queries, "qrels", qrels_where):
         _pack(relevance, levels, 0)
     return LookedUp(scores, np.array(bounds), docs, levels, found_scores, np.array(judged_bounds))
+
+
+def _is_text(ids: Iterable[Any]) -> bool:
+    """Tell whether all ids are text: joining them is the fastest look at each."""
+    try:
+        return "".join(ids) is not None
+    except TypeError:
+        return False
 
 
 def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:

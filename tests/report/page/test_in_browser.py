@@ -289,6 +289,15 @@ def test_figures_are_readable_and_nothing_is_cut(browser: Browser, tmp_path: Pat
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_titles_of_figures_name_no_leader_where_systems_are_equal(browser: Browser, tmp_path: Path) -> None:
+    subject = subject_of(QRELS, {"a": RUNS["good"], "b": RUNS["good"], "c": RUNS["weak"]})
+    with browser.opened(written(tmp_path, [subject])) as found:
+        forest, differences = (found.page.locator(f"figure[data-live$={name}]") for name in ("forest", "differences"))
+        assert forest.locator("figcaption strong").inner_text() == "a and b share the best nDCG@5 of 3 systems"
+        found.page.locator("[data-toolbar]").get_by_label("Baseline").select_option("b")
+        assert differences.locator("figcaption strong").inner_text() == f"a and b are equal on all of {len(QRELS)} queries"
+
+
 @pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1400)])
 def test_each_mark_and_label_of_all_figures_has_contrast(browser: Browser, page: Path, theme: str, width: int) -> None:
     """Computed where it is painted: labels 4.5 to what is behind them, marks 3 to the page; labels have 12 pixels."""

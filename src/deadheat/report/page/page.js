@@ -825,7 +825,9 @@
   const DRAWINGS = {
     forest(view, rows, one, width) {
       const best = rows[0];
-      const title = rows.length > 1 ? `${best.name} has the best ${one.name} of ${rows.length} systems` : `${one.name} of ${best.name}`;
+      const n = rows.filter((row) => !(Math.abs(minus(row.mean, best.mean)) > NOISE)).length;
+      const alone = n > 1 ? `${n === 2 ? `${best.name} and ${rows[1].name}` : `${n} systems`} share` : `${best.name} has`;
+      const title = rows.length > 1 ? `${alone} the best ${one.name} of ${rows.length} systems` : `${one.name} of ${best.name}`;
       const told = rows.map((row) => ({ ...row, tip: `${row.name}: ${one.name} ${shown(row.mean)}${known(row.low) ? `, interval ${span(row.low, row.high)}` : ""}` }));
       const values = rows.flatMap((row) => [row.mean, row.low, row.high]);
       const marks = (row, at, y) => [line(where(at, row.low), where(at, row.high), y, "range", true), known(row.mean) ? draw("circle", { class: "dot", cx: at(row.mean), cy: y, r: 4.5 }) : null];
@@ -858,7 +860,8 @@
       const [won, lost] = [found.filter((row) => row.value > NOISE).length, found.filter((row) => row.value < -NOISE).length];
       const [up, down] = one.up ? [won, lost] : [lost, won];
       const name = data.systems[baseline];
-      const title = `${leader.name} is better than ${name} on ${count(up)} of ${count(found.length)} ${found.length === 1 ? "query" : "queries"}, worse on ${count(down)}`;
+      const queries = `${count(found.length)} ${found.length === 1 ? "query" : "queries"}`;
+      const title = won + lost ? `${leader.name} is better than ${name} on ${count(up)} of ${queries}, worse on ${count(down)}` : `${leader.name} and ${name} are equal on all of ${queries}`;
       const height = 220;
       const scale = scaleOf(found.flatMap((row) => [row.value, row.least, row.most]), height - 10, 10, true, 45);
       const left = Math.max(...scale.ticks.map((tick) => wide(scale.text(tick)))) + 10;

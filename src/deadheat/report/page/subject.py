@@ -242,8 +242,9 @@ def headline_of(subject: Subject, measure: Measure | None = None) -> str:
 
 def about(subject: Subject) -> str:
     """Return what it is about in one line: qrels, queries, how ties were broken."""
-    n, first = counted(len(subject.query_ids), "query", "queries"), subject.first
-    return f"{PurePath(subject.qrels).name}: {n}, {counted(len(subject.ranked), 'system')}, ties: {first.ties}"
+    n, ties = counted(len(subject.query_ids), "query", "queries"), subject.first.ties
+    told = {"expected": "mean over all orders"}.get(ties, ties)
+    return f"{PurePath(subject.qrels).name}: {n}, {counted(len(subject.ranked), 'system')}, ties: {told}"
 
 
 def glance(subject: Subject, measure: Measure | None = None) -> list[Glance]:
@@ -289,13 +290,13 @@ def _ties(pair: Pair | None) -> Glance:
 
 
 def _smallest(found: Verdict, design: Design) -> Glance:
-    heading = "difference that would be found"
+    heading = "detectable difference"
     if found.detectable is None:
         return Glance(heading, "-", "not known for these data")
     level = f"{1 - design.confidence_level:.3g}"
     level += f"/{found.n_tests}, corrected by {design.correction.capitalize()}" if found.n_tests > 1 else ""
     n = counted(found.n_queries, "query", "queries")
-    return Glance(heading, number(found.detectable), f"with {n} (power 80%, level {level})")
+    return Glance(heading, number(found.detectable), f"the smallest that {n} would show (power 80%, level {level})")
 
 
 MOST = 10  # queries that fell, and that rose
