@@ -201,9 +201,9 @@ class Conventions(Settings):
                 raise ParameterError(problem, argument="unjudged_max_rel", given=self.unjudged_max_rel, hint=hint)
             return
         # labels of unjudged documents must change gains alone, neither lists nor which queries count
-        if self.judged_only:
-            raise ParameterError("cannot be combined with bounds over unjudged documents", argument="judged_only")
         beside = {"unjudged": self.unjudged}
+        if self.judged_only:
+            raise ParameterError(argument="judged_only", given=True, allowed="False", beside=beside)
         if self.unjudged == "judge":
             for name, allowed in (("ties", "expected"), ("depth", None)):
                 if (given := getattr(self, name)) != allowed:

@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.data.judgments import read_grade
-from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError, SourceTypeError
 
 RAW: dict[str, dict[str, object]] = {
     "q1": {"a": "Score: 2", "b": 0, "c": "I cannot rate this.", "d": "3"},
@@ -108,6 +108,18 @@ def test_a_query_whose_answers_all_failed_stays() -> None:
         dh.read_judgments({"q1": {"a": 1}, "q2": {"b": "?"}}, failed="bounds"), {"q1": {"a": 1}, "q2": {"b": 1}}, "RR"
     )["RR"]
     assert (found.unjudged_min.tolist(), found.unjudged_max.tolist()) == ([1, 0], [1, 1])
+
+
+def test_a_query_whose_answers_all_failed_is_dropped_with_them() -> None:
+    judged = dh.read_judgments({"q1": {"a": 1}, "q2": {"b": "?"}}, failed="drop")
+    assert judged.notes == ("1 of 2 answers is no grade ('?'), left out, with 1 query (q2)",)
+    found = dh.evaluate(judged, {"q1": {"a": 1}, "q2": {"b": 1}}, "RR")
+    assert (found.means(), found.query_ids.tolist()) == ({"RR": 1}, ["q1"])
+
+
+def test_lists_in_the_place_of_answers_are_named() -> None:
+    with pytest.raises(SourceTypeError, match=r"expected a dict of dicts .*, got .*'q': \['a'\]"):
+        dh.read_judgments({"q": ["a"]})
 
 
 def test_scales() -> None:

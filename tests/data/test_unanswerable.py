@@ -6,6 +6,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -167,3 +168,10 @@ def test_commands_say_who_is_left_out(tmp_path: Path, monkeypatch: pytest.Monkey
     assert call("gate", "new.json", "-c", "RR >= 0.375").exit_code == 0
     assert call("gate", "old.json", "-c", "RR >= 0.375").exit_code == 1
     assert call("gate", "new.json", "--baseline", "old.json", "--no-regression").exit_code == 3
+
+
+def test_a_relation_of_duckdb() -> None:
+    rows = "(VALUES ('q1', 'd', 1, true), ('q2', NULL, NULL, false)) t(query_id, doc_id, relevance, answerable)"
+    relation = duckdb.sql("FROM " + rows)
+    found = dh.evaluate(relation, {"q1": {"d": 1}, "q2": {"d": 1}}, ["RR", "Abstain"])
+    assert (found.means(), found["RR"].n_queries) == ({"RR": 1, "Abstain": 0}, 1)

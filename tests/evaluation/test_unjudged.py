@@ -118,7 +118,7 @@ def test_what_has_no_bounds_is_refused() -> None:
             dh.evaluate(qrels, run, "AP", unjudged="bounds", ties=ties)
     with pytest.raises(ParameterError, match=r"no_relevant must be .* (if|with) unjudged='bounds'"):
         dh.evaluate(qrels, run, "AP", unjudged="bounds", no_relevant="skip")  # labels change what is averaged
-    with pytest.raises(ParameterError, match="judged_only cannot be combined with bounds"):
+    with pytest.raises(ParameterError, match="judged_only must be False with"):
         dh.evaluate(qrels, run, "AP", unjudged="bounds", judged_only=True)
     with pytest.raises(ParameterError, match="unjudged_max_rel"):
         dh.evaluate(qrels, run, "AP", unjudged_max_rel=2)
@@ -188,7 +188,7 @@ def test_what_does_not_go_with_bounds_or_a_depth_names_its_option(tmp_path: Path
     files[1].write_text("q Q0 a 1 3 t\nq Q0 b 2 3 t\n")
     for options, advice in (
         (("--unjudged-max-rel", "1"), "give --unjudged bounds"),
-        (("--unjudged", "bounds", "-J"), "--judged-only cannot be combined with bounds over unjudged documents"),
+        (("--unjudged", "bounds", "-J"), "--judged-only must be False with --unjudged bounds"),
         (("-M", "1"), "give --ties doc_id"),
     ):
         result = call("evaluate", *files, "-m", "RR", *options)

@@ -225,6 +225,8 @@ def test_forms_of_groups() -> None:
     found = [dh.exposure(run, groups=one) for one in forms]
     assert len({str(one.groups) for one in found}) == 1
     assert found[0].to_polars()["group"].to_list() == ["new", "new|old"]
+    of_years = [dh.exposure(run, groups=one) for one in ({"a": 1990.0, "b": float("nan")}, {"a": "1990.0"})]
+    assert str(of_years[0].groups) == str(of_years[1].groups)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,9 @@ def test_a_query_with_a_missing_value_is_left_out() -> None:
     with_missing = np.insert(values, 5, [0.3, np.nan, 0.9], axis=0)
     found = stats.tukey_p_values(with_missing, n_resamples=200, rng=1)
     assert (found == stats.tukey_p_values(values, n_resamples=200, rng=1)).all()
+    weights = np.linspace(1, 2, 20)  # the query that is left out has most of the weight
+    found = stats.tukey_p_values(with_missing, n_resamples=200, rng=1, weights=np.insert(weights, 5, 90))
+    assert (found == stats.tukey_p_values(values, n_resamples=200, rng=1, weights=weights)).all()
 
 
 def test_clusters_are_permuted_as_a_whole() -> None:

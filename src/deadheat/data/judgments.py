@@ -26,6 +26,8 @@ from deadheat.errors import (
     DuplicateError,
     NothingJudgedWarning,
     ParameterError,
+    Plain,
+    SourceTypeError,
     as_positive,
     changed,
     check_choice,
@@ -36,7 +38,7 @@ from deadheat.errors import (
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, check_column, find_column
 from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
-from deadheat.io.values import read_value
+from deadheat.io.values import is_plain, read_value
 
 FAILED = ("error", "drop", "lowest", "bounds")
 NUMBER = r"(?<![\d.])[-+]?\d+(?:\.\d+)?(?![\d.]*\d)"
@@ -218,15 +220,16 @@ def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, 
     lowest = min(0.0, float(cast("float", kept["grade"].min())))
     if failed == "lowest" or (failed == "bounds" and kind == "run"):
         kept = found.with_columns(pl.col("grade").fill_null(lowest if failed == "lowest" else lowest - 1))
+    lost = tuple(sorted({*found["query_id"]}.difference(kept["query_id"])))  # without a grade
     table: Qrels | Run
     if kind == "run":
         table = Run.of_checked(kept.select("query_id", "doc_id", pl.col("grade").alias("score")), where)
     else:
         table = Qrels.of_checked(kept.select("query_id", "doc_id", relevance="grade"), where)
-        table.bare = tuple(sorted({*found["query_id"]}.difference(kept["query_id"])))  # without a grade
+        table.bare = lost if failed == "bounds" else ()
     at_first, over = ("ranked last", "places") if kind == "run" else ("left out", "grades")
     became = {
-        "drop": "left out",
+        "drop": "left out" + f", with {counted(len(lost), 'query', 'queries')} ({three(lost)})" * bool(lost),
         "lowest": f"counted as {lowest:g}",
         "bounds": f"{at_first}; bounds of an evaluation are over all {over} that they could have",
     }
@@ -238,6 +241,10 @@ def _rows(
 ) -> Iterator[tuple[str, str, object]]:
     """Yield query_id, doc_id and answer of each row."""
     if isinstance(source, Mapping):
+        if not is_plain(source):
+            raise SourceTypeError(
+                given=Plain(shown(str(source))), allowed="a dict of dicts {query: {document: answer}}"
+            )
         for query, documents in source.items():
             for doc, answer in documents.items():
                 yield str(query), str(doc), grade(answer) if callable(grade) else answer

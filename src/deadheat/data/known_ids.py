@@ -142,7 +142,7 @@ def read_groups(source: Source) -> dict[str, list[str]]:
     >>> read_groups({"a": "new", "b": "old", "c": "new"}), read_groups({"new": ["a", "c"], "old": ["b"]})
     ({'new': ['a', 'c'], 'old': ['b']}, {'new': ['a', 'c'], 'old': ['b']})
     """
-    if isinstance(source, Mapping) and any(not isinstance(one, str | int | None) for one in source.values()):
+    if isinstance(source, Mapping) and any(not isinstance(one, str | int | float | None) for one in source.values()):
         given: Mapping[object, Iterable[object]] = source
         if empty := [group for group, items in given.items() if not list(items)]:
             raise ParameterError(f"group {empty[0]!r} has no items", argument="groups", hint="leave it out")

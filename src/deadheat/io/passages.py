@@ -306,4 +306,4 @@ def _with_flags(source: object, path: Path | None) -> pl.DataFrame | None:
         return None
     import narwhals as nw  # dicts do not need it
 
-    return nw.from_native(cast("Any", source), eager_only=True).to_polars()
+    return nw.from_native(cast("Any", source)).lazy().collect("polars").to_polars()

@@ -295,7 +295,9 @@ def test_titles_of_figures_name_no_leader_where_systems_are_equal(browser: Brows
         forest, differences = (found.page.locator(f"figure[data-live$={name}]") for name in ("forest", "differences"))
         assert forest.locator("figcaption strong").inner_text() == "a and b share the best nDCG@5 of 3 systems"
         found.page.locator("[data-toolbar]").get_by_label("Baseline").select_option("b")
-        assert differences.locator("figcaption strong").inner_text() == f"a and b are equal on all of {len(QRELS)} queries"
+        assert (
+            differences.locator("figcaption strong").inner_text() == f"a and b are equal on all of {len(QRELS)} queries"
+        )
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1400)])
