@@ -64,6 +64,16 @@ def test_a_one_sided_p_value_is_not_told_of_the_other_side() -> None:
     assert title_of(figures.scatter(compared, system="weak", baseline="good")).endswith("(no p value)")
 
 
+def test_a_title_has_the_difference_of_weighed_queries() -> None:
+    weights = {query: 1.0 + 9 * (n % 3 == 0) for n, query in enumerate(QRELS)}
+    compared = dh.compare(QRELS, {name: RUNS[name] for name in ("weak", "good")}, "RR", weights=weights, n_resamples=99)
+    (pair,) = compared.pairs
+    differences = values(QRELS, RUNS[pair.system], "RR") - values(QRELS, RUNS[pair.baseline], "RR")
+    weighed = np.average(differences, weights=[weights[query] for query in sorted(QRELS)])
+    assert abs(weighed - differences.mean()) > 0.005
+    assert f"mean difference {weighed:+.3f} (" in title_of(figures.differences(compared))
+
+
 def test_bars_of_many_queries_are_means_of_neighbours() -> None:
     qrels, runs = random_runs(n_queries=1000, seed=1)
     compared = dh.compare(qrels, {name: runs[name] for name in ("weak", "good")}, "nDCG@5", n_resamples=99)
@@ -135,7 +145,9 @@ def test_a_matrix_has_each_pair_twice(compared: Comparison, measure: str) -> Non
             assert (cell["p_adjusted"], cell["significant"]) == (pair.p_adjusted, pair.significant)
             assert cell["flip_probability"] == pair.flip_probability
         assert lower["advantage"] == abs(pair.difference)
-        assert lower["text"].splitlines()[0].endswith("*") == pair.significant
+        number = str(lower["text"]).splitlines()[0]
+        assert number.endswith("*") == pair.significant
+        assert float(number.rstrip("*")) == pytest.approx(abs(pair.difference), abs=0.005 + NOISE)
         assert upper["advantage"] is None
     n = sum(pair.significant for pair in pairs)
     assert title_of(chart).startswith(f"{n} of {len(pairs)} differences in {measure} are significant (30 queries)")

@@ -316,6 +316,14 @@ def test_trec_names_are_read_back_as_the_same_measure(name: str) -> None:
         assert trec_name(f"{name}@7") == cut.format(7)
 
 
+def test_levels_of_recall_that_trec_eval_would_round_keep_their_notation() -> None:
+    assert [trec_name(f"IPrec@{level}") for level in (0.12, 0.121, 1)] == [
+        "iprec_at_recall_0.12",
+        "IPrec@0.121",
+        "iprec_at_recall_1.00",
+    ]
+
+
 def test_trec_names_of_pytrec_eval() -> None:
     pytrec_eval = pytest.importorskip("pytrec_eval")
     known = set(pytrec_eval.supported_measures)

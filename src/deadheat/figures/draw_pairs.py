@@ -264,10 +264,9 @@ def _who_is_better(of: Measure, queries: pl.DataFrame, pair: Pair) -> str:
     n, system, baseline = n_queries(queries.height), short(pair.system), short(pair.baseline)
     if not pair.wins and not pair.losses:
         return f"{system} and {baseline} have the same {of.label} on all of {n}"
-    mean = float(queries["difference"].to_numpy().mean())
     return (
         f"{system} is better than {baseline} on {pair.wins:,} of {n}, worse on {pair.losses:,}; mean difference"
-        f" {signed(mean)} ({p_text(pair.p_adjusted)})"
+        f" {signed(pair.difference)} ({p_text(pair.p_adjusted)})"
     )
 
 
@@ -619,7 +618,11 @@ def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *
     """Return two cells of a pair: below the diagonal the lead of the column's system, above it the reversals."""
     difference = pair.difference if pair.system == worse else -pair.difference
     advantage, flip = -difference if higher else difference, pair.flip_probability
-    size = f"{round(advantage, 2) + 0.0:.2f}".replace("0.", ".", 1) if len(named) <= MOST_WITH_NUMBERS else ""
+    size = (
+        f"{round(advantage, 2) + 0.0:.2f}".replace("0.", ".", abs(advantage) < 0.995)
+        if len(named) <= MOST_WITH_NUMBERS
+        else ""
+    )
     size += "*" * pair.significant
     if len(named) <= MOST_WITH_P:
         size += f"\n{p_text(pair.p_adjusted).removeprefix('p ').removeprefix('= ').replace(' ', '').replace('0.', '.')}"

@@ -138,7 +138,7 @@ def trec_name(measure: Measure | str) -> str:
             return name
     at = getattr(measure, measure.at, None)
     named = [name for name in trec_names(type(measure)) if ("{}" in name) == (at is not None)]
-    if not named or "(" in str(measure):
+    if not named or "(" in str(measure) or (isinstance(at, float) and round(at, 2) != at):
         return str(measure)
     return named[0].format(at if measure.at == "cutoff" else f"{at:.2f}")
 
