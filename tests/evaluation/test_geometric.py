@@ -65,3 +65,18 @@ def test_reports_say_so(tmp_path: Path) -> None:
     assert ok("evaluate", *files, "-m", "gm_map", "--format", "trec", "--per-query").splitlines()[1:] == [
         "gm_map                \tall\t0.5000"
     ]
+
+
+def test_quantiles_are_of_values_and_not_of_logarithms() -> None:
+    found = dh.evaluate(QRELS, scores_of(3), ["GMAP", "AP"])
+    wanted = found["AP"].quantile(0.5)
+    assert found["GMAP"].quantile(0.5).value == pytest.approx(np.median(np.exp(found["GMAP"].values)))
+    assert 0 < found["GMAP"].quantile(0.5).low <= found["GMAP"].quantile(0.5).high <= wanted.high
+
+
+def test_an_interval_with_the_labels_of_a_judge_holds_the_mean() -> None:
+    run = {query: own | {"new": 1.0} for query, own in scores_of(3).items()}
+    judge = {query: own | {"new": 1} for query, own in QRELS.items()}
+    scores = dh.evaluate(QRELS, run, "GMAP", judge=judge, unjudged="judge")["GMAP"]
+    found = scores.interval("t")
+    assert 0 < found.low < scores.mean < found.high < 1

@@ -221,6 +221,10 @@ def test_what_cannot_be_scored_again(tmp_path: Path) -> None:
     part = loaded.select(np.array([0]))
     with pytest.raises(DataError, match="without its ranking"):
         part.rescored(QRELS)
+    with pytest.raises(ParameterError, match="run has a judge's labels, and cannot be scored again"):
+        dh.evaluate(
+            {"q": {"a": 1}}, {"q": {"a": 1, "b": 2}}, "P@5", judge={"q": {"a": 1, "b": 1}}, unjudged="judge"
+        ).rescored()
 
 
 def test_an_older_file_is_read_and_says_what_it_lacks(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
 from deadheat.io.files import path_named
-from deadheat.io.records import Wanted, read_records
+from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.measures import MaxRel, Measure, NumRet
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.measures.orders import StoredMeasure
@@ -95,7 +95,8 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
     """
     path = None
     if isinstance(ids, Mapping):
-        pairs = pl.DataFrame({"old": list(ids), "new": list(ids.values())}, schema=dict.fromkeys(OLD_NEW, pl.String))
+        columns = zip(OLD_NEW, (ids, ids.values()), strict=True)
+        pairs = pl.DataFrame({name: pl.Series(map(as_text, held), dtype=pl.String) for name, held in columns})
     else:
         path = path_named(ids)
         table = read_records(path, wanted=RENAMED).frame
@@ -153,14 +154,18 @@ def rescore(
     DataError
         The evaluation has no ranking.
     ParameterError
-        Ties are broken at random.
+        Ties are broken at random, or the evaluation has a judge's labels.
     """
     run = run or evaluation.run
     if run is None:
         raise DataError(
-            f"{evaluation.name} was saved without its ranking, and cannot be scored again",
+            f"{evaluation.name} was {'saved' if evaluation.origin else 'made'} without its ranking, and cannot be"
+            " scored again",
             hint="evaluate the run again, and save it with a depth above 0",
         )
+    if any(one.filled is not None or one.predicted is not None for one in evaluation):
+        problem = f"{evaluation.name} has a judge's labels, and cannot be scored again"
+        raise ParameterError(problem, hint="evaluate the run again")
     if conventions.ties == "random":
         raise ParameterError(
             argument="ties", given="random", allowed="another policy: the order that was drawn is not known"

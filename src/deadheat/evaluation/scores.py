@@ -567,7 +567,7 @@ class Scores(InNotebooks):
 
         values = np.exp(self.values) if self.measure.geometric else self.values
         low, high = stats.quantile_bounds(values, quantile, confidence_level)
-        lowest, highest = self.measure.range
+        lowest, highest = self.limits
         kept = values[self.kept]
         return Interval(
             mean=self.mean,
@@ -604,6 +604,12 @@ class Scores(InNotebooks):
             filled=self.filled and self.filled.select(keep),
             predicted=None,
         )
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Lowest and highest value that the mean can have; the range of a geometric measure is of logarithms."""
+        low, high = self.measure.range
+        return (math.exp(low), math.exp(high)) if self.measure.geometric else (low, high)
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)
@@ -683,7 +689,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             errors[:, n] *= one.mean  # to first order
         if one.filled is not None:  # two independent errors
             off = np.hypot(np.subtract(one.fill_interval(options.confidence_level), one.mean), ends[:, n] - one.mean)
-            ends[:, n] = np.clip(one.mean + off * (-1, 1), *one.measure.range)
+            ends[:, n] = np.clip(one.mean + off * (-1, 1), *one.limits)
     made = [
         Interval(
             one.human_mean,
@@ -710,7 +716,7 @@ def _with_judge(human: Interval, scores: Scores) -> Interval:
         return human if powered is None else replace(human, judge_weight=0.0)
     ratio = math.sqrt(scores.n_effective / powered.n_effective)
     low, high = (powered.estimate + ratio * (end - human.mean) for end in (human.low, human.high))
-    lowest, highest = scores.measure.range
+    lowest, highest = scores.limits
     return replace(
         human,
         mean=powered.estimate,

@@ -218,8 +218,8 @@ class StoredMeasure(Measure):
     def mean(self, placements: Placements) -> NoReturn:  # noqa: ARG002 - as every measure
         """Refuse: the file has the values, not the function."""
         raise MeasureError(
-            f"{self.notation} comes from a file, which holds its values but not its function",
-            hint="pass the Custom measure",
+            f"{self.notation} is known by its values alone, as saved and sampled ones are: its function is not here",
+            hint="pass the measure itself",
         )
 
     variance = mean
