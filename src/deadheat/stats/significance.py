@@ -827,7 +827,7 @@ def tukey_p_values(
         )
     n_resamples = as_resamples("n_resamples", n_resamples)
     codes = as_clusters(cluster, len(values))
-    complete = ~np.isnan(values).any(axis=1)
+    complete = np.asarray(~np.isnan(values).any(axis=1))
     own = as_weights(weights, np.where(complete[:, None], values, np.nan))  # over the largest of the same queries
     weighed = values if own is None else values * own
     units, _ = unit_sums(weighed[complete], None if codes is None else codes[complete])
