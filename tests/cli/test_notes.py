@@ -110,3 +110,14 @@ def test_trec_eval_counts_missing_queries_with_its_option_c() -> None:
     common = ["evaluate", "qrels.txt", "a.run", "-m", "recip_rank", "--ties", "doc_id", "--format", "trec"]
     assert f"recip_rank            \tall\t{total / 4:.4f}" in ok(*common)
     assert f"recip_rank            \tall\t{total / len(found):.4f}" in ok(*common, "--missing", "skip")
+
+
+@pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")
+def test_what_is_alike_in_many_files_is_said_of_three_and_counted(folder: Path) -> None:
+    rows = [f"q1 Q0 d{n} {n + 1} {n} t\n" for n in range(12)]
+    names = [f"{name}.txt" for name in "pqrstuvw"]
+    for name in names:
+        (folder / name).write_text("".join(rows))
+    said = call("evaluate", "easy.txt", *names, "-m", "RR").stderr.splitlines()
+    assert [line.split(": ")[1] for line in said if "rank" in line] == names[:3]
+    assert said[-1] == "Warning: as for p.txt, also for 5 more: s.txt, t.txt, u.txt and 2 more"

@@ -36,6 +36,7 @@ from deadheat.errors import (
     joined,
     on_terminal,
     printable,
+    three,
 )
 from deadheat.io.guarding import Advance, watched_by
 from deadheat.settings import Conventions, Design, Rejudging, Saving
@@ -43,6 +44,7 @@ from deadheat.settings import Conventions, Design, Rejudging, Saving
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+MOST_ALIKE = 3  # warnings
 DELAY = 1.0  # seconds after which a phase gets a bar
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the disk, the quota, the limit on the size of files
@@ -146,9 +148,9 @@ class App(click.Group):
         try:  # commands report themselves what no run retrieves
             with (
                 warnings.catch_warnings(action="ignore", category=NothingJudgedWarning),
+                _warnings_said(),
                 watched_by(Watch(ctx.meta, _tell)),
             ):
-                warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit, GeneratorExit):
             raise
@@ -270,6 +272,27 @@ def say(text: str) -> None:
     context = click.get_current_context(silent=True)
     if context is None or not context.meta.get("quiet"):
         _tell(text)
+
+
+@contextmanager
+def _warnings_said() -> Iterator[None]:
+    """Say warnings as they come; of what is alike in more than `MOST_ALIKE` files, the other files at the end."""
+    alike: dict[str, list[str]] = {}
+
+    def tell(message: Warning | str, *_: object, **__: object) -> None:
+        place, _, what = str(message).partition(": ")
+        places = alike.setdefault(re.sub(r"\d+", "", what or place), [])
+        places.append(place)
+        if len(places) <= MOST_ALIKE:
+            say(f"Warning: {message}")
+
+    warnings.showwarning = tell
+    try:
+        yield
+    finally:
+        for first, *others in (places for places in alike.values() if len(places) > MOST_ALIKE):
+            more = others[MOST_ALIKE - 1 :]
+            say(f"Warning: as for {first}, also for {len(more):,} more: {three(more)}")
 
 
 def _tell(*lines: str) -> None:
