@@ -95,7 +95,9 @@ def small(repeats: str, peer_only: str = "") -> Seconds:
     qrels = {q: {f"d{d}": rng.randrange(4) for d in rng.sample(range(120), 20)} for q in run}
     works = both(qrels, run, peer_only=bool(peer_only))
     first = {f"first {name}": seconds(work) for name, work in works.items()}
-    loops = {f"{name} in a loop": partial(hundred_times, work) for name, work in works.items()}
+    loops: dict[str, Callable[[], object]] = {
+        f"{name} in a loop": partial(hundred_times, work) for name, work in works.items()
+    }
     return {**in_turn(works, int(repeats)), **in_turn(loops, int(repeats) // 10), **first}
 
 

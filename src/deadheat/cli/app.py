@@ -280,7 +280,7 @@ def _warnings_said() -> Iterator[None]:
     alike: dict[str, list[str]] = {}
 
     def tell(message: Warning | str, *_: object, **__: object) -> None:
-        place, _, what = str(message).partition(": ")
+        place, what = str(message).partition(": ")[::2]
         places = alike.setdefault(re.sub(r"\d+", "", what or place), [])
         places.append(place)
         if len(places) <= MOST_ALIKE:
