@@ -610,6 +610,19 @@ def as_count(name: str, given: int, low: int = 1) -> int:
     return number
 
 
+def as_list(name: str, given: object, allowed: str) -> list[Any]:
+    """Return an argument that has several values as a list of them; raise for text and for what has none."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise ParameterError(argument=name, given=given, allowed=allowed)
+    return list(given)
+
+
+def as_cutoffs(given: object) -> list[int]:
+    """Return the cutoffs that were given as `at`."""
+    listed = as_list("at", given, "a list of cutoffs, such as (1, 3, 5, 10)")
+    return [as_count("each of at", one) for one in listed]
+
+
 def as_resamples(name: str, given: int) -> int:
     """Return a number of resamples, if it is large enough for intervals and p-values."""
     return as_count(name, given, FEWEST_RESAMPLES)

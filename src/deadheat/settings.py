@@ -182,7 +182,7 @@ class Conventions(Settings):
     unjudged_max_rel: float | None = setting(
         None,
         partial(as_number, low=0),
-        "The highest relevance of --unjudged bounds; default: the highest in the qrels.",
+        "The highest relevance that an unjudged document can have, with --unjudged; default: the highest in the qrels.",
         metavar="LEVEL",
     )
 
@@ -327,6 +327,8 @@ class Design(Estimation):
         several: object = self.baseline
         if isinstance(several, list | tuple):
             names = tuple(dict.fromkeys(several))
+            if not names:
+                raise ParameterError(argument="baseline", given=several, allowed="a system, several or None")
             object.__setattr__(self, "baseline", names[0] if len(names) == 1 else None)
             object.__setattr__(self, "baselines", names if len(names) > 1 else ())
         if self.method in {BOUNDED, PROPORTION}:

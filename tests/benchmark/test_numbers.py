@@ -234,7 +234,7 @@ def test_a_test_that_knows_no_clusters_is_refused_before_anything_is_searched() 
         (5, r"at must be a list of cutoffs, such as \(1, 3, 5, 10\), got 5"),
         ("15", "at must be a list of cutoffs, .* got '15'"),
         ([1, "x"], "each of at must be a whole number from 1 on, got 'x'"),
-        ([], r"at must be a list of cutoffs, .* got \[\]"),
+        ([], r"at must be at least one cutoff, got \[\]"),
     ],
 )
 def test_cutoffs_are_a_list_of_whole_numbers(at: Any, message: str) -> None:  # noqa: ANN401 - wrong ones

@@ -174,7 +174,7 @@ def test_repeated_judgments_are_refused() -> None:
         tie_profile({"q": {"a": 1.0}}, [("q", "a", 1), ("q", "a", 0)])
 
 
-@pytest.mark.parametrize("at", ["RR", [1.5], [0], [True], [None]])
+@pytest.mark.parametrize("at", [[1.5], [0], [True], [None]])
 def test_a_cutoff_that_is_no_whole_number_is_an_error(at: Any) -> None:  # noqa: ANN401 - whatever is given
     """To look for it in a range of whole numbers went through all of them."""
     with pytest.raises(ParameterError, match="each of at must be a whole number from 1 on"):

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DeadheatError, MeasureError, ParameterError
+from deadheat.errors import ColumnError, DataError, DeadheatError, MeasureError, ParameterError, SourceTypeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,6 +79,38 @@ def test_orders_beyond_printing() -> None:
 def test_orders_need_scores(scores: list[float]) -> None:
     with pytest.raises(ParameterError, match="scores must be numbers"):
         dh.tie_orders(scores, [])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: WRONG.tie_profile(RUN, at=5), r"at must be a list of cutoffs.*got 5"),
+        (lambda: WRONG.tie_profile(RUN, at="RR"), r"at must be a list of cutoffs.*got 'RR'"),
+        (lambda: WRONG.figures.cutoffs(dh.evaluate(QRELS, RUN), at=5), r"at must be a list of cutoffs.*got 5"),
+        (lambda: WRONG.gate(dh.evaluate(QRELS, RUN), 5), r"checks must be gates such as 'RR >= 0.8', got 5"),
+        (lambda: WRONG.tie_complexity(0.5), r"scores must be numbers, at least one, got 0\.5"),
+        (lambda: WRONG.tie_complexity([1, 1], doc_ids=5), r"doc_ids must be 2 different ids.*got 5"),
+        (
+            lambda: dh.tie_complexity({"a": 1}, doc_ids=["b"]),
+            r"doc_ids must be None, as the keys of scores are the ids",
+        ),
+        (lambda: WRONG.tie_orders([0.9, 0.8], 5), r"relevance must be 2 values, one for each score, got 5"),
+        (lambda: dh.compare(QRELS, {"a": RUN, "b": RUN}, baseline=[]), r"baseline must be a system, several or None"),
+        (
+            lambda: WRONG.evaluate(QRELS, RUN).rescored(QRELS, ids=["a"]),
+            r"ids must be a dict of old id to new.*\['a'\]",
+        ),
+    ],
+)
+def test_a_value_that_is_none_of_several_is_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("source", [None, 5, [1]])
+def test_judgments_that_are_no_table_are_refused(source: object) -> None:
+    with pytest.raises(SourceTypeError, match=r"expected judgments: a path, a list of dicts or a dataframe, got"):
+        WRONG.read_judgments(source)
 
 
 @pytest.mark.parametrize("score", [None, math.nan, "1", {"d": 1}])

@@ -68,6 +68,7 @@ from deadheat.errors import (
     SourceTypeError,
     UnknownExpectedWarning,
     as_count,
+    as_cutoffs,
     as_positive,
     check_choice,
     collected,
@@ -651,10 +652,9 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
 
 def measures_of(given: Measures, at: Sequence[int] | None, *, has_ontology: bool) -> tuple[Measure, ...]:
     """Return the given measures, or the defaults at some cutoffs."""
-    named: object = CUTOFFS if at is None else at
-    if not named or isinstance(named, str) or not isinstance(named, Iterable):
-        raise ParameterError(argument="at", given=named, allowed="a list of cutoffs, such as (1, 3, 5, 10)")
-    cutoffs = sorted({as_count("each of at", one) for one in named})
+    cutoffs = sorted(set(as_cutoffs(CUTOFFS if at is None else at)))
+    if not cutoffs:
+        raise ParameterError(argument="at", given=at, allowed="at least one cutoff")
     if given is not None and at is not None:
         raise ParameterError(
             "sets the cutoffs of the default measures, not of those that are named",

@@ -575,7 +575,7 @@ def tell(
     Parameters
     ----------
     result : BenchResult
-    groupings : sequence of Grouping, default ()
+    groupings : sequence of PartStrata, default ()
         The strata that the report shows.
     shown : sequence of Measure, optional
         The measures that the report shows; by default all.

@@ -113,12 +113,12 @@ class Failure:
     case_id, text : str
     line : int or None
         The line of the file on which the case begins.
-    expected : tuple of Found
-    best : Found or None
+    expected : tuple of LabelledDocument
+    best : LabelledDocument or None
         The expected document that ranks highest; None if none was found.
     low, high : int or None
         The first and the last rank that the best expected document may have, over all orders of the ties.
-    above : tuple of Found
+    above : tuple of LabelledDocument
         The first documents that stand above it, or share its score, and are not expected; at most three.
     n_above : int
         How many there are.
@@ -259,7 +259,7 @@ class BenchResult(Shown):
     parts : dict of (cases, language) to Part
         The cases.
     retrievers : tuple of str
-    settings : Settings
+    settings : BenchSettings
     chance : dict of (cases, language) to dict of str to float
         With an ontology: the mean that random terms have, by MaxRel measure.
     verbatim : dict of (cases, language) to int

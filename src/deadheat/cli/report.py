@@ -226,7 +226,7 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
     else:
         refuse_if(options["baseline"], "--baseline needs another run to compare with it")
         conventions, measures = conventions_of(options), measures_of(options)
-        design_of(options)  # for its checks
+        design_of({**options, "baseline": None})  # for its checks
         queries = read_queries(options)
         ((name, path),) = named.items()
         if qrels:

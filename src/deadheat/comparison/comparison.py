@@ -38,6 +38,7 @@ from deadheat.errors import (
     Rng,
     as_count,
     as_level,
+    as_list,
     as_positive,
     by_name,
     collected,
@@ -1104,9 +1105,8 @@ def named_runs(
 
     A single run stays, beside itself in that order.
     """
-    if isinstance(runs, str | Path) or not isinstance(runs, Iterable):
-        raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
-    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in runs)
+    listed = as_list("runs", runs, "a dict of name to run, or a list of runs")
+    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in listed)
     read = [
         (name, source, Run.of(source, ascending=ascending))
         if name is None or isinstance(source, Run)

@@ -94,7 +94,7 @@ def flip(
         Variance of the difference over random tie-breaks.
     lowest, highest : float
         Exact extremes of the difference over tie orders.
-    distributions : tuple of Distribution or of Drawn, optional
+    distributions : tuple of Distribution or of DrawnSums, optional
         Of the sums of system and baseline over the same queries: both exact or on the same grid, as
         :func:`~deadheat.comparison.orders.comparable` gives them; or sums that were drawn.
     most_off : float, default 1

@@ -333,7 +333,7 @@ def draw_sums(
 
     Returns
     -------
-    Drawn or None
+    DrawnSums or None
         None where even the fewest useful orders have too many documents to place.
     """
     n_cells, queries = _n_cells(placements, moved), np.flatnonzero(moved)

@@ -140,8 +140,8 @@ class Pair(InNotebooks):
         weighted; wins, draws, losses and n_queries count queries.
     rerun_probability : float
         Of systems with repeats: that running both once more, on these queries, reverses their order; else NaN.
-    method : {"bca", "bootstrap-t", "percentile", "t"}
-        Of the interval.
+    method : {"bca", "bootstrap-t", "percentile", "t", "ppi"}
+        Of the interval; "ppi" (prediction-powered inference) with a judge's labels that help.
     skewness : float
         Sample skewness (G1) of the differences over queries, or of what clusters differ by; NaN with fewer than three,
         and where all are equal.

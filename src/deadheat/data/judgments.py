@@ -272,11 +272,16 @@ def records_in(source: Source, path: Path | None, what: str) -> Iterable[Mapping
     if path is not None:
         table = read_records(path, None, Wanted(what=what)).table
         return table.iter_rows(named=True) if isinstance(table, pl.DataFrame) else table
-    if isinstance(source, list):
+    if isinstance(source, list) and all(isinstance(row, Mapping) for row in source):
         return source
     import narwhals as nw
 
-    return nw.from_native(cast("Any", source), eager_only=True).iter_rows(named=True)
+    from deadheat.io.frames import as_narwhals, collect
+
+    frame = as_narwhals(source, what)
+    if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
+        raise SourceTypeError(given=Plain(f"{source!r:.60}"), allowed=f"{what}: a path, a list of dicts or a dataframe")
+    return collect(frame.lazy()).iter_rows(named=True)
 
 
 def _names(columns: list[str], grade: str | Callable[[Any], object] | None, where: str) -> dict[str, str]:
@@ -336,11 +341,9 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
     ColumnError
         A column is missing.
     DataError
-        A relevance is no number.
+        A relevance is no number, or no row has one.
     DuplicateError
         A document is in the qrels already, or twice in the file.
-    DataError
-        No row has a relevance.
     """
     records = read_records(path, wanted=WANTED)
     for name in COLUMNS:

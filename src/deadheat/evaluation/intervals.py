@@ -29,6 +29,7 @@ from deadheat.errors import (
     Plain,
     Rng,
     UnlabelledQueriesWarning,
+    as_list,
     counted,
     rounded,
     three,
@@ -104,8 +105,8 @@ class Interval(InNotebooks):
         Of the mean of exact expected scores: the part that comes from the choice of queries.
     tie_standard_error : float
         Standard deviation of the mean over random tie-breaks of these queries: what one tie-break would add.
-    method : {"bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"}
-        The method that was used, also where "auto" chose it.
+    method : {"bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson", "binomial"}
+        The method that was used, also where "auto" chose it; "binomial" for a quantile.
     confidence_level : float
     n_queries : int
         Queries that have a value.
@@ -293,14 +294,8 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
         found: Sequence[object] = table.column(str(cluster), ids)
     elif isinstance(cluster, Mapping):
         found = [cluster.get(query) for query in ids]
-    elif isinstance(cluster, Iterable):
-        found = list(cluster)
     else:
-        raise ParameterError(
-            argument="cluster",
-            given=cluster,
-            allowed="a column of queries, a dict of query_id to cluster, or their labels",
-        )
+        found = as_list("cluster", cluster, "a column of queries, a dict of query_id to cluster, or their labels")
     if len(found) != len(ids):
         raise ParameterError(
             f"must have a label for each of the {counted(len(ids), 'query', 'queries')}",

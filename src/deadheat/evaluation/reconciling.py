@@ -98,6 +98,8 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
         columns = zip(OLD_NEW, (ids, ids.values()), strict=True)
         pairs = pl.DataFrame({name: pl.Series(map(as_text, held), dtype=pl.String) for name, held in columns})
     else:
+        if not isinstance(ids, str | Path):
+            raise ParameterError(argument="ids", given=ids, allowed="a dict of old id to new, or the path of a table")
         path = path_named(ids)
         table = read_records(path, wanted=RENAMED).frame
         if not {*OLD_NEW} <= {*table.columns}:

@@ -525,7 +525,7 @@ class Way:
         Empty if no tool is known to compute so.
     nearest : tuple of Tool
         What the tool, or the nearest one, does for each measure.
-    settings : tuple of Settings
+    settings : tuple of ToolSettings
         Of each measure.
     values : tuple of float
     """

@@ -168,7 +168,7 @@ def under(measure: Measure, settings: ToolSettings, levels: Sequence[float]) -> 
     Parameters
     ----------
     measure : Measure
-    settings : Settings
+    settings : ToolSettings
     levels : sequence of float
         The relevance that occurs in the judgments.
     """
@@ -199,7 +199,7 @@ def values_of(measure: Measure, settings: ToolSettings, placements: Placements) 
     ----------
     measure : Measure
         What :func:`under` returned.
-    settings : Settings
+    settings : ToolSettings
     placements : Placements
     """
     if isinstance(measure, AP) and settings.ap_norm == "steps" and measure.cutoff is None:
@@ -230,7 +230,7 @@ class Tool:
     Attributes
     ----------
     name : str
-    settings : Settings
+    settings : ToolSettings
         What it does when nothing is said.
     options : tuple of str
         Settings that its users choose.

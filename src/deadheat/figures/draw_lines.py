@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.comparison.history import History
 from deadheat.comparison.languages import Across, Languages
-from deadheat.errors import BY_DOC_ID, FigureError, ParameterError, three
+from deadheat.errors import BY_DOC_ID, FigureError, ParameterError, as_cutoffs, three
 from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
@@ -117,7 +117,8 @@ def cutoffs(
     if "cutoff" not in {one.name for one in fields(of)}:
         raise FigureError(f"{of.label} has no cutoff", hint="take one that has, such as nDCG, R or P")
     whole = of(cutoff=None)
-    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=list(at), grid=False)
+    at = as_cutoffs(at)
+    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=at, grid=False)
     x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=scale, axis=axis)
     if against is not None:
         _check_against(named(systems), against)

@@ -17,6 +17,7 @@ from deadheat.errors import (
     FileFormatError,
     ParameterError,
     as_given,
+    as_list,
     check_choice,
     counted,
     did_you_mean,
@@ -204,7 +205,8 @@ def parse_all(gates: Gates) -> tuple[Threshold, ...]:
     """Parse one gate or several, some of which may be parsed already; each counts once."""
     if isinstance(gates, str | Threshold):
         gates = (gates,)
-    return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in gates))
+    listed = as_list("checks", gates, "gates such as 'RR >= 0.8'")
+    return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in listed))
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:

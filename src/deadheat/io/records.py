@@ -85,6 +85,8 @@ class Records:
     ----------
     table : polars.DataFrame or list of dict
         A frame of text, or of the columns of a Parquet file; or the objects of a JSON file.
+    own_lines : sequence of int, optional
+        The line on which each row of a text begins, of shape (n_records,); `json` knows those of JSON.
     misfits : dict of int to DataError
         What is wrong with rows that are not records, by their place; their fields are empty.
     metadata : dict

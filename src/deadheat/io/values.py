@@ -366,7 +366,7 @@ def is_number(text: str) -> bool:
 
 
 def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str = "") -> float:
-    """Return the score, rank or relevance in `text`, or raise DataError or DataError."""
+    """Return the score, rank or relevance in `text`, or raise DataError."""
     name = name or VALUE_COLUMN[kind]
     if not _NUMBER.fullmatch(text):
         raise DataError(

@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar
 
 from deadheat.errors import (
     ABSENT,
@@ -18,6 +18,7 @@ from deadheat.errors import (
     Plain,
     UnknownMeasureError,
     as_given,
+    as_list,
     did_you_mean,
     joined,
     literal,
@@ -399,11 +400,8 @@ def parse_measures(measures: Measures) -> tuple[Measure, ...]:
     measures = DEFAULT_MEASURES if measures is None else measures
     if isinstance(measures, str | Measure | type):
         measures = [measures]
-    if not isinstance(cast("object", measures), Iterable):
-        raise ParameterError(
-            argument="measures", given=measures, allowed="a measure, its notation such as 'nDCG@10', or a list of them"
-        )
-    parts = (part for one in measures for part in (split_notation(one) if isinstance(one, str) else (one,)))
+    listed = as_list("measures", measures, "a measure, its notation such as 'nDCG@10', or a list of them")
+    parts = (part for one in listed for part in (split_notation(one) if isinstance(one, str) else (one,)))
     chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
     if not chosen:
         raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")

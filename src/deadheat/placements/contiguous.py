@@ -60,7 +60,7 @@ class Contiguous:
         For messages.
     blocks : Blocks
         Of the run, with its scores already rounded.
-    found : Found, optional
+    found : JudgedRows, optional
         The judged documents among the rows, if they are known.
     """
 
@@ -101,7 +101,7 @@ def count(
         Of one run, or of several that are one below the other: then there are several blocks of a query.
     judgments : polars.DataFrame
         query_id, doc_id and relevance; they may be of other queries too.
-    found : Found, optional
+    found : JudgedRows, optional
         The judged documents among the rows, if they are known.
 
     Returns

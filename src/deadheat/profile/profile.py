@@ -20,6 +20,8 @@ from deadheat.errors import (
     ParameterError,
     Plain,
     as_count,
+    as_cutoffs,
+    as_list,
     check_choice,
     collected,
     counted,
@@ -432,7 +434,7 @@ def tie_profile(
     ((3.0, 1), (2.0, 1), (1.0, 3))
     """
     check_choice("beside", beside, LOOK_AT_RUN)  # as tools do, without chance
-    cutoffs = [as_count("each of at", cutoff) for cutoff in at]
+    cutoffs = as_cutoffs(at)
     if measures is not None and qrels is None:
         raise ParameterError("measures need qrels", given=Plain("None"))
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
@@ -829,23 +831,30 @@ def _shown(number: int) -> str:
 
 
 def _documents(scores: Ranking, doc_ids: Sequence[str] | None) -> dict[str, float]:
-    if isinstance(scores, str | bytes) or not len(scores):
+    listed = as_list("scores", scores, "numbers, at least one")
+    if not listed:
         raise ParameterError(argument="scores", given=scores, allowed="numbers, at least one")
-    ids = [f"doc{place + 1}" for place in range(len(scores))] if doc_ids is None else list(doc_ids)
-    if len(ids) != len(scores) or len(set(ids)) != len(ids):
-        raise ParameterError(argument="doc_ids", given=ids, allowed=f"{len(scores)} different ids, one for each score")
-    documents = scores if isinstance(scores, Mapping) else dict(zip(ids, scores, strict=True))
+    if doc_ids is not None and isinstance(scores, Mapping):
+        raise ParameterError(argument="doc_ids", given=doc_ids, allowed="None, as the keys of scores are the ids")
+    allowed = f"{len(listed)} different ids, one for each score"
+    own_ids = [f"doc{place}" for place in range(1, len(listed) + 1)]
+    ids = own_ids if doc_ids is None else as_list("doc_ids", doc_ids, allowed)
+    if len(ids) != len(listed) or len(set(ids)) != len(ids):
+        raise ParameterError(argument="doc_ids", given=ids, allowed=allowed)
+    documents = scores if isinstance(scores, Mapping) else dict(zip(ids, listed, strict=True))
     for doc, score in documents.items():
         check_number("run", "of the ranking", doc, score, "tie_orders")
     return {doc: float(score) for doc, score in documents.items()}
 
 
 def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids: list[str]) -> dict[str, float]:
-    if len(relevance) != len(ids) and not isinstance(relevance, Mapping):
-        raise ParameterError(
-            f"must have {counted(len(ids), 'value')}, one for each score", argument="relevance", given=len(relevance)
-        )
-    relevance = relevance if isinstance(relevance, Mapping) else dict(zip(ids, relevance, strict=True))
+    if not isinstance(relevance, Mapping):
+        values = as_list("relevance", relevance, f"{counted(len(ids), 'value')}, one for each score")
+        if len(values) != len(ids):
+            raise ParameterError(
+                f"must have {counted(len(ids), 'value')}, one for each score", argument="relevance", given=len(values)
+            )
+        relevance = dict(zip(ids, values, strict=True))
     judged = {doc: value for doc, value in relevance.items() if value is not None}
     if not judged:
         raise ParameterError("relevance must judge at least one document", given=relevance)

@@ -403,7 +403,7 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
 
     Parameters
     ----------
-    specs : mapping of str to spec, iterable of specs, or a single spec
+    specs : mapping of str to spec, list or tuple of specs, or a single spec
         Each as for :func:`make_retriever`.
     """
     if isinstance(specs, Mapping):

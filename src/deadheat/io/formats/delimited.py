@@ -169,7 +169,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
 
     Raises
     ------
-    ColumnError, FileFormatError, DataError, DataError, DataError, DataError
+    ColumnError, FileFormatError, DataError
         With the first line that is wrong.
     """
     if not given and _is_trec(path, separator):

@@ -83,7 +83,7 @@ def read_jsonl(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
 
     Raises
     ------
-    ColumnError, FileFormatError, DataError, DataError, DataError, DataError
+    ColumnError, FileFormatError, DataError
         With the first line that is wrong.
     """
     head = plain_head(path)
