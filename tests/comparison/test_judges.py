@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import copy
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.errors import DataError
+from deadheat.errors import DataError, three
+from deadheat.report.of_judgments import report_judges
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HUMAN = {"q1": {"a": 2, "b": 0, "c": 1, "x": 1}, "q2": {"d": 1, "e": 0, "f": 2}, "q3": {"g": 1}}
 JUDGE = {"q1": {"a": 2, "b": 1, "c": 1, "y": 0}, "q2": {"d": 1, "e": 1, "f": 0}, "q4": {"h": 2}}
@@ -197,6 +202,65 @@ def test_a_favourite_is_found_by_its_bias_against_the_others() -> None:
     others = np.mean([bias[name] for name in runs], axis=0)
     (favour,) = [one for one in found.favours if one.system == "llm"]
     assert favour.difference == pytest.approx((bias["llm"] - others).mean())
+
+
+def first_relevant(labels: dict[str, int], scores: dict[str, float]) -> float:
+    """Return the mean over tie orders of the first relevant rank: m of r relevant in a tie of n, at t + (n+1)/(r+1)."""
+    for level in sorted(set(scores.values()), reverse=True):
+        tied = [doc for doc, score in scores.items() if score == level]
+        relevant = sum(labels[doc] >= 1 for doc in tied)
+        if relevant:
+            return sum(score > level for score in scores.values()) + (len(tied) + 1) / (relevant + 1)
+    return len(scores) + 1
+
+
+def mean_rank(labels: dict[str, int], scores: dict[str, float]) -> float:
+    ranks = scipy_stats.rankdata([-score for score in scores.values()])
+    own = [rank for rank, doc in zip(ranks, scores, strict=True) if labels[doc] >= 1]
+    return sum(own) / len(own) if own else len(scores) + 1
+
+
+@pytest.mark.parametrize(("name", "value"), [("FRP", first_relevant), ("MR", mean_rank)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_of_ranks_less_is_better(name: str, value: Callable[..., float], seed: int) -> None:
+    """The favourite is better off by the judge than the others, and the best systems count more in `tau_ap`."""
+    human, judge, runs = drawn(seed, 30)
+    human = {q: {d: int(g == 2) for d, g in own.items()} for q, own in human.items()}
+    judge = {q: {d: int(g == 2) for d, g in own.items()} for q, own in judge.items()}
+    runs["poor"] = {q: {d: -score for d, score in own.items()} for q, own in runs["fair"].items()}
+    runs["llm"] = {q: {d: g + 0.9 * human[q][d] for d, g in own.items()} for q, own in judge.items()}
+    found = dh.judge_agreement(human, {"llm": dh.Qrels(judge)}, runs=runs, measures=name)
+    (one,) = found.conclusions
+    each = {
+        system: [np.array([value(labels[q], run[q]) for q in human]) for labels in (human, judge)]
+        for system, run in runs.items()
+    }
+    means = [[own[side].mean() for own in each.values()] for side in (0, 1)]
+    assert [[own.baseline_mean for own in one.biases], [own.mean for own in one.biases]] == [
+        pytest.approx(side) for side in means
+    ]
+    gains = {system: own[0] - own[1] for system, own in each.items()}
+    helped = {
+        system
+        for system, own in gains.items()
+        if own.mean() > np.mean([other.mean() for key, other in gains.items() if key != system])
+    }
+    assert one.favoured
+    assert set(one.favoured) <= helped
+    # Yilmaz et al.: of the systems above each one by the judge, the part that is above it by humans
+    orders = [sorted(range(len(own)), key=own.__getitem__) for own in means]
+    parts = [
+        np.mean([orders[0].index(other) < orders[0].index(own) for other in orders[1][:place]])
+        for place, own in enumerate(orders[1])
+        if place
+    ]
+    assert one.tau_ap == pytest.approx(2 * np.mean(parts) - 1)
+    assert f"do not decide on {three(list(one.favoured))} by its labels" in " ".join(str(found).split())
+    assert f"llm favours {three(list(one.favoured))}" in found.to_html(full=True)
+    (fact,) = (fact for fact in report_judges(found).facts if fact.key.startswith("conclusions_"))
+    assert fact.value["favoured"] == list(one.favoured)
+    kinds = {row["label"]: row["kind"] for row in found.plot("judge_bias", measure=name).data.values}
+    assert {system for system, kind in kinds.items() if kind == "favoured"} == set(one.favoured)
 
 
 @needs_shared_data

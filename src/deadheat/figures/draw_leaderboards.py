@@ -380,7 +380,7 @@ def judge_bias(
     ]
     biases = [one.difference for one in own.biases]
     title = f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"
-    favoured = f"favoured: its bias exceeds that of the others by more than chance ({', '.join(own.favoured)})."
+    favoured = f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
     return finished(
         layers,
         rows,
