@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 from hypothesis import given, strategies as st
+from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.comparison.pairs import Pair
@@ -634,6 +635,22 @@ def test_the_margin_is_that_of_the_equivalence_tests() -> None:
     assert f"({n} of the 3 other systems) are no worse than TREMA-CoT by the margin of 0.01" in str(found)
     with pytest.raises(ValueError, match="margin"):
         comparison.judge(0)
+
+
+@pytest.mark.parametrize("name", ["AP", "FRP"])
+def test_a_margin_counts_for_the_measure_by_which_one_judges(name: str) -> None:
+    """By scipy's one-sided t test: a system is no worse if its loss is less than the margin."""
+    values = [{measure: dh.evaluate(QRELS, run, measure)[measure].values for measure in ("AP", "FRP")} for run in RUNS]
+    (one, other), margin = (own[name] for own in values[:2]), 0.5
+    comparison = dh.compare(QRELS, RUNS[:2], ["nDCG@10", "AP", "FRP", "NumRet"])
+    measure = next(own for own in comparison.measures if own.label == name)
+    found, pair = comparison.judge(margin, measure=measure), comparison[name][0]
+    gains = (one - other) * (-1 if name == "FRP" else 1) * (1 if pair.system == "Olz-gpt4o" else -1)
+    p = scipy_stats.ttest_1samp(gains, -margin, alternative="greater").pvalue
+    assert comparison.equivalence(margin).filter(measure=name)["p_no_worse"].item() == pytest.approx(p)
+    assert (found.measure, found.margin, found.no_worse) == (name, margin, p < 0.05)
+    assert f"within {margin:g} {name}" in found.headline
+    assert comparison.judge(margin, measure=comparison.measures[3]) == comparison.judge(margin)
 
 
 def test_systems_of_which_nothing_is_known() -> None:

@@ -245,9 +245,10 @@ class Comparison(Plottable, Shown):
             measure.label: {name: one[measure].reported() for name, one in self.evaluations.items()}
             for measure in self.measures
         }
+        measures = self.measures if measure is None else (measure, *(one for one in self.measures if one != measure))
         within: dict[Pair, Within] = {}
         if margin is not None:
-            first = next((one for one in self.measures if one.is_quality), self.measures[0])
+            first = next((one for one in measures if one.is_quality), measures[0])
             places = np.flatnonzero(self.pairs.column("measure") == first.label).tolist()
             pairs = [self.pairs[place] for place in places]
             sizes = np.array([max(pair.n_queries, 1) if first.total else 1 for pair in pairs])
@@ -256,7 +257,7 @@ class Comparison(Plottable, Shown):
         return Judge(
             pairs=self.pairs,
             levels=levels,
-            measures=self.measures if measure is None else (measure, *(one for one in self.measures if one != measure)),
+            measures=measures,
             design=self.design,
             ties=next(iter(self.evaluations.values())).ties,
             within=within,
