@@ -37,6 +37,18 @@ def test_numbers_are_those_of_the_profile(names: list[str]) -> None:
         assert "band: range over tie orders" in " ".join(chart.title.subtitle)
 
 
+@pytest.mark.parametrize("measure", ["FRP", "MR", "RR"])
+def test_the_best_runs_are_drawn(measure: str) -> None:
+    """The relevant document of run n is at rank n; of ranks the lowest are best."""
+    runs = {
+        f"r{n}": {"q": {"a": 100.5 - n} | {f"d{m}": 100.0 - m for m in range(1, 12)}} for n in (3, 8, 1, 5, 7, 2, 6)
+    }
+    chart = dh.coarsening_profile({"q": {"a": 1}}, runs, measure, levels=[2, 3]).plot(measure=measure)
+    drawn = [row["run"] for row in rows_of(chart) if row["scores"] == "as given"]
+    assert drawn == ["r1", "r2", "r3", "r5", "r6", "r7"]
+    assert f"{measure} of r1 " in " ".join(chart.title.text)
+
+
 def test_what_it_cannot_draw() -> None:
     profile = dh.coarsening_profile(QRELS, RUNS, "RR", levels=[2])
     with pytest.raises(FigureError, match="no values of P@5, only of RR"):

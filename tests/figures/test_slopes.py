@@ -41,6 +41,37 @@ def test_each_point_is_the_mean_of_a_system_in_a_language(measure: str) -> None:
     assert "range over tie orders" in notes_of(chart)
 
 
+@pytest.mark.parametrize("measure", ["FRP", "MR(missing='last')"])
+def test_of_ranks_the_best_system_has_the_lowest_mean(measure: str) -> None:
+    """As counted by hand: the first relevant rank and the mean rank of runs without ties."""
+    relevant = {"q1": {"a"}, "q2": {"a", "c"}}
+    lists = {"bad": {"en": "dbca", "fr": "bdca"}, "good": {"en": "abcd", "fr": "bacd"}}
+    qrels = {query: dict.fromkeys(docs, 1) for query, docs in relevant.items()}
+    runs = {
+        name: {code: {query: list(own) for query in relevant} for code, own in one.items()}
+        for name, one in lists.items()
+    }
+    counted = {
+        name: {
+            code: [sorted(order.index(doc) + 1 for doc in docs) for docs in relevant.values()]
+            for code, order in own.items()
+        }
+        for name, own in lists.items()
+    }
+    of = min if measure == "FRP" else (lambda ranks: sum(ranks) / len(ranks))
+    means = {name: {code: sum(map(of, one)) / 2 for code, one in own.items()} for name, own in counted.items()}
+    found = dh.compare_languages(
+        {code: {name: dh.evaluate(qrels, runs[name][code], measure) for name in runs} for code in ("en", "fr")},
+        n_resamples=99,
+    )
+    chart = found.plot("slopes", measure=measure)
+    assert {(row["system"], row["language"]): row["mean"] for row in rows_of(chart)} == {
+        (name, code): mean for name, own in means.items() for code, mean in own.items()
+    }
+    good = means["good"]
+    assert f"of good: from {good['en']:.3f} in en to {good['fr']:.3f} in fr" in title_of(chart)
+
+
 def test_a_measure_goes_by_any_of_its_names_and_wild_names_are_drawn() -> None:
     languages = dh.compare_languages(EVALUATIONS, n_resamples=99)
     assert figures.slopes(languages, "RR").to_dict() == figures.slopes(languages, "MRR").to_dict()

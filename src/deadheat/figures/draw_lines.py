@@ -30,6 +30,7 @@ from deadheat.figures.base import (
     labels,
     left_out,
     marks,
+    measure_of,
     n_queries,
     name_among,
     named,
@@ -348,7 +349,9 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
         "The queries are the same in each language: whether slopes differ by more than chance is in the table of gaps.",
         left_out(len(kept), len(own), which="first"),
     ]
-    return finished(layers, rows, height=250, title=_over_languages(max(own, key=lambda one: one.mean)), notes=notes)
+    higher = measure_of(next(iter(languages.evaluations.values())), of).higher_is_better
+    best = (max if higher else min)(own, key=lambda one: one.mean)
+    return finished(layers, rows, height=250, title=_over_languages(best), notes=notes)
 
 
 def _over_languages(best: Across) -> str:
@@ -393,7 +396,8 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
     order = [*dict.fromkeys(row.scores for row in own if row.scores != AS_GIVEN), AS_GIVEN]
     if len(order) == 1:
         raise FigureError("the profile holds the scores as given alone: name levels, decimals or formats")
-    given = sorted((row for row in own if row.scores == AS_GIVEN), key=lambda row: -row.value)
+    higher = measure_of(profile.evaluations, of).higher_is_better
+    given = sorted((row for row in own if row.scores == AS_GIVEN), key=lambda row: row.value, reverse=higher)
     runs = [row.run for row in given][:MOST_RUNS]
     names = labels(runs)
     kept = [row for row in own if row.run in runs]
