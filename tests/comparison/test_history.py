@@ -110,6 +110,24 @@ def test_without_a_kept_ranking_values_are_marked(tmp_path: Path) -> None:
     assert found.to_polars()["comparable"].to_list() == [False, True]
 
 
+def test_a_measure_that_cannot_be_scored_again_is_left_out(tmp_path: Path) -> None:
+    """As :func:`compare_evaluations` leaves it out: its values were saved, its function was not."""
+    measures = [dh.Custom("found", np.sum), "RR"]
+    paths = [
+        saved(tmp_path, 0, measures=measures),
+        saved(tmp_path, 1, {**QRELS, "q0": {"d0": 1}, "q9x": {"d0": 1}}, measures=measures),
+    ]
+    found = dh.history(paths)
+    assert found.measures == ("RR",)
+    assert found.notes == (
+        "judgments: week 0 scored again under those of week 1, and 15 queries compared",
+        "judgments: not compared: q9x, which the earlier ranking was not asked",
+        "judgments: not compared: found, for which too little was kept",
+    )
+    pair = found.since["RR"][1]
+    assert pair == dh.compare_evaluations({"old": paths[0], "new": paths[1]}).pairs[0]
+
+
 def test_what_does_not_make_a_history(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no saved evaluation"):
         dh.history(tmp_path)

@@ -279,7 +279,8 @@ def history(
         found = sorted(beside.map(lambda file: _step(file, given[file], now), given), key=lambda one: one.origin.time)
     _tell_times(found, notes)
     measures = _shared_measures(found, notes)
-    steps = _reconciled(found, [given[one.file] for one in found], measures, judgments, notes)
+    steps = _reconciled(found, [given[one.file] for one in found], judgments, notes)
+    measures = tuple(one for one in measures if one in steps[0].means)
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
     since = _compared(steps, measures, ids, [(n, n - 1) for n in range(1, len(steps))], design)
@@ -347,7 +348,7 @@ def _shared_measures(steps: Sequence[Step], notes: list[str]) -> tuple[str, ...]
 
 
 def _reconciled(
-    steps: Sequence[Step], sources: Sequence[Any], measures: Sequence[str], judgments: str | None, notes: list[str]
+    steps: Sequence[Step], sources: Sequence[Any], judgments: str | None, notes: list[str]
 ) -> tuple[Step, ...]:
     """Return the steps under judgments that make them comparable, where that can be."""
     if len({one.qrels_hash for one in steps}) == 1:
@@ -365,18 +366,10 @@ def _reconciled(
         notes.append(f"judgments changed, and values are not comparable across that: {error}")
         return tuple(replace(step, is_comparable=step.qrels_hash == steps[-1].qrels_hash) for step in steps)
     if how is not None:
-        notes += [f"judgments: {one}" for one in how.told()[-1:]]
+        notes += [f"judgments: {one}" for one in how.told()[len(how.changes) :]]
     return tuple(
-        replace(
-            step,
-            qrels_hash=scored.qrels_hash,
-            query_ids=scored.query_ids,
-            values={measure: scored[measure].values for measure in measures},
-            means={measure: stated(scored[measure], scored[measure].interval()) for measure in measures},
-            repeats={measure: scored[measure].repeats for measure in measures},
-            weights=scored.weights,
-        )
-        for step, scored in zip(steps, (found[name] for name in names), strict=True)
+        replace(_step(step.file, found[name], step.origin), changed=step.changed)
+        for step, name in zip(steps, names, strict=True)
     )
 
 
