@@ -115,6 +115,21 @@ def test_ties_that_may_change_the_best_are_told() -> None:
     assert "selection" not in found  # of one query there are no resamples
 
 
+def test_what_rounding_leaves_is_no_way_past_the_best() -> None:
+    """Reciprocal ranks 6, 2, 2 and 2, 2, 6 have the same mean, and another last digit in the order of the queries."""
+    rows = [
+        f"{query},d{rank},{int(rank == 0)},{9 - (a - 0.5 if rank == 0 else rank)},{9 - (b if rank == 0 else rank)}"
+        for query, a, b in (("q1", 6, 1.5), ("q2", 2, 1.5), ("q3", 2, 6))  # in b it ties once, at rank 6
+        for rank in range(8)
+    ]
+    Path("small.csv").write_text("\n".join(["query_id,doc_id,relevance,a,b", *rows]), encoding="utf-8")
+    found = json.loads(ok("evaluate", "small.csv", "--score-columns", "all", "-m", "RR", "--format", "json"))
+    level = found["columns"]["a"]["RR"]
+    assert found["columns"]["b"]["tie_max"] == pytest.approx(level, abs=1e-15)
+    assert found["columns"]["b"]["tie_max"] > level > found["columns"]["b"]["RR"]
+    assert found["effect_of_ties"]["could_pass_the_best"] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

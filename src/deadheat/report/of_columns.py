@@ -116,7 +116,7 @@ def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> 
     if not span > NOISE:
         return Fact("effect_of_ties", None, "", f"no order of equal scores changes {measure}")
     sign, end = (1.0, "tie_max") if measure.higher_is_better else (-1.0, "tie_min")
-    reach = [one["column"] for one in others if sign * (one[end] - best["level"]) > 0]
+    reach = [one["column"] for one in others if sign * (one[end] - best["level"]) > NOISE]
     text = f"tie order alone moves {measure} of column {name} by up to {format_cell(span, digits)}"
     if reach:
         text += f"; {counted(len(reach), 'column')} could pass column {best['column']} by tie order ({three(reach)})"
