@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from scipy import stats as scipy_stats
 import deadheat as dh
 from deadheat.errors import DataError, three
 from deadheat.report.of_judgments import report_judges
+from support.figure_data import rows_of
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
@@ -257,9 +258,9 @@ def test_of_ranks_less_is_better(name: str, value: Callable[..., float], seed: i
     assert one.tau_ap == pytest.approx(2 * np.mean(parts) - 1)
     assert f"do not decide on {three(list(one.favoured))} by its labels" in " ".join(str(found).split())
     assert f"llm favours {three(list(one.favoured))}" in found.to_html(full=True)
-    (fact,) = (fact for fact in report_judges(found).facts if fact.key.startswith("conclusions_"))
-    assert fact.value["favoured"] == list(one.favoured)
-    kinds = {row["label"]: row["kind"] for row in found.plot("judge_bias", measure=name).data.values}
+    facts: dict[str, Any] = {fact.key: fact.value for fact in report_judges(found).facts}
+    assert facts[f"conclusions_llm, {one.measure.label}"]["favoured"] == list(one.favoured)
+    kinds = {row["label"]: row["kind"] for row in rows_of(found.plot("judge_bias", measure=name))}
     assert {system for system, kind in kinds.items() if kind == "favoured"} == set(one.favoured)
 
 
