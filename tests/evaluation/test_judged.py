@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels.weighting import linearised
+from deadheat.report.as_data import as_json
+from deadheat.report.of_evaluation import report_evaluations
 from deadheat.stats.labels import powered_mean
 from support.command import call, ok
 
@@ -166,6 +170,24 @@ def test_thresholds_of_gates_are_of_the_estimate() -> None:
     assert dh.gate(found, f"low(nDCG@5) >= {low - 1e-9}").passed
     assert not dh.gate(found, f"low(nDCG@5) >= {low + 1e-6}").passed
     assert dh.gate(found, f"nDCG@5 >= {found['nDCG@5'].mean - 1e-9}").passed
+
+
+def test_intervals_with_and_without_the_judge_are_made_once_and_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the human labels alone are Student's t, if that is the method asked for."""
+    evaluation, calls = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE), []
+    intervals = dh.Evaluation.intervals
+
+    def counted(self: dh.Evaluation, **options: Any) -> Any:  # noqa: ANN401 - as it is
+        calls.append(options)
+        return intervals(self, **options)
+
+    monkeypatch.setattr(dh.Evaluation, "intervals", counted)
+    report = report_evaluations([evaluation], "human", intervals=IntervalOptions(method="t"))
+    row = json.loads(as_json(report))["judge"]["run"]["nDCG@5"]
+    human = dh.evaluate(HUMAN, {query: RUN[query] for query in HUMAN}, "nDCG@5")["nDCG@5"].values
+    wanted = scipy_stats.t.interval(0.95, len(human) - 1, human.mean(), scipy_stats.sem(human))
+    assert (row["human_low"], row["human_high"]) == pytest.approx(wanted)
+    assert len(calls) == 1
 
 
 def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

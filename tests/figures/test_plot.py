@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import polars as pl
 import pytest
 
@@ -49,6 +52,10 @@ def test_ranks_are_those_of_the_comparison() -> None:
         for row in rows:
             own = found.filter(measure=measure, system=row["system"]).row(0, named=True)
             assert row.items() >= own.items()
+    weak = weakref.ref(compared)
+    del compared
+    gc.collect()
+    assert weak() is None  # a figure keeps no comparison
 
 
 def test_ties_of_profiles_are_their_tables() -> None:

@@ -619,7 +619,12 @@ class Comparison(Plottable, Shown):
                     )
 
     def rank_intervals(
-        self, *, confidence_level: float | None = None, n_resamples: int | None = None, rng: Rng = None
+        self,
+        measure: MeasureLike | None = None,
+        *,
+        confidence_level: float | None = None,
+        n_resamples: int | None = None,
+        rng: Rng = None,
     ) -> pl.DataFrame:
         """Return where the rank of each system may lie, had queries and tie orders been others.
 
@@ -628,6 +633,8 @@ class Comparison(Plottable, Shown):
 
         Parameters
         ----------
+        measure : measure, optional
+            By default all.
         confidence_level, n_resamples, rng
             By default those of the comparison.
 
@@ -651,10 +658,11 @@ class Comparison(Plottable, Shown):
             rng=self.design.rng if rng is None else rng,
         )
         self._refuse_repeats("ranks")
+        first = next(iter(self.evaluations.values()))
         rows = [
-            {"measure": measure.label, **row}
-            for measure in self.measures
-            for row in rank_intervals(self.evaluations, measure, self.query_ids, self.cluster, design=options)
+            {"measure": one.label, **row}
+            for one in (self.measures if measure is None else [first[measure].measure])
+            for row in rank_intervals(self.evaluations, one, self.query_ids, self.cluster, design=options)
         ]
         return frame_of(rows, RANKS)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, TypeAlias, cast
 
 import altair as alt
@@ -200,7 +199,7 @@ def ranks(
     [('one', 1, 2), ('other', 1, 2)]
     """
     of = measure_of(comparison.evaluations, measure).label
-    own = (_rank_intervals(comparison) if intervals is None else intervals).filter(
+    own = (comparison.rank_intervals(of) if intervals is None else intervals).filter(
         (pl.col("measure") == of) & pl.col("rank").is_not_null() & pl.col("low").is_not_null()
     )
     ranked = own.sort("rank", "low", "high", "system").to_dicts()
@@ -244,12 +243,6 @@ def ranks(
             left_out(len(kept), len(ranked)),
         ],
     )
-
-
-@lru_cache(maxsize=1)
-def _rank_intervals(comparison: Comparison) -> pl.DataFrame:
-    """Return the intervals of ranks by all measures, found once for a comparison: figures are of one measure each."""
-    return comparison.rank_intervals()
 
 
 @figure("strata", place=80)

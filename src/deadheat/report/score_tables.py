@@ -189,8 +189,10 @@ def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequen
             "with": scores.mean,
             "both": span_of(found),
         }
-        for labels, run, evaluation, _ in parts
-        for scores, found in zip(evaluation, evaluation.intervals(confidence_level=level).values(), strict=True)
+        for labels, run, evaluation, intervals in parts
+        for scores, found in zip(
+            evaluation, (intervals or evaluation.intervals(confidence_level=level)).values(), strict=True
+        )
         if scores.powered is not None
     ]
     heading = level_heading(level, set())
