@@ -177,6 +177,14 @@ def test_a_fragment_has_headline_three_figures_and_ten_systems(files: Path, form
     assert "is for --fragment" in refused.output
 
 
+def test_options_of_every_command_go_with_a_history(files: Path) -> None:
+    dh.evaluate("judged.json", "good.json", "RR").save("saved.json")
+    given = ["report", "--history", "saved.json", "-o", "h.html"]
+    assert call(*given, "--quiet", "--debug", "--max-memory", "1GB").output == ""
+    assert (files / "h.html").is_file()
+    assert "-m is not for --history" in call(*given, "-m", "RR").output
+
+
 @pytest.mark.slow
 def test_report_of_a_benchmark(files: Path) -> None:
     """Each set and language is a part; the runs that the folder keeps are its rankings."""
@@ -184,7 +192,7 @@ def test_report_of_a_benchmark(files: Path) -> None:
         CASES, DOCUMENTS, {"known": known, "other": lambda texts, _: [{"D1": 1.0} for _ in texts]}, output="out"
     )
     assert "Verdict (mine (en))" in result.to_html(full=True)
-    ok("report", "out", "-o", "b.html")
+    ok("report", "out", "--verbose", "--max-decompressed", "1GB", "-o", "b.html")
     page = (files / "b.html").read_text(encoding="utf-8")
     for text in ("Verdict (mine (de))", "Verdict (mine (en))", 'id="s1-rankings"', "run of known"):
         assert text in page

@@ -329,8 +329,15 @@ def missing(name: str) -> click.MissingParameter:
 
 
 def refuse_others(kept: Collection[str], why: str) -> None:
-    """Refuse the first option that was given and is not among some."""
-    refuse([str(one.name) for one in click.get_current_context().command.params if one.name not in kept], why)
+    """Refuse the first option that was given and is not among some; those of every command are no values of one."""
+    refuse(
+        [
+            str(one.name)
+            for one in click.get_current_context().command.params
+            if one.expose_value and one.name not in kept
+        ],
+        why,
+    )
 
 
 def refuse(names: Iterable[str], why: str) -> None:
