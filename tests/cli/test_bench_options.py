@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.result import Key
-from deadheat.cli.app import USAGE
+from deadheat.cli.app import BAD_DATA, USAGE
 from support.command import call, ok
 from support.demo import BENCH, DEMO
 
@@ -160,3 +160,16 @@ def test_a_set_that_is_given_twice_is_refused_in_words_of_the_command() -> None:
     assert result.exit_code == USAGE
     message = "two sets of cases are named 'phrases': give one another dataset_id, or its file another name"
     assert message in result.stderr
+
+
+def test_a_prompt_is_text(tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_bytes(b"Grade {query}\n\xfcber {document}\n")
+    judged = [*BENCH, "--reranker", "llm", "--endpoint", "http://localhost:1/v1", "--model", "m", "--yes"]
+    result = call(*judged, "--prompt", prompt)
+    assert result.exit_code == BAD_DATA
+    assert f"{prompt}:2: the text is not UTF-8 (byte 0xFC" in result.stderr
+    prompt.unlink()
+    result = call(*judged, "--prompt", prompt)
+    assert result.exit_code == BAD_DATA
+    assert f"{prompt}: no such file" in result.stderr

@@ -154,6 +154,18 @@ def test_outputs_and_inputs_are_checked_first(
     assert sorted(folder.iterdir()) == before
 
 
+def test_a_folder_may_be_read_twice(folder: Path) -> None:
+    (folder / "found").mkdir()
+    (folder / "found" / "q1.json").write_text(
+        '{"hits": {"hits": [{"_id": "b", "_score": 2}, {"_id": "a", "_score": 1}]}}'
+    )
+    out = ok("evaluate", "qrels.txt", "found", "found", "-m", "RR", "--missing", "skip", "--format", "json")
+    assert {name: one["RR"]["value"] for name, one in json.loads(out)["scores"].items()} == {
+        "found #1": 0.5,
+        "found #2": 0.5,
+    }
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -56,11 +56,11 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     ),
 )
 @click.argument("cases", type=INPUT, nargs=-1, required=True, metavar="CASES...")
-@click.option("--collection", type=PATH, required=True, metavar="FILE", help="The documents that are searched.")
+@click.option("--collection", type=INPUT, required=True, metavar="FILE", help="The documents that are searched.")
 @click.option(
     "--retriever",
     "retrievers",
-    type=PATH,
+    type=INPUT,
     multiple=True,
     metavar="NAME",
     help="bm25, with options as in 'bm25(k1=1.2)'; string, for similar strings; a run file; the name or folder of a"
@@ -145,7 +145,9 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     help="Also report by difficulty, category or domain of the cases; by their combinations if it is repeated.",
 )
 @click.option("--k", type=click.IntRange(1), default=50, show_default=True, help="Documents for each text.")
-@click.option("--ontology", type=PATH, metavar="FILE", help="Score MaxRel by the similarity of terms in this ontology.")
+@click.option(
+    "--ontology", type=INPUT, metavar="FILE", help="Score MaxRel by the similarity of terms in this ontology."
+)
 @click.option(
     "--similarity",
     metavar="KIND",
@@ -196,8 +198,10 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     from deadheat.benchmark.report import data_of_bench, main_of, report_bench, subjects_of
 
     measures, design = measures_of(options) if options["notations"] else None, design_of(options)
-    inputs = [*cases, collection, *options["texts"], options["ontology"]]
-    output = Output(options | {"output": None}, inputs)  # --output names a folder
+    output = Output(
+        options | {"output": None},  # which names a folder
+        [*cases, collection, *options["texts"], options["ontology"], options["prompt"]],
+    )
     check_folder("output", options["output"])
     refuse_if(
         options["similarity"] and not options["ontology"],
@@ -249,6 +253,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:
     """Return the rerankers; the language model is made of the options that are its own."""
     from deadheat.benchmark.retrievers.reranking import PROMPT
+    from deadheat.io.files import decoded, read_all
 
     found: list[Any] = list(options["rerankers"])
     if "llm" not in found:
@@ -256,7 +261,8 @@ def _rerankers(options: Mapping[str, Any]) -> list[Any]:
         return found
     if lacking := [name for name in ("endpoint", "model") if not options[name]]:
         raise click.UsageError(f"--reranker llm needs --{lacking[0]}")
-    prompt = Path(options["prompt"]).read_text(encoding="utf-8") if options["prompt"] else PROMPT
+    path = options["prompt"]
+    prompt = PROMPT if path is None else decoded(read_all(Path(path)), Path(path))
     made = dh.LLM(options["endpoint"], options["model"], api_key_env=options["api_key_env"], prompt=prompt)
     return [made if one == "llm" else one for one in found]
 
@@ -314,7 +320,7 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
 @click.argument("files", type=INPUT, nargs=-1, metavar="FILE...")
 @click.option(
     "--ontology",
-    type=PATH,
+    type=INPUT,
     metavar="FILE",
     help="OBO, OBO Graphs or OWL; expected ids that it lacks or marks as obsolete are reported.",
 )

@@ -13,7 +13,6 @@ import deadheat as dh
 from deadheat.cli.app import GATE_FAILED, missing, refuse, refuse_if, say
 from deadheat.cli.files import (
     INPUT,
-    PATH,
     STDOUT,
     Output,
     asked,
@@ -414,12 +413,12 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 )
 @click.option(
     "--config",
-    type=PATH,
+    type=INPUT,
     metavar="FILE",
     help="A TOML file with a table [tool.deadheat.gates]; default: pyproject.toml here, if it has one and there is"
     " neither -c nor --preset.",
 )
-@click.option("--baseline", type=PATH, metavar="FILE", help="A saved evaluation that this one must not be worse than.")
+@click.option("--baseline", type=INPUT, metavar="FILE", help="A saved evaluation that this one must not be worse than.")
 @click.option(
     "--no-regression",
     is_flag=True,

@@ -11,7 +11,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import Command, error_message, refuse_if, say
-from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, standard_output, writing
+from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, files_read, standard_output, writing
 from deadheat.cli.options import LIMITS, complete_from, examples, takes
 from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted
 from deadheat.io.kinds import Kind
@@ -66,7 +66,7 @@ class Convert(Command):
 @click.option("--tag", help="Last field of a TREC run; default deadheat.")
 @click.option(
     "--add",
-    type=PATH,
+    type=INPUT,
     metavar="FILE",
     help="Add the judgments of this file to the qrels: one of deadheat holes --judge, filled in as far as people got."
     " Rows without a relevance stay unjudged.",
@@ -96,12 +96,12 @@ def convert(  # noqa: PLR0917 - click passes by name
     # report typos before a large file is read
     written = _format_of(target, to_format)
     _check_tag(tag, kind, written)
-    check_output(target, [source, *filter(None, [add])])
+    check_output(target)
     refuse_if(
         target != STDOUT and Path(target).is_file() and not force,
         f"{target!r} exists already: choose another name, or --force to replace it",
     )
-    check_inputs([source, *filter(None, [add])])
+    check_inputs(files_read())
     table = _read(source, kind or _kind_by_names(source, target), from_format)
     table.check_duplicates(now=True)
     frame, told = _rows_of(table, source, written, no_subtopics=no_subtopics), ""

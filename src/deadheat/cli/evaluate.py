@@ -19,6 +19,7 @@ from deadheat.cli.files import (
     PATH,
     Output,
     befores,
+    files_read,
     named_columns,
     named_runs,
     open_pairs,
@@ -225,7 +226,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         return
     check_strata(options)
     has_intervals = bool(options["ci"] or options["save"])
-    inputs = [qrels, *runs, *filter(None, [options[name] for name in ("queries", "fill", "judge")])]
     seed, quantiles = _seed(options["seed"], conventions.ties, has_intervals=has_intervals), options["quantiles"]
     refuse_if(
         quantiles and options["cluster"],
@@ -242,7 +242,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
-    targets = save_paths(options["save"], [*named, *options["repeats"]], inputs, options["output"])
+    targets = save_paths(options["save"], [*named, *options["repeats"]], files_read(), options["output"])
+    inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
     # figures have a tick at the value by document id, as trec_eval has it
@@ -294,8 +295,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         evaluations, asked, groupings, others, per_query=options["per_query"], is_paper=output.form == "latex"
     )
     if targets:
-        saved = _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
-        report = replace(report, facts=(*report.facts, saved))
+        report = replace(
+            report,
+            facts=(*report.facts, _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))),
+        )
     drawn = [("", evaluations), *zip(befores(columns), (one.strata for one in of_strata), strict=False)]
     own = {"options": intervals, "beside": dict(zip(named, beside, strict=True)) if rule == "doc_id" else None}
     subjects = ((before, dict(zip(named, some, strict=True)), own) for before, some in drawn)
@@ -369,15 +372,15 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
     options: Mapping[str, Any],
 ) -> Iterator[Table]:
     """Yield the tables of what a threshold and the overlap make of the runs, if they were asked for."""
-    if not options["abstention"] and not options["overlaps"]:
-        return
-    from deadheat.evaluation.evaluate import evaluate_under
-    from deadheat.evaluation.overlaps import measures_of_overlap, table_of_overlaps
-    from deadheat.report.score_tables import tabulate_abstention, tabulate_overlaps
-
     if options["abstention"]:
+        from deadheat.report.score_tables import tabulate_abstention
+
         yield tabulate_abstention(evaluations)
     if options["overlaps"]:
+        from deadheat.evaluation.evaluate import evaluate_under
+        from deadheat.evaluation.overlaps import measures_of_overlap, table_of_overlaps
+        from deadheat.report.score_tables import tabulate_overlaps
+
         chosen = measures_of_overlap(measures)
         by_overlap = {
             overlap: {

@@ -53,7 +53,7 @@ class NamedFile(click.Path):
     Parameters
     ----------
     is_input : bool
-        Whether ``-`` is the standard input, kept in a file where the system has no path for it.
+        Whether the command reads it: then ``-`` is the standard input, kept in a file if the system has no path.
     """
 
     def __init__(self, *, is_input: bool = False) -> None:
@@ -88,6 +88,15 @@ def asked() -> Mapping[str, Any]:
     """Return the values of the options of the command that runs, by name."""
     context = click.get_current_context(silent=True)
     return {} if context is None else context.params
+
+
+def files_read() -> list[str]:
+    """Return the files and folders that the command that runs was given to read."""
+    given = [
+        *(asked()[str(one.name)] for one in click.get_current_context().command.params if one.type is INPUT),
+        *asked().get("repeats", {}).values(),
+    ]
+    return [path for one in given for path in ([one] if isinstance(one, str) else one or ())]
 
 
 def label(path: str, default: str = "run") -> str:
@@ -329,7 +338,7 @@ def check_inputs(paths: Sequence[str]) -> None:
         one = Path(path)
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
-        if paths.count(path) > 1 and not in_engine and one.exists() and not one.is_file():
+        if paths.count(path) > 1 and not in_engine and one.exists() and not (one.is_file() or one.is_dir()):
             raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
         try:
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
@@ -340,15 +349,16 @@ def check_inputs(paths: Sequence[str]) -> None:
         raise DataError("\n".join(wrong))
 
 
-def check_output(target: str | None, inputs: Sequence[str]) -> None:
-    """Refuse an output that is one of the inputs, or in a folder that does not exist."""
+def check_output(target: str | None, inputs: Sequence[str] = ()) -> None:
+    """Refuse an output that the command reads, or one of some other inputs, or in a folder that does not exist."""
     if target is None or target == STDOUT:
         return
     path = Path(target)
-    for given in inputs:
-        refuse_if(
-            _is_same_file(path, Path(given)), f"the output {target!r} is the input {given!r}: choose another name"
-        )
+    refuse_input(path, [*files_read(), *inputs], f"the output {target!r} is the input")
+    if path.is_file() and (around := [one for one in files_read() if Path(one).resolve() in path.resolve().parents]):
+        from deadheat.evaluation.saved import is_saved
+
+        refuse_if(is_saved(path), f"the output {target!r} is a saved evaluation of {around[0]!r}: choose another name")
     refuse_if(path.is_dir(), f"the output {target!r} is a folder: name a file")
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     refuse_if(not path.exists() and not folder.is_dir(), f"no such folder: {str(folder)!r}")
@@ -362,9 +372,13 @@ def check_folder(option: str, folder: str | None) -> None:
     )
 
 
-def _is_same_file(target: Path, given: Path) -> bool:
-    """Return whether two names are of one regular file; a device may well be both."""
-    return target.is_file() and given.is_file() and target.samefile(given)
+def refuse_input(target: Path, inputs: Iterable[str], what: str) -> None:
+    """Refuse to write a regular file that is an input, and say what it is; a device may well be both."""
+    for given in inputs:
+        refuse_if(
+            target.is_file() and Path(given).is_file() and target.samefile(given),
+            f"{what} {given!r}: choose another name",
+        )
 
 
 def _new_in_store(path: str) -> str:
@@ -412,11 +426,7 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
         refuse_if(
             paths.count(path) > 1, f"--save {target}: two runs would be saved as {path}; give their files other names"
         )
-        for given in inputs:
-            refuse_if(
-                _is_same_file(Path(path), Path(given)),
-                f"--save {target} would replace the input {given!r}: choose another name",
-            )
+        refuse_input(Path(path), inputs, f"--save {target} would replace the input")
         SAVED.refuse_foreign(path)
     return paths
 
@@ -486,7 +496,7 @@ class Output:
     options : mapping
         Of the command.
     inputs : iterable of str or None
-        Files that are read, and must not be overwritten; None is one that was not given.
+        Files that must be readable, and no output; None is one that was not given.
     parts : collection of str, optional
         What the report has; by default what reports of the command have.
 

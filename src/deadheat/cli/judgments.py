@@ -126,8 +126,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):
         refuse_if(len(runs) > 2, "give two folders of saved evaluations: deadheat agree FOLDER FOLDER")
         refuse(("per_query", "cutoff"), "is for rankings, and folders of saved evaluations have orders of systems")
-        output = Output(options)
-        output.print(report_orders(dh.agree_systems(*runs, p=options["p"])))
+        Output(options).print(report_orders(dh.agree_systems(*runs, p=options["p"])))
         return
     output = Output(options, runs)
     try:
@@ -135,8 +134,10 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     except SwappedFilesError as error:
         error.hint = "These are judgments: deadheat judges HUMAN JUDGE compares labels, agree compares rankings"
         raise
-    measured = {"p": options["p"], "cutoff": options["cutoff"], "check_duplicates": False}
-    found = [dh.agree(one, other, **measured) for one, other in combinations(opened, 2)]
+    found = [
+        dh.agree(one, other, p=options["p"], cutoff=options["cutoff"], check_duplicates=False)
+        for one, other in combinations(opened, 2)
+    ]
     report = report_agreements(found, per_query=per_query)
     if output.form == "csv" and per_query:
         report = replace(report, tables=report.tables[::-1])
@@ -241,16 +242,22 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     suffix = "" if judge is None else Path(judge).suffix.lower()
     refuse_if(judge is not None and suffix not in SEPARATORS, f"--judge writes .csv or .tsv, got {judge}")
     refuse_if(
+        judge and output.path and Path(judge).resolve() == Path(output.path).resolve(),
+        f"--judge and --output both write {judge!r}: choose another name for one of them",
+    )
+    refuse_if(
         judge is not None and Path(judge).exists(),
         f"{judge!r} exists already, and judgments in it would be lost: choose another name",
     )
     judged = open_qrels(qrels)
     opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
-    own = ("by", "n", "depth", "unjudged_max_rel", "score_precision")
-    found = dh.holes(judged, opened, measure, **{name: options[name] for name in own}, check_duplicates=False)
+    own = {name: options[name] for name in ("by", "n", "depth", "unjudged_max_rel", "score_precision")}
+    found = dh.holes(judged, opened, measure, **own, check_duplicates=False)
     if judge is not None:
         with replacing(Path(judge)) as file:
             file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())
-        n_rows = counted(len(found.documents), "document")
-        say(f"{judge}: {n_rows} to judge; deadheat convert QRELS OUT --add {judge} adds what is filled in")
+        say(
+            f"{judge}: {counted(len(found.documents), 'document')} to judge;"
+            f" deadheat convert QRELS OUT --add {judge} adds what is filled in"
+        )
     output.print(report_holes(found, for_people=not output.is_data))

@@ -72,7 +72,7 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
     "-o", "--output", type=PATH, required=True, metavar="FILE.html", help="The file, written whole or not at all."
 )
 @click.option(
-    "--history", type=PATH, metavar="FOLDER", help="Instead: the saved evaluations of this folder, in order of time."
+    "--history", type=INPUT, metavar="FOLDER", help="Instead: the saved evaluations of this folder, in order of time."
 )
 @click.option(
     "--diff", is_flag=True, help="Of two saved evaluations, before and after: what fell and rose comes first."
@@ -103,6 +103,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
 
     check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])
+    check_output(output)
     if options["history"] is not None:
         from deadheat.report.page import page_of_history
 
@@ -114,7 +115,6 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         raise missing("qrels")
     qrels, runs = with_spans(qrels, runs)
     refuse_if(options["spans"] and options["texts"], "--texts is not for --spans: chunks have no titles")
-    check_output(output, [qrels, *runs, *filter(None, (options["queries"], options["texts"]))])
     if not options["fragment"]:
         start_painter()  # and all else goes on
     from deadheat.report.page import Input, fragment_of, page_of

@@ -12,6 +12,7 @@ from deadheat.cli.files import (
     PATH,
     Output,
     emit,
+    files_read,
     format_option,
     open_qrels,
     output_options,
@@ -74,6 +75,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
 @click.option("--weights", type=INPUT, metavar="FILE", help="A table with the columns task and weight.")
 @click.option(
     "--groups",
+    type=INPUT,
     metavar="COLUMN|TABLE",
     help="Average within groups of tasks first: a table with the columns task and group, or a column of SOURCE.",
 )
@@ -152,10 +154,9 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     from deadheat.report.model import Fact
     from deadheat.report.of_evaluation import report_evaluations
 
-    inputs = [saved, qrels, options["ids"]]
-    output = Output(options, inputs)
+    output = Output(options, [saved, qrels, options["ids"]])
     measures = measures_of(options) if options["notations"] else None
-    targets = save_paths(options["save"], [saved], list(filter(None, inputs[1:])))
+    targets = save_paths(options["save"], [saved], [one for one in files_read() if one != saved])
     found = dh.load_evaluation(saved).rescored(
         None if qrels is None else open_qrels(qrels),
         measures,

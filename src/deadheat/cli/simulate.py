@@ -152,10 +152,11 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     named = named_runs(paths)
     judged = open_qrels(qrels)
     runs = {name: open_run(path, name) for name, path in named.items()}
-    own = ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant")
-    given = {name: options[name] for name in own} | {"check_duplicates": False}
+    own = {name: options[name] for name in ("levels", "decimals", "dtypes", "per_query", "missing", "no_relevant")}
     baselines: list[Any] = named_baselines(options, named) or [None]
     refuse_if(len(baselines) > 1, "--coarsen compares with one --baseline")
-    found = dh.coarsening_profile(judged, runs, measures, baseline=baselines[0], rng=options["seed"], **given)
+    found = dh.coarsening_profile(
+        judged, runs, measures, baseline=baselines[0], rng=options["seed"], **own, check_duplicates=False
+    )
     report = report_coarsening(found, for_people=not output.is_data)
     output.print(with_figures(report, [("", found, {})], list(dict.fromkeys(row.measure for row in found.rows))))
