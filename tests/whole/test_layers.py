@@ -140,6 +140,7 @@ LATE = {
     "placements.by_query imports io in check_said": "Narwhals",
     "data.tables imports io in Qrels._read": "few judgments have no relevant document",
     "data.known_ids imports io in ids_of": "Narwhals",
+    "data.judgments imports io in records_in": "Narwhals",
     "evaluation.evaluate imports data in checked": "few evaluations have a collection",
     "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.save": "few evaluations are saved",
