@@ -248,5 +248,4 @@ def _levels(values: FloatArray) -> IntArray:
 def _is_dominated(some: FloatArray, others: FloatArray) -> BoolArray:
     """Return whether any of the others is no worse by each criterion, and better by one."""
     one, other = some[:, None], others[None]
-    found: BoolArray = (np.all(other >= one, axis=2) & np.any(other > one, axis=2)).any(axis=1)
-    return found
+    return (np.all(other >= one, axis=2) & np.any(other > one, axis=2)).any(axis=1)

@@ -552,8 +552,9 @@ class Spans:
         chunks = chunks.select(*KEYS, *OFFSETS, "score", chunk=PLACE).with_row_index("row")
         hits = self._hits(chunks)
         topics = hits.select("query_id", doc_id="chunk", subtopic="span", relevance="relevance")
-        missed = self.rows.join(topics, left_on=("query_id", "span"), right_on=("query_id", "subtopic"), how="anti")
-        alone = missed.select("query_id", doc_id="span", subtopic="span", relevance="relevance")
+        alone = self.rows.join(
+            topics, left_on=("query_id", "span"), right_on=("query_id", "subtopic"), how="anti"
+        ).select("query_id", doc_id="span", subtopic="span", relevance="relevance")
         relevance = np.zeros(len(chunks))
         np.maximum.at(relevance, hits["row"].to_numpy(), hits["relevance"].to_numpy())
         queries = pl.concat([self.rows["query_id"].unique(), pl.Series(self.unanswerable, dtype=pl.String)])

@@ -109,8 +109,7 @@ def _ids_in(path: Path) -> Iterable[object]:
         if isinstance(held, list) and held and not isinstance(held[0], Mapping):
             return held
     if form in {"json", "obo", "owl"}:
-        read: Any = import_module("deadheat.benchmark.collection").read_collection
-        return cast("Iterable[object]", read(path).ids)
+        return cast("Iterable[object]", import_module("deadheat.benchmark.collection").read_collection(path).ids)
     records = read_records(path, form)
     name = find_column(NAMES, records.columns, NO_IDS, path)
     return (row[name] for row in records.rows({name}))
@@ -168,8 +167,7 @@ def _rows(source: Source) -> Iterator[tuple[str, str | None]]:
         item, group = (row.get(name) for name in names)
         if not (text := as_text(item)):
             raise DataError(f"row {place} of the groups has no item", path=where)
-        parts = cast("Any", group)
-        yield text, BETWEEN.join(map(str, parts)) if isinstance(parts, list | tuple) else as_text(parts)
+        yield text, BETWEEN.join(map(str, group)) if isinstance(group, list | tuple) else as_text(group)
 
 
 def _columns(columns: list[str], where: str) -> tuple[str, str]:

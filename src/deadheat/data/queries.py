@@ -155,8 +155,7 @@ class Queries:
             There is no such column, or it holds no text.
         """
         labels = self._labels(name)
-        places = map(self._places.get, query_ids)
-        return [None if place is None else labels[place] for place in places]
+        return [None if place is None else labels[place] for place in map(self._places.get, query_ids)]
 
     def check_common(self, query_ids: Sequence[str]) -> None:
         """Raise if the table has none of these queries: the ids are of another collection, or written differently."""
@@ -175,8 +174,7 @@ class Queries:
 
     def without_language(self, query_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the given queries that have no language; none without a language column."""
-        labels = self._labelled(self.language_column, query_ids)
-        return tuple(query for query, language in labels if language is None)
+        return tuple(query for query, language in self._labelled(self.language_column, query_ids) if language is None)
 
     def _labelled(self, name: str | None, query_ids: Iterable[str]) -> list[tuple[str, str | None]]:
         """Return the given queries with their labels; empty without a column."""

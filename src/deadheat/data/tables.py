@@ -129,8 +129,7 @@ class DocumentTable(InNotebooks):
             self.rows = self._read(source)
 
     def _read(self, source: Source) -> Rows:
-        path = self.path
-        content = self._scan(path) if path else read_object(source, self.kind, self.where, self.columns)
+        content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
         self.notes = content.notes
         is_held = self.path is not None and self.kind == "run" and isinstance(content.rows, pl.DataFrame)
         if is_held and exceeds(int(content.rows.estimated_size())):

@@ -263,8 +263,7 @@ def evaluate_each(
         Whether to evaluate the first measure for the reverse order too.
     """
     table = scorings.run(next(iter(scorings.scores)))  # its name and notes: the scores are those of the column
-    order = pl.Series("row", np.arange(len(scorings.ids)))
-    blocks = blocks_of(scorings.ids.select(KEYS).with_columns(order))
+    blocks = blocks_of(scorings.ids.select(KEYS).with_columns(row=pl.int_range(pl.len())))
     rows = blocks.frame["row"].to_numpy()
     with guarded(scorings.where):
         judged = find_judged(qrels.to_polars(), blocks)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from deadheat.data.shown import frame_of
 from deadheat.data.tables import Qrels
 from deadheat.errors import (
     Advice,
@@ -421,9 +422,12 @@ class Accumulator:
         ParameterError, DataError, MissingDependencyError
             As for :func:`evaluate_dense`; the batch then counts for nothing.
         """
-        options: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
         self._take(
-            count_dense(scores, relevant, depth=self._depth, **options), "the batch", is_numbered=query_ids is None
+            count_dense(
+                scores, relevant, exclude=exclude, mask=mask, query_ids=query_ids, doc_ids=doc_ids, depth=self._depth
+            ),
+            "the batch",
+            is_numbered=query_ids is None,
         )
 
     def merge(self, *others: "Accumulator") -> None:
@@ -510,13 +514,14 @@ class Accumulator:
         The last says how many queries without a relevant document there are; they count as `no_relevant` says.
         """
         evaluation = self.evaluation()
-        rows = [
-            {"measure": scores.measure.label}
-            | {name.removeprefix("mean_"): getattr(scores, name) for name in SUMMARY}
-            | {"n_without_relevant": len(evaluation.without_relevant(scores.measure))}
-            for scores in evaluation
-        ]
-        return pl.DataFrame(rows).with_columns(pl.col(pl.Float64).fill_nan(None))
+        return frame_of(
+            [
+                {"measure": scores.measure.label}
+                | {name.removeprefix("mean_"): getattr(scores, name) for name in SUMMARY}
+                | {"n_without_relevant": len(evaluation.without_relevant(scores.measure))}
+                for scores in evaluation
+            ]
+        )
 
     def _whole(self) -> Counted | None:
         if len(self._parts) > 1:

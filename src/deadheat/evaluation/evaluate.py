@@ -355,7 +355,7 @@ class Evaluations(Shown, dict[str, Evaluation]):
         polars.DataFrame
             system, measure, n_queries, mean (of counts the total), tie_std, tie_min and tie_max (of the mean).
         """
-        rows = [
+        return pl.DataFrame(
             {
                 "system": name,
                 "measure": scores.measure.label,
@@ -365,8 +365,7 @@ class Evaluations(Shown, dict[str, Evaluation]):
             }
             for name, one in self.items()
             for scores in one
-        ]
-        return pl.DataFrame(rows)
+        )
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
@@ -542,9 +541,7 @@ def evaluate(
     conventions = Conventions.of(options)
     chosen, given = parse_measures(measures), qrels
     labels = None if judge is None else as_qrels(judge).normalized(normalize_ids)
-    sources: dict[str, Source] = {"": run}
-    if is_several := are_runs(run, qrels):
-        sources = by_name(run.items())
+    sources: dict[str, Source] = by_name(run.items()) if (is_several := are_runs(run, qrels)) else {"": run}
     judged: Qrels | None = None
     found = Evaluations()
     for piece in in_pieces(list(sources.items()), lambda item: path_of(item[1])):
@@ -566,8 +563,7 @@ def evaluate(
         assert judged is not None  # noqa: S101 - a piece has a run
         evaluations = evaluate_many(conventions, judged, runs, chosen, [rng] * len(runs), judge=labels)
         for (name, source), opened, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
-            is_plain = weights is None and queries is None
-            found[name] = evaluation if is_plain else evaluation.weighted(weights, queries)
+            found[name] = evaluation if weights is None and queries is None else evaluation.weighted(weights, queries)
             warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
             warn_of_one_table(found[name], given, source)
     return found if is_several else found[""]
@@ -576,8 +572,13 @@ def evaluate(
 def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, options: EvaluationArguments) -> Evaluation:
     """Evaluate each of several runs of one system, and put them together."""
     missing, weights, queries = options["missing"], options["weights"], options["queries"]
-    own: Any = {**options, "missing": "empty" if missing == "skip" else missing, "weights": None, "queries": None}
-    own["ascending"] = options["ascending"] and not repeats.is_ascending
+    own: Any = {
+        **options,
+        "missing": "empty" if missing == "skip" else missing,
+        "weights": None,
+        "queries": None,
+        "ascending": options["ascending"] and not repeats.is_ascending,
+    }
     judgments = qrels if isinstance(qrels, Spans) else Qrels.of(qrels)
     found = together(
         repeats.name, [evaluate(judgments, one, measures, **own) for one in repeats], missing or Conventions.missing

@@ -7,7 +7,7 @@ from functools import cached_property
 from importlib import import_module
 from math import isnan
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import numpy as np
 import polars as pl
@@ -337,8 +337,9 @@ class Evaluation(Plottable, Shown):
                     hint="evaluate_dense(..., items=True) and Accumulator(items=True) keep them",
                 )
             lists = Lists.of_run(self.run, self.conventions.score_precision)
-        profile_of = import_module("deadheat.profile.items").profile_of  # profiles look at evaluations
-        return profile_of(lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head)
+        return import_module("deadheat.profile.items").profile_of(  # profiles look at evaluations
+            lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head
+        )
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, smallest: int = SMALLEST, pool_languages: bool = False
@@ -471,10 +472,10 @@ class Evaluation(Plottable, Shown):
         ({'RR': 1.0}, {'P@1': 0.5})
         """
         # it evaluates, and what evaluates makes evaluations
-        again: Evaluation = import_module("deadheat.evaluation.reconciling").rescored(
-            self, qrels, measures, ids, conventions
+        return cast(
+            "Evaluation",
+            import_module("deadheat.evaluation.reconciling").rescored(self, qrels, measures, ids, conventions),
         )
-        return again
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, but for the scores."""

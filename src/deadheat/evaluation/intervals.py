@@ -410,7 +410,6 @@ AVERAGES: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("variance", "std"), pl.Float64),
     **dict.fromkeys(("lowest", "highest"), pl.String),
 }
-RESERVED = {*SUMMARY, *AVERAGES}  # a stratum column of that name would appear twice in one of the frames
 
 
 def groups(
@@ -516,7 +515,7 @@ def names_of(columns: str | Sequence[str]) -> list[str]:
 def check_columns(names: Sequence[str], table: Queries) -> None:
     """Raise `ColumnError` if the table lacks a column, or the result has another column of that name."""
     table.check_columns(names)
-    if taken := RESERVED.intersection(names):
+    if taken := {*SUMMARY, *AVERAGES}.intersection(names):  # it would appear twice in one of these frames
         raise ColumnError(
             f"the stratum column {min(taken)!r} has the same name as a column of the result",
             hint="give it another name",

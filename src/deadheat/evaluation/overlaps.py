@@ -1,7 +1,7 @@
 """compare_overlaps(): what the share of a span that a chunk has to cover makes of the order of systems."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Unpack, cast
 
 import polars as pl
 
@@ -68,9 +68,8 @@ def compare_overlaps(
         raise ParameterError(argument="overlap_of", given="any", allowed=OVERLAP_OF[:-1], beside={"overlaps": None})
     if not overlaps:
         raise ParameterError(argument="overlaps", given=overlaps, allowed="one or more")
-    options_of_all: Any = options
     chosen = measures_of_overlap(SPAN_MEASURES if measures is None else parse_measures(measures))
-    by_overlap: Any = {one: evaluate(spans.with_overlap(one), runs, chosen, **options_of_all) for one in overlaps}
+    by_overlap: Any = {one: evaluate(spans.with_overlap(one), runs, chosen, **cast("Any", options)) for one in overlaps}
     return table_of_overlaps(by_overlap)
 
 

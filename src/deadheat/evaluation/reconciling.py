@@ -166,8 +166,9 @@ def rescore(
             hint="evaluate the run again, and save it with a depth above 0",
         )
     if any(one.filled is not None or one.predicted is not None for one in evaluation):
-        problem = f"{evaluation.name} has a judge's labels, and cannot be scored again"
-        raise ParameterError(problem, hint="evaluate the run again")
+        raise ParameterError(
+            f"{evaluation.name} has a judge's labels, and cannot be scored again", hint="evaluate the run again"
+        )
     if conventions.ties == "random":
         raise ParameterError(
             argument="ties", given="random", allowed="another policy: the order that was drawn is not known"

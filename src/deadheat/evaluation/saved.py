@@ -40,7 +40,6 @@ T = TypeVar("T")
 
 HEAD = 1 << 10  # bytes, enough to recognise a document
 ENCODING = "Parquet in base64"
-FAULTS = (KeyError, TypeError, ValueError, MeasureError, ParameterError, pl.exceptions.PolarsError)
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ class DocumentKind:
             )
         try:
             return made(document)
-        except FAULTS as error:
+        except (KeyError, TypeError, ValueError, MeasureError, ParameterError, pl.exceptions.PolarsError) as error:
             raise FileFormatError(f"cannot be read as {self.called}: {error}", hint=self.hint, path=path) from None
 
 

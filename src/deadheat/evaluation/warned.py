@@ -109,8 +109,7 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWar
 
 
 def _unequal(evaluation: Evaluation, run: Run) -> Iterator[DeadheatWarning]:
-    for found in evaluation.alike:
-        yield DeadheatWarning(f"{run.where}: {found}; they count as different")
+    return (DeadheatWarning(f"{run.where}: {found}; they count as different") for found in evaluation.alike)
 
 
 def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:

@@ -475,8 +475,7 @@ class Lists:
 
     def _positions(self, whole: Placements, precision: str | None, n_passes: int) -> IntArray:
         """Return the 0-based rank of each judged document after an unstable sort of the lists in their order."""
-        wanted = pl.col("query_id").is_in(whole.query_ids.tolist())
-        frame = self._run.rounded(precision).to_polars().filter(wanted)
+        frame = self._run.rounded(precision).to_polars().filter(pl.col("query_id").is_in(whole.query_ids.tolist()))
         places: dict[tuple[str, str], int] = {}
         for (query,), own in frame.group_by("query_id", maintain_order=True):
             documents = own["doc_id"].to_list()

@@ -104,8 +104,7 @@ def _scan(path: str) -> object:
 
 def _duckdb() -> FrameEngine:
     package("pyarrow", "the engine duckdb needs the package pyarrow", "duckdb,pyarrow")  # it brings results to Polars
-    duckdb = package("duckdb", "the engine duckdb needs the package duckdb", "duckdb,pyarrow")
-    connection = duckdb.connect()
+    connection = package("duckdb", "the engine duckdb needs the package duckdb", "duckdb,pyarrow").connect()
 
     def frame(path: str) -> object:
         files = _files(path, "duckdb")

@@ -342,8 +342,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
         )
     rows = list(rows)
     if rows and hasattr(rows[0], "_fields"):
-        named: pl.DataFrame = frame_of([row._asdict() for row in rows])
-        return named
+        return cast("pl.DataFrame", frame_of([row._asdict() for row in rows]))
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"

@@ -116,8 +116,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         check_choice("repeated", self.repeated, get_args(Repeated))
-        picks: dict[str, Any] = {"id": self.id, VALUE_COLUMN[self.kind]: self.number}
-        for argument, pick in picks.items():
+        for argument, pick in {"id": self.id, VALUE_COLUMN[self.kind]: self.number}.items():
             if not (pick is None or isinstance(pick, str) or callable(pick)):
                 raise ParameterError(
                     argument=argument, given=pick, allowed="a name, a dotted path, or a function of one result"
@@ -323,10 +322,10 @@ class Reader:
                 raise self._repeats(texts, query, results)
             kept = {}
             for doc, number in zip(texts, numbers, strict=True):
-                if doc not in kept:
-                    kept[doc] = number
-                elif self.repeated == "best" and (number < kept[doc] if self.lower_first else number > kept[doc]):
-                    del kept[doc]  # so that it has the place of the number that counts
+                if doc not in kept or (
+                    self.repeated == "best" and (number < kept[doc] if self.lower_first else number > kept[doc])
+                ):
+                    kept.pop(doc, None)  # so that it has the place of the number that counts
                     kept[doc] = number
         self._n_kept += len(kept)
         self._n_left_out += len(texts) - len(kept)

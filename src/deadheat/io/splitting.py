@@ -185,9 +185,7 @@ def _form_of(path: Path) -> tuple[str, int | None] | None:
         return None
     lines, separator = head.split(b"\n", LOOKED)[:-1], "\t" if b"\t" in head.partition(b"\n")[0] else " "
     counts = {len(own) for line in lines for own in (line.split(), line.split(separator.encode()))}
-    if counts != {len(TREC_FIELDS["run"])}:
-        return None
-    return separator, last_byte(head)
+    return (separator, last_byte(head)) if counts == {len(TREC_FIELDS["run"])} else None
 
 
 def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _FilePart:

@@ -19,6 +19,8 @@ BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # the bits of numbers that NumPy
 _OF_JAX = ("jax", "jaxlib")
 _OF_DEVICES = ("torch", "cupy", *_OF_JAX)
 
+Array: TypeAlias = Any  # an array of NumPy or of another library
+
 
 def _library(given: object) -> str:
     """Return the name of an array's library; others derive classes from those of PyTorch."""
@@ -38,19 +40,18 @@ def is_array(given: object) -> bool:
     return isinstance(given, np.ndarray) or _is_array(given)
 
 
-def on_device(given: object) -> bool:
+def on_device(given: Array) -> bool:
     """Return whether an array is to be left to its own library: it is not in main memory, or NumPy cannot see it."""
     if not _is_array(given):
         return False
-    some: Any = given
     if _library(given) == "torch":
-        return bool(some.device.type != "cpu")
+        return bool(given.device.type != "cpu")
     if _library(given) in _OF_JAX:
-        return any(one.platform != "cpu" for one in some.devices())
+        return any(one.platform != "cpu" for one in given.devices())
     return True
 
 
-def in_memory(given: object) -> object:
+def in_memory(given: Array) -> object:
     """Return an array of PyTorch or JAX in main memory as NumPy sees it, without a copy; anything else as it is.
 
     Raises
@@ -58,29 +59,27 @@ def in_memory(given: object) -> object:
     ParameterError
         Its numbers are of a type that NumPy cannot hold, or NumPy has masked some of them.
     """
-    some: Any = given
     if np.ma.is_masked(given):  # NumPy would drop the mask
         hint = "give array.data; evaluate_dense takes mask=~array.mask"
         raise ParameterError(given=Plain("a masked array"), allowed="an array without a mask", hint=hint)
     if not _is_array(given) or on_device(given):
         return given
     if _library(given) in _OF_JAX:
-        return np.asarray(some)
+        return np.asarray(given)
     import torch  # pyright: ignore[reportMissingImports] - it is there: the array is one of its
 
     try:
-        some = some.detach()
+        some = given.detach()
         return some.view(torch.int16).numpy().view(BFLOAT16) if some.dtype == torch.bfloat16 else some.numpy()
     except (TypeError, RuntimeError):  # a sparse or quantised tensor, or 8-bit floats
-        shown = Plain(f"a tensor of {some.dtype}, {some.layout}")
-        hint = f"convert it, as by {'.float()' if some.layout == torch.strided else '.to_dense()'}"
+        shown = Plain(f"a tensor of {given.dtype}, {given.layout}")
+        hint = f"convert it, as by {'.float()' if given.layout == torch.strided else '.to_dense()'}"
         raise ParameterError(given=shown, allowed="a dense array of numbers", hint=hint) from None
 
 
-def detached(array: object) -> Any:  # noqa: ANN401 - an array of any library
+def detached(array: Array) -> Array:
     """Return an array without its gradient, which PyTorch would carry through all that is done with it."""
-    some: Any = array
-    return some.detach() if _library(array) == "torch" else some
+    return array.detach() if _library(array) == "torch" else array
 
 
 @cache
@@ -111,12 +110,11 @@ def library_of(array: object) -> Any:  # noqa: ANN401 - a module, which the stan
     return package("array_api_compat", what, "dense").array_namespace(array)
 
 
-def device_of(array: object) -> str:
+def device_of(array: Array) -> str:
     """Return the name of the device that holds an array."""
     if not _is_array(array):
         return "cpu"
-    some: Any = array
-    return ", ".join(sorted(map(str, some.devices() if _library(array) in _OF_JAX else [some.device])))
+    return ", ".join(sorted(map(str, array.devices() if _library(array) in _OF_JAX else [array.device])))
 
 
 def to_memory(array: object) -> AnyArray:
@@ -149,8 +147,6 @@ LONG = (
 WIDE = 1 << 17  # numbers from which Polars' comparisons, whose results are bits and not bytes, are worth their call
 MANY = 24  # judged documents of a query from which sorting its piece is cheaper than comparing each of them
 MUCH = MANY << 10  # comparisons of one short row from which it is sorted, too
-
-Array: TypeAlias = Any  # an array of NumPy or of another library
 
 
 class Piece(NamedTuple):

@@ -359,10 +359,8 @@ def _first_by_comparing(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: I
         n = np.repeat(np.arange(len(batch)), sizes[of_tie])
         within = spans(np.zeros_like(batch), sizes[of_tie])
         others, judged = docs.gather(spans(starts[of_tie], sizes[of_tie])), own.gather(batch).gather(n)
-        if by_id:
-            found[batch] = np.bincount(n, (others > judged).to_numpy(), len(batch)).astype(np.int64)
-        else:
-            found[batch] = within[(others == judged).to_numpy()]
+        is_so = (others > judged if by_id else others == judged).to_numpy()
+        found[batch] = np.bincount(n, is_so, len(batch)).astype(np.int64) if by_id else within[is_so]
     return found
 
 

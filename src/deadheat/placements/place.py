@@ -22,7 +22,6 @@ class Engine(Protocol):
 
     def place(self) -> Placements:
         """Return the placements of the judged documents."""
-        ...
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it.
@@ -40,7 +39,6 @@ class Engine(Protocol):
         -------
         ndarray of int, shape (n,)
         """
-        ...
 
 
 def place(

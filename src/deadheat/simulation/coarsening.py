@@ -867,8 +867,7 @@ def _draw(
 ) -> tuple[FloatArray, FloatArray]:
     """Draw orders, some at once; return means and their standard errors, each of shape (n_measures, n_queries)."""
     own = orders.placements
-    size = max(1, len(orders.tie), len(own.query), len(own.judged_query), own.n_queries)
-    at_once = max(1, CELLS // size)
+    at_once = max(1, CELLS // max(1, len(orders.tie), len(own.query), len(own.judged_query), own.n_queries))
     first, off, squares = np.zeros((3, len(measures), own.n_queries))
     for start in range(0, n_draws, at_once):
         n = min(at_once, n_draws - start)

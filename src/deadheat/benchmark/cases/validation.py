@@ -31,7 +31,6 @@ from deadheat.report.model import Column, Fact, Report, note, said, tabulate
 NEEDED = {"case_id", "text", *IDS, "relevance"}
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
 
-_STRATA = "Other words make strata too, but none that other sets of cases share."
 STANDARD = 200  # cases: fewer are good for development, and fewer than `SMALL` for a quick check
 _HOW_TO_LABEL = {
     "difficulty": "Let people rate it easy, medium or hard: results can then be reported by it.",
@@ -171,7 +170,11 @@ def _violation(field: str, error: Any, many: str) -> tuple[str, str]:  # noqa: A
     given = f"{field} is {quoted(error.instance)}{many}, expected"
     if error.validator == "enum":
         allowed = [value for value in error.validator_value if value is not None]
-        return f"{given} one of {', '.join(allowed)}", did_you_mean(str(error.instance), allowed) or _STRATA
+        return (
+            f"{given} one of {', '.join(allowed)}",
+            did_you_mean(str(error.instance), allowed)
+            or "Other words make strata too, but none that other sets of cases share.",
+        )
     if error.validator == "type":
         named = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
         lacks_quotes = "string" in named and isinstance(error.instance, int | float)

@@ -699,8 +699,13 @@ def translated_names(
     found_labels, found_synonyms = zip(*names, strict=True)
     notes = list(_notes(ids, tables, by_term, candidates=candidates))
     if original == "fallback" and n_own:
-        keep = counted(n_own, "term without a translation keeps", "terms without a translation keep")
-        notes.append(f"{keep} the names of the ontology")
+        notes.append(
+            counted(
+                n_own,
+                "term without a translation keeps the names of the ontology",
+                "terms without a translation keep the names of the ontology",
+            )
+        )
     if n_bare:
         notes.append(
             counted(n_bare, "term without a translation is left out", "terms without a translation are left out")

@@ -246,8 +246,12 @@ class Ontology:
         >>> pair.similarity("B", "B", kind="resnik")
         2.5
         """
-        given, graph = information_content, self.graph
-        return replace(self, information_content=intrinsic(graph) if given is None else checked(given, self.ids, graph))
+        return replace(
+            self,
+            information_content=intrinsic(self.graph)
+            if information_content is None
+            else checked(information_content, self.ids, self.graph),
+        )
 
     def translated(
         self,

@@ -383,8 +383,7 @@ def folded_accents(word: str) -> str:
     >>> folded_accents("crâniosynostose"), folded_accents("Größe")
     ('craniosynostose', 'grosse')
     """
-    letters = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(sign for sign in letters if not unicodedata.combining(sign))
+    return "".join(sign for sign in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(sign))
 
 
 class BM25:

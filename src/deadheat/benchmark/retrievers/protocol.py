@@ -106,7 +106,6 @@ class Retriever(Protocol):
 
     def search(self, texts: Sequence[str], k: int) -> Hits | Sequence[Mapping[str, float]]:
         """Return the k best documents of each text: `Hits`, or a dict ``{doc_id: score}`` for each text."""
-        ...
 
 
 def retrieve(retriever: Retriever, query_ids: Sequence[str], texts: Sequence[str], k: int) -> pl.DataFrame:
@@ -339,9 +338,8 @@ class Strings:
         -------
         ndarray of shape (..., n_documents)
         """
-        if len(self.starts) == len(self.texts):
-            return scores
-        return np.maximum.reduceat(scores, self.starts, axis=-1)  # every document here has a string: none is empty
+        # every document here has a string: none is empty
+        return scores if len(self.starts) == len(self.texts) else np.maximum.reduceat(scores, self.starts, axis=-1)
 
 
 def top(scores: FloatArray, k: int, above: float | None = None) -> tuple[IntArray, FloatArray]:

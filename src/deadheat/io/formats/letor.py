@@ -243,8 +243,7 @@ def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, I
     sizes = np.array([len(own) for own in features], np.int64)
     numbers = np.array([number for own in features for number in own], np.int64)
     values = np.array([value for own in features for value in own.values()], np.float64)
-    rows_of_block = frame_of_rows(rows, (*KEYS, "relevance"))
-    return rows_of_block, np.array(lines, np.int64), Features(sizes, numbers, values)
+    return frame_of_rows(rows, (*KEYS, "relevance")), np.array(lines, np.int64), Features(sizes, numbers, values)
 
 
 def _features(fields: Iterable[str], path: Path, line: int) -> dict[int, float]:

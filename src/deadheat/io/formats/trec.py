@@ -260,10 +260,9 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
 
 def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:
     """Return whether every row has all its fields and every blank of the bytes is accounted for."""
-    if frame["query_id"].null_count() or frame["doc_id"].null_count():
-        return False
     # the last field of a row that ends early is its value, which is a number, and does not end as this row does
-    if frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else census.ends_otherwise:
+    ends_early = frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else census.ends_otherwise
+    if ends_early or frame["query_id"].null_count() or frame["doc_id"].null_count():
         return False
     if census.may_hold_controls and holds_controls(frame):
         return False
@@ -349,8 +348,7 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: 
     found: list[int] = []
     first_line = 1
     for block in blocks(path):
-        lines = block.split(b"\n")
-        for n, fields in ((n, line.split()) for n, line in enumerate(lines, first_line) if doc in line):
+        for n, fields in ((n, line.split()) for n, line in enumerate(block.split(b"\n"), first_line) if doc in line):
             if len(fields) == len(TREC_FIELDS[kind]) and fields[0] == query and fields[2] == doc:
                 found.append(n)
         first_line += block.count(b"\n")
