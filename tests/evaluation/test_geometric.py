@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat import figures
+from deadheat.report.of_changes import report_gate, report_history
+from deadheat.report.text import as_text
 from support.command import ok
+from support.figure_data import rows_of, title_of
 
 QRELS = {f"q{query}": {f"d{doc}": int(doc % 4 == query % 3) for doc in range(12)} for query in range(9)}
 
@@ -60,7 +64,7 @@ def test_reports_say_so(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"q": {"a": 2, "b": 1}, "r": {"a": 1, "b": 2, "c": 3, "d": 4}}')
     files = [str(tmp_path / name) for name in ("qrels.json", "run.json")]
     out = ok("evaluate", *files, "-m", "gm_map")
-    assert "geometric means; the values of queries are logarithms" in out
+    assert "gm_map: the values of queries, and their differences, are in logarithms" in " ".join(out.split())
     assert "0.5000" in out
     assert ok("evaluate", *files, "-m", "gm_map", "--format", "trec", "--per-query").splitlines()[1:] == [
         "gm_map                \tall\t0.5000"
@@ -80,3 +84,83 @@ def test_an_interval_with_the_labels_of_a_judge_holds_the_mean() -> None:
     scores = dh.evaluate(QRELS, run, "GMAP", judge=judge, unjudged="judge")["GMAP"]
     found = scores.interval("t")
     assert 0 < found.low < scores.mean < found.high < 1
+
+
+@pytest.fixture
+def two() -> dict[str, dh.Evaluation]:
+    found = {name: dh.evaluate(QRELS, scores_of(n), ["GMAP", "AP"]) for name, n in (("old", 3), ("new", 7))}
+    return {name: one.called(name) for name, one in found.items()}
+
+
+def test_levels_of_a_comparison_are_values_and_differences_logarithms(two: dict[str, dh.Evaluation]) -> None:
+    pair = dh.compare_evaluations(two)["GMAP"][0]
+    levels = {name: math.prod(np.exp(one["GMAP"].values)) ** (1 / len(QRELS)) for name, one in two.items()}
+    assert (pair.mean, pair.baseline_mean) == pytest.approx((levels["new"], levels["old"]))
+    assert pair.difference == pytest.approx(math.log(levels["new"] / levels["old"]))
+    assert f"new - old = {pair.difference:.4f} in logarithms" in repr(pair)
+    verdict = dh.compare_evaluations(two).judge(0.01)
+    assert f"({levels[verdict.leader]:.4f} to {levels[verdict.runner_up]:.4f})" in str(verdict)
+    assert f"difference +{abs(pair.difference):.4f} in logarithms" in str(verdict)
+    assert "by the margin of 0.01 in logarithms" in str(verdict)
+    assert "logarithms" not in str(dh.compare_evaluations(two).judge(measure=dh.AP()))
+
+
+def test_levels_of_gates_are_values_and_differences_logarithms(two: dict[str, dh.Evaluation]) -> None:
+    old, new = sorted(two.values(), key=lambda one: -one["GMAP"].mean)
+    result = dh.gate(new, ["GMAP >= 0.99"], baseline=old, no_worse_than=0.001)
+    level, no_worse = (check for check in result.checks if check.measure == "GMAP")
+    worst = np.exp(new["GMAP"].values).min()
+    assert level.worst.startswith("lowest: ")
+    assert float(level.worst.split(",")[0].split()[-1]) == pytest.approx(worst, abs=0.005)
+    assert (no_worse.mean, no_worse.baseline_mean) == (new["GMAP"].mean, old["GMAP"].mean)
+    assert no_worse.value == pytest.approx(math.log(new["GMAP"].mean / old["GMAP"].mean))
+    assert no_worse.gate == "GMAP > baseline - 0.001 in logarithms"
+    assert no_worse.reason.startswith(f"worse by {-no_worse.value:.4g} in logarithms; a loss of 0.001 in logarithms or")
+    assert no_worse.worst.startswith("largest losses in logarithms: ")
+    assert "GMAP: the values of queries, and their differences, are in" in as_text(report_gate(result))
+    (spread,) = dh.gate(new, ["tie_std(GMAP) < 0"]).checks
+    widest = (new["GMAP"].tie_std * new["GMAP"].mean).max()
+    assert float(spread.worst.split(",")[0].split()[-1]) == pytest.approx(widest, abs=0.005)
+
+
+def test_a_history_says_that_a_step_is_of_logarithms(two: dict[str, dh.Evaluation]) -> None:
+    found = dh.history(list(two.values()))
+    pair, report = found.since["GMAP"][-1], report_history(found)
+    assert pair is not None
+    assert (pair.mean, pair.baseline_mean) == pytest.approx((two["new"]["GMAP"].mean, two["old"]["GMAP"].mean))
+    size = f"{abs(math.log(pair.mean / pair.baseline_mean)):.4f} in logarithms to {pair.mean:.4f}"
+    assert size in report.headline
+    assert "in logarithms" not in report.opening  # of AP
+    assert "in logarithms" in title_of(figures.history(found, "GMAP"))
+
+
+def test_figures_of_pairs_name_the_unit_of_a_difference(two: dict[str, dh.Evaluation]) -> None:
+    compared = dh.compare_evaluations(two)
+    title = title_of(figures.differences(compared, "GMAP", system="new", baseline="old"))
+    assert f"{compared['GMAP'][0].difference:+.3f} in logarithms" in title
+    for draw in (figures.differences, figures.scatter, figures.power, figures.matrix):
+        assert "GMAP in logarithms" in draw(compared, "GMAP").to_json() or "of old in logarithms" in str(
+            draw(compared, "GMAP").to_dict()
+        )
+        assert "logarithms" not in draw(compared, "AP").to_json()
+
+
+def test_figures_of_ties_have_levels_that_are_values() -> None:
+    profile = dh.tie_profile(scores_of(3), qrels=QRELS, measures=["GMAP", "AP"])
+    exact, rule = (dh.evaluate(QRELS, scores_of(3), "GMAP", ties=ties)["GMAP"] for ties in ("expected", "doc_id"))
+    row = rows_of(figures.traditional(profile, "GMAP"))[0]
+    found = [row[name] for name in ("exact", "traditional", "tie_min", "tie_max")]
+    assert found == pytest.approx([exact.mean, rule.mean, exact.mean_tie_min, exact.mean_tie_max])
+    for draw in (figures.tie_ratio, figures.largest_tie, figures.tie_histogram):
+        assert "in logarithms" in draw(profile, "GMAP").to_json()
+        assert "in logarithms" not in draw(profile, "AP").to_json()
+
+
+def test_bounds_of_judged_means_are_values() -> None:
+    judge = {query: {doc: 1 - rel if doc == "d3" else rel for doc, rel in own.items()} for query, own in QRELS.items()}
+    runs = {f"run{n}": scores_of(n) for n in (3, 5, 7)}
+    (found,) = dh.judge_agreement(QRELS, judge, runs=runs, measures="GMAP").conclusions
+    for n, (name, run) in enumerate(runs.items()):
+        interval = dh.evaluate(QRELS, run, "GMAP")["GMAP"].interval("t")
+        assert found.ends[0, n] == pytest.approx((interval.low, interval.high)), name
+        assert found.biases[n].baseline_mean == pytest.approx(interval.mean)

@@ -44,7 +44,8 @@ def test_the_title_counts_wins_as_the_comparison_does(compared: Comparison, syst
             f"{system} is better than {baseline} on {wins} of {pair.n_queries} queries, worse on {losses};"
         )
         p = "p < 0.001" if pair.p_adjusted < 0.001 else f"p = {pair.p_adjusted:.3f}"
-        assert title.endswith(f"({p})")
+        difference = pair.difference if pair.system == system else -pair.difference
+        assert title.endswith(f"mean difference {difference:+.3f} ({p})")
 
 
 def test_by_default_the_best_is_against_the_second_or_the_baseline(compared: Comparison) -> None:

@@ -519,7 +519,7 @@ class BenchResult(Shown):
                 for case_id, value in zip(one.query_ids.tolist(), one[measure].values.tolist(), strict=True):
                     found.setdefault((case_id, texts[case_id]), []).append(value)
         values = np.array([np.mean(own) for own in found.values()])
-        return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")
+        return float(measure.level_of(np.nanmean(values))) if not np.isnan(values).all() else float("nan")
 
     def named_numbers(self) -> Numbers:
         """Give those of each evaluation behind its cases, language and retriever, and those of each pair."""

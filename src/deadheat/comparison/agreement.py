@@ -493,7 +493,8 @@ class Conclusions:
     biases : tuple of Pair
         Of each system, the mean under the judge's labels (`mean`) and under the human ones (`baseline_mean`).
     favours : tuple of Pair
-        Of each system, its bias (`mean`) against the mean bias of the others; p values are corrected (Holm).
+        Of each system, its bias (`mean`; of geometric means a ratio) against the mean bias of the others; p values are
+        corrected (Holm).
     human, by_judge : tuple of Pair
         Every pair of systems under either labels.
     tau_b, tau_ap : float
@@ -926,8 +927,13 @@ def _of_measure(
         agreement.tau(above[0], above[1])[0],
         agreement.tau_ap(above[0], above[1]),
         (spread[0], spread[1]),
-        np.array(
-            [np.transpose(interval_bounds(one, method="t", confidence_level=design.confidence_level)) for one in values]
+        measure.level_of(
+            np.array(
+                [
+                    np.transpose(interval_bounds(one, method="t", confidence_level=design.confidence_level))
+                    for one in values
+                ]
+            )
         ),
     )
 

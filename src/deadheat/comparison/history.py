@@ -34,13 +34,12 @@ from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened, sh
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, reconciled
-from deadheat.evaluation.saved import SAVED, is_saved, stated, summary_in
+from deadheat.evaluation.saved import SAVED, is_saved, measure_of, stated, summary_in
 from deadheat.evaluation.scores import PlacedBounds, Repeated, Scores
 from deadheat.io.files import path_named
 from deadheat.io.guarding import phase
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike, Measures, parse_measures
-from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.unjudged import (
     Unjudged,
     answered,
@@ -209,13 +208,13 @@ def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
     }
 
 
-def _side(step: Step, measure: StoredMeasure, query_ids: TextArray) -> Side:
+def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
     def over_all(column: FloatArray) -> FloatArray:
         return aligned(column, step.query_ids, query_ids)
 
-    repeated, weights = step.repeats[measure.notation], None if measure.total else step.weights
+    repeated, weights = step.repeats[str(measure)], None if measure.total else step.weights
     return replace(
-        side_of_values(measure, over_all(step.values[measure.notation])),
+        side_of_values(measure, over_all(step.values[str(measure)])),
         repeats=None if repeated is None else np.column_stack([over_all(one) for one in repeated.values.T]),
         weights=None if weights is None else np.nan_to_num(over_all(weights)),
     )
@@ -391,8 +390,7 @@ def _compared(
     ]
     found = {}
     for measure in measures:
-        of_mean = steps[0].means[measure]
-        own = StoredMeasure(notation=measure, higher_is_better=of_mean["higher_is_better"], total=of_mean["total"])
+        own = measure_of(measure, steps[0].means[measure] | {"asked": measure})
         sides = {n: _side(step, own, ids) for n, step in enumerate(steps)}
         made = compare_sides([own], [sides], can_be, design=design, cluster=None) if can_be else ()
         pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}

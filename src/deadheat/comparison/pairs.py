@@ -21,6 +21,7 @@ from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, clust
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
 from deadheat.measures import Custom, Measure
+from deadheat.measures.notation import unit_of
 from deadheat.settings import BOUNDED, PROPORTION, TUKEY, Design
 from deadheat.stats import (
     adjust,
@@ -94,7 +95,7 @@ class Pair(InNotebooks):
         The measure by the name by which it was asked for.
     mean, baseline_mean : float
     difference : float
-        ``mean - baseline_mean``.
+        ``mean - baseline_mean``; of geometric means the difference of their logarithms, as all numbers but these two.
     low, high : float
         Its confidence interval, not corrected for the number of comparisons.
     p_value, p_adjusted : float
@@ -200,9 +201,10 @@ class Pair(InNotebooks):
         """Return the difference with its ends and what is said of it, rounded."""
         ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
         p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
+        unit = unit_of(self.measure)
         flips = f", ties reverse the sign with probability {rounded(self.flip_probability)}" if self.can_flip else ""
         return (
-            f"<Pair {self.measure}: {self.system} - {self.baseline} = {rounded(self.difference)} {ends},"
+            f"<Pair {self.measure}: {self.system} - {self.baseline} = {rounded(self.difference)}{unit} {ends},"
             f" {'no p value' if math.isnan(self.p_adjusted) else p},"
             f" {self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
         )
@@ -335,7 +337,7 @@ class Stack:
         None: all queries count the same.
     sign : ndarray of float, shape (n_measures * n_sides,)
         -1 where less is better.
-    is_exact, is_weighted : ndarray of bool, shape (n_measures * n_sides,)
+    is_exact, is_weighted, is_geometric : ndarray of bool, shape (n_measures * n_sides,)
     """
 
     sides: tuple[Side, ...]
@@ -350,6 +352,7 @@ class Stack:
     sign: FloatArray
     is_exact: BoolArray
     is_weighted: BoolArray
+    is_geometric: BoolArray
 
     @classmethod
     def of(cls, measures: Sequence[Mapping[K, Side]]) -> "Stack":
@@ -369,6 +372,7 @@ class Stack:
             sign=np.array([1.0 if side.measure.higher_is_better else -1.0 for side in sides]),
             is_exact=np.array([side.is_exact for side in sides], np.bool_),
             is_weighted=np.array([side.weights is not None for side in sides], np.bool_),
+            is_geometric=np.array([side.measure.geometric for side in sides], np.bool_),
         )
 
 
@@ -483,6 +487,7 @@ def _described(stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: 
             summed(values) / total
             for values in (gap, stack.values[a], stack.values[b], expected, stack.by_doc_id[a] - stack.by_doc_id[b])
         )
+        its, other = (np.exp(each, out=each, where=stack.is_geometric[a]) for each in (its, other))
         centred = gap - mean[:, None]
         std = np.where(n > 1, np.sqrt(summed(centred**2) / (total * (n - 1) / n)), np.nan)
         tie_error = np.sqrt(summed(variance, 2)) / total

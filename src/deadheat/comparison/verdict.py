@@ -9,6 +9,7 @@ from deadheat.comparison.pairs import LIKELY, Pair, least_adjusted, least_p, n_d
 from deadheat.errors import BY_DOC_ID, collected, counted, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
+from deadheat.measures.notation import unit_of
 from deadheat.settings import TUKEY, Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
 
@@ -36,8 +37,8 @@ HEADLINES = {
     "contradicted": "No clear winner: by {measure}, the means and the {test} test disagree.",
     "not shown": "No clear winner: {leader} and {runner_up} cannot be told apart by {measure}.",
     "one-sided": "No clear winner: {leader} is not shown better than {runner_up} by {measure}.",
-    "equivalent": "No clear winner: {system} and {baseline} are equivalent within {margin:g} {measure}.",
-    "no worse": "No clear winner, but {system} is no worse than {baseline} within {margin:g} {measure}.",
+    "equivalent": "No clear winner: {system} and {baseline} are equivalent within {margin:g} {measure}{unit}.",
+    "no worse": "No clear winner, but {system} is no worse than {baseline} within {margin:g} {measure}{unit}.",
     "strata": "By {measure}, {leader} leads in {n_led} of {strata}, by more than chance in {n_shown}.",
     "open strata": "No clear winner: no lead by {measure} in {strata} is more than chance.",
 }
@@ -234,7 +235,7 @@ JUDGMENTS = {
 }
 TIES = {
     "policy": "Who is ahead by {measure} depends on how ties are broken ({ties}): over all orders of the ties {ahead}"
-    " is ahead by {size}, and ties broken at random put {behind} ahead {chance}.",
+    " is ahead by {size}{unit}, and ties broken at random put {behind} ahead {chance}.",
     "never": "No order of tied scores puts {behind} ahead of {ahead} by {measure}.",
     "hardly": "Some order of the ties puts {behind} ahead of {ahead} by {measure}, but ties broken at random hardly"
     " ever do (<1%).",
@@ -242,25 +243,25 @@ TIES = {
 }
 WEIGHTS = {
     "reversed": "The weights decide: if each {query} counted the same, {leader} would not be ahead of {runner_up} by"
-    " {measure} (difference {size}).",
+    " {measure} (difference {size}{unit}).",
     "few": "Without {queries} the lead of {leader} by {measure} is gone.",
 }
 OF_BASELINE = (
     "Of the {n} other systems, {better} significantly better than {of} by {measure}, and {worse} significantly worse."
 )
 POWER = (
-    "By {measure}, these {units} would reliably detect only a difference of {size} or more between {system} and"
+    "By {measure}, these {units} would reliably detect only a difference of {size}{unit} or more between {system} and"
     " {baseline} (80% power, paired t test at the level {level}{uncorrected})."
 )
 MARGIN = {
-    "equivalent": "By {measure}, {system} and {baseline} are equivalent within the margin of {margin:g} (p {p}).",
-    "no worse": "By {measure}, {system} is no worse than {baseline} by the margin of {margin:g} (p {p}).",
+    "equivalent": "By {measure}, {system} and {baseline} are equivalent within the margin of {margin:g}{unit} (p {p}).",
+    "no worse": "By {measure}, {system} is no worse than {baseline} by the margin of {margin:g}{unit} (p {p}).",
     "not shown": "By {measure}, it is not shown that {system} is no worse than {baseline} by the margin of"
-    " {margin:g}{why}.",
-    "pairs": "By {measure}, {pairs} equivalent within the margin of {margin:g}.",
+    " {margin:g}{unit}{why}.",
+    "pairs": "By {measure}, {pairs} equivalent within the margin of {margin:g}{unit}.",
     "none": "By {measure}, none of the {n} other systems is shown to be no worse than {baseline} by the margin of"
-    " {margin:g}.",
-    "some": "By {measure}, {systems} {are} no worse than {baseline} by the margin of {margin:g}.",
+    " {margin:g}{unit}.",
+    "some": "By {measure}, {systems} {are} no worse than {baseline} by the margin of {margin:g}{unit}.",
 }
 
 
@@ -311,7 +312,7 @@ class Judge:
             return _said("no quality", words | {"measure": self.measures[0].label})
         own = [pair for pair in self.pairs if pair.measure == measure.label]
         levels = self.levels[measure.label]
-        words |= {"measure": measure.label, "n_systems": len(levels)}
+        words |= {"measure": measure.label, "n_systems": len(levels), "unit": unit_of(measure)}
         leader, best = self._leader(measure)
         if not best:
             return _said("no value", words)
@@ -455,10 +456,7 @@ class Judge:
         levels, leader, rival = self.levels[measure.label], found.leader or pair.baseline, found.runner_up
         baselines = self._rivals(found.leader)
         if len(levels) == 2:  # over the queries that both have
-            levels = {
-                name: math.exp(mean) if measure.geometric else abs(sign) * mean
-                for name, mean in ((pair.system, pair.mean), (pair.baseline, pair.baseline_mean))
-            }
+            levels = {pair.system: abs(sign) * pair.mean, pair.baseline: abs(sign) * pair.baseline_mean}
         level, other = number(levels[leader]), number(levels[rival or pair.system])
         name, leads, against = leader, "leads", rival
         if found.n_systems > 2:
@@ -471,13 +469,14 @@ class Judge:
         p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
         tested = "" if math.isnan(pair.p_adjusted) else f", {p} {probability(pair.p_adjusted)}"
         interval = f", {100 * design.confidence_level:g}% CI [{number(found.low)}, {number(found.high)}]"
-        difference = signed(found.difference) + " in logarithms" * measure.geometric + interval * pair.is_known
+        difference = signed(found.difference) + unit_of(measure) + interval * pair.is_known
         won = "each" if found.n_better == found.n_compared else found.n_better or "none"
         who = "baselines" if baselines else "others"
         of_others = f"; {leader} is better than {won} of the {found.n_compared} {who} by more than chance"
         is_sided = pair.is_known and pair.low * pair.high > 0
         return {
             **vars(found),
+            "unit": unit_of(measure),
             "query": unit[0],
             "queries": queries,
             "units": units,
@@ -529,6 +528,7 @@ class Judge:
             ahead=ahead,
             behind=behind,
             size=number(abs(scale * exact)),
+            unit=unit_of(measure),
             chance=f"with a probability {'that is not known without the runs' if is_vague else f'of {chance}'}",
             by_id=by_id,
         )
@@ -606,7 +606,7 @@ def _are(n: int) -> str:
 
 def _weights(found: Verdict, shares: Mapping[str, float], measure: Measure, query: str) -> str:
     """Say whether the weights decide who leads, and which queries do by theirs."""
-    words = {**vars(found), "query": query, "size": signed(found.unweighted or 0.0)}
+    words = {**vars(found), "query": query, "unit": unit_of(measure), "size": signed(found.unweighted or 0.0)}
     words["queries"] = three([f"{one} ({percentage(share)} of the weight)" for one, share in shares.items()], " and ")
     is_ahead = (found.unweighted or 0.0) * (1 if measure.higher_is_better else -1) > NEGLIGIBLE_DIFFERENCE
     return " ".join(WEIGHTS[key].format_map(words) for key in ["reversed"] * (not is_ahead) + ["few"] * bool(shares))
@@ -623,7 +623,7 @@ def _judgments(found: Verdict, sign: int) -> str:
     return JUDGMENTS["unknown" if math.isnan(lacking.low) else "safe" if lacking.is_safe else "unsafe"].format(
         leads=f"{found.leader} over {found.runner_up} by {found.measure}",
         shares=f"{rival}, and {own} of those of {found.leader}",
-        bounds=f"{signed(low)} to {signed(high)} (outer bounds)",
+        bounds=f"{signed(low)} to {signed(high)}{unit_of(found.measure)} (outer bounds)",
     )
 
 
@@ -687,7 +687,7 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
         for name, own in sorted(leads.items(), key=lambda item: (not item[0], -len(item[1])))
     )
     shown = [
-        f"{one.leader} is better than {one.runner_up} in {stratum} ({signed(one.difference)},"
+        f"{one.leader} is better than {one.runner_up} in {stratum} ({signed(one.difference)}{unit_of(measure)},"
         f" p {probability(one.p_adjusted)}, n = {one.n_queries:,})"
         for stratum, one in verdicts.items()
         if one.is_better
@@ -713,8 +713,8 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
         chance if shown else f"No lead by {measure} is shown to be more than chance.",
         unjudged and f"The lead by {measure} may be due to the judgments in {three(unjudged, '; ')}.",
         pair
-        and f"By {measure}, {pair.system} is shown to be no worse than {pair.baseline} by the margin of {pair.margin:g}"
-        f" in {where}.",
+        and f"By {measure}, {pair.system} is shown to be no worse than {pair.baseline} by the margin of"
+        f" {pair.margin:g}{unit_of(measure)} in {where}.",
         flips
         and f"Ties broken at random reverse the order of the exact {measure} of leader and rival with a probability of"
         f" {LIKELY:.0%} or more in {three(flips, '; ')}.",

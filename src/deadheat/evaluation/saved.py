@@ -425,7 +425,7 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     n = placements.n_queries
     repeats, weights = _repeats(data, len(document["measures"]), n), _weights(data)
     scores = []
-    for place, measure in enumerate(_measure(*each) for each in document["measures"].items()):
+    for place, measure in enumerate(measure_of(*each) for each in document["measures"].items()):
         placed = graded if graded is not None and isinstance(measure, MaxRel) else placements
         own = _scores(measure, placed, rows.slice(place * n, n), no_relevant)
         scores.append(replace(own, weights=None if measure.total else weights, repeats=repeats[place]))
@@ -467,7 +467,8 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
     )
 
 
-def _measure(notation: str, stated: Mapping[str, Any]) -> Measure:
+def measure_of(notation: str, stated: Mapping[str, Any]) -> Measure:
+    """Return a measure from its notation and what a file says of its mean."""
     if stated["custom"]:
         return StoredMeasure(notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"])
     own, asked = parse_measure(notation), stated.get("asked", notation)

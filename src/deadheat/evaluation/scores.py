@@ -565,7 +565,7 @@ class Scores(InNotebooks):
         """
         from deadheat import stats  # slow to import, and only intervals need it
 
-        values = np.exp(self.values) if self.measure.geometric else self.values
+        values = self.measure.level_of(self.values)
         low, high = stats.quantile_bounds(values, quantile, confidence_level)
         lowest, highest = self.limits
         kept = values[self.kept]
@@ -608,8 +608,8 @@ class Scores(InNotebooks):
     @property
     def limits(self) -> tuple[float, float]:
         """Lowest and highest value that the mean can have; the range of a geometric measure is of logarithms."""
-        low, high = self.measure.range
-        return (math.exp(low), math.exp(high)) if self.measure.geometric else (low, high)
+        low, high = map(self.measure.level_of, self.measure.range)
+        return low, high
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)
@@ -620,7 +620,7 @@ class Scores(InNotebooks):
     def _mean(self, values: FloatArray, kept: BoolArray | None = None) -> float:
         kept = ~np.isnan(values) if kept is None else kept
         mean = weighting.mean(values[kept], None if self.weights is None else self.weights[kept])
-        return math.exp(mean) if self.measure.geometric else mean
+        return float(self.measure.level_of(mean))
 
 
 def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interval]:

@@ -656,7 +656,7 @@ class Search:
         if not len(kept):
             return math.nan
         mean = float(kept.sum()) if measure.total else float(kept.mean())
-        return math.exp(mean) if measure.geometric else mean
+        return float(measure.level_of(mean))
 
     def match(self, way: Way) -> Match:
         """Return a way as it is shown."""

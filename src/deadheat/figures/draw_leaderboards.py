@@ -28,7 +28,7 @@ from deadheat.figures.base import (
     tips,
 )
 from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, unit_of
 
 MOST, MOST_TASKS = 60, 60  # models or systems, and tasks, that a page has room for
 
@@ -358,6 +358,7 @@ def judge_bias(
         No runs were given.
     """
     own, placed = _ranked(found, measure, judge)
+    of, unit = own.measure.label, unit_of(own.measure)
     rows: list[Record] = [
         {
             "label": name,
@@ -373,13 +374,13 @@ def judge_bias(
         alt.Color("kind:N", scale=alt.Scale(domain=["favoured", "as others"], range=[ORANGE, BLUE]), title=None),
         tooltip=tips("label:N", "bias:Q", "low:Q", "high:Q", "kind:N"),
     )
-    x = quantity(alt.X, f"{own.measure.label} by {own.judge} - by humans", zero=True, nice=False, padding=6)
+    x = quantity(alt.X, f"{of} by {own.judge} - by humans{unit}", zero=True, nice=False, padding=6)
     layers = [
         base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
         base.mark_point(filled=True, size=46, opacity=1).encode(x("bias")),
     ]
     biases = [one.difference for one in own.biases]
-    title = f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"
+    title = f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {of}{unit}"
     favoured = f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
     return finished(
         layers,

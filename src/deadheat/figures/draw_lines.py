@@ -44,7 +44,7 @@ from deadheat.figures.base import (
 )
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.average import IPrec, remember_together
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.simulation.coarsening import AS_GIVEN, CoarseningProfile
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
@@ -480,7 +480,11 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
         ),
     ]
     pair, last = found.since[of][-1], found.steps[-1].means[of]["mean"]
-    moved = "is not comparable with the step before" if pair is None else f"changed by {number(pair.difference)}"
+    moved = (
+        "is not comparable with the step before"
+        if pair is None
+        else f"changed by {number(pair.difference)}{unit_of(of)}"
+    )
     return finished(
         layers,
         rows,

@@ -39,7 +39,7 @@ from deadheat.figures.base import (
     zero_line,
 )
 from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.settings import TUKEY, Design
 
 MOST_NAMED = 40  # queries whose ids fit below the bars
@@ -79,7 +79,7 @@ def duel_of(
         difference, low and high: system minus baseline, and its range over tie orders, which are independent in two
         runs; is_open: whether the order of the ties decides who is better.
     pair : Pair
-        With this system and this baseline, wins and losses of the system; the p value is NaN if the comparison tested
+        With this system and this baseline, its difference, wins and losses; the p value is NaN if the comparison tested
         only the other direction, and the other numbers are as the comparison has them.
 
     Raises
@@ -119,7 +119,15 @@ def duel_of(
         raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
     if pair.system != system:
         p = pair.p_adjusted if comparison.design.alternative == "two-sided" else np.nan
-        pair = replace(pair, system=system, baseline=baseline, wins=pair.losses, losses=pair.wins, p_adjusted=p)
+        pair = replace(
+            pair,
+            system=system,
+            baseline=baseline,
+            difference=-pair.difference,
+            wins=pair.losses,
+            losses=pair.wins,
+            p_adjusted=p,
+        )
     return comparison.evaluations[system][of].measure, queries, pair
 
 
@@ -206,7 +214,7 @@ def differences(
             scale=alt.Scale(domain=[0, queries.height], nice=False),
         )
         bar = {"width": max(0.6, 270 / len(rows))}
-    y = quantity(alt.Y, f"difference in {of.label}")
+    y = quantity(alt.Y, f"difference in {of.label}{unit_of(of)}")
     base = alt.Chart().encode(x=x, tooltip=tips("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"))
     whisker = base.transform_filter("datum.high - datum.low > 1e-12").mark_rule(
         color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4
@@ -266,7 +274,7 @@ def _who_is_better(of: Measure, queries: pl.DataFrame, pair: Pair) -> str:
         return f"{system} and {baseline} have the same {of.label} on all of {n}"
     return (
         f"{system} is better than {baseline} on {pair.wins:,} of {n}, worse on {pair.losses:,}; mean difference"
-        f" {signed(pair.difference)} ({p_text(pair.p_adjusted)})"
+        f" {signed(pair.difference)}{unit_of(of)} ({p_text(pair.p_adjusted)})"
     )
 
 
@@ -313,8 +321,8 @@ def scatter(
     low, high = (0.0, 1.0) if is_share else (float(ranges.min()), float(ranges.max()))
     low, high = (low, high) if high > low else (low - 0.5, high + 0.5)
     limits: Record = {"domain": [low, high], "nice": not is_share, "zero": False}
-    x = quantity(alt.X, f"{of.label} of {short(pair.baseline)}", **limits)
-    y = quantity(alt.Y, f"{of.label} of {short(pair.system)}", **limits)
+    x = quantity(alt.X, f"{of.label} of {short(pair.baseline)}{unit_of(of)}", **limits)
+    y = quantity(alt.Y, f"{of.label} of {short(pair.system)}{unit_of(of)}", **limits)
     ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
     diagonal = ends.mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y"))
     base = alt.Chart().encode(
@@ -432,7 +440,7 @@ def power(
     0.231
     """
     measured, _, turned = duel_of(comparison, measure, system, baseline)
-    of, both = measured.label, {turned.system, turned.baseline}
+    of, both = measured.label + unit_of(measured), {turned.system, turned.baseline}
     pair = next(one for one in comparison[measured] if {one.system, one.baseline} == both)
     planned = comparison.sample_sizes(pair=pair).row(0, named=True)
     if planned["detectable_difference"] is None:
@@ -563,7 +571,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         )
     )
     largest = max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows))
-    layers = _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}")
+    layers = _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}{unit_of(of)}")
     n_significant, n_open = (
         sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
     )

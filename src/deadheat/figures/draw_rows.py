@@ -57,7 +57,7 @@ from deadheat.figures.draw_ties import (
     tie_ratio,
 )
 from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike, measure_named
+from deadheat.measures.notation import MeasureLike, measure_named, unit_of
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40
@@ -486,7 +486,8 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
 
 
 def _of_table(own: pl.DataFrame, measure: str) -> list[Record]:
-    ends = [pl.col(name).mean() for name in ("exact", "traditional", "tie_min", "tie_max") if name in own.columns]
+    means = [pl.col(name).mean() for name in ("exact", "traditional", "tie_min", "tie_max") if name in own.columns]
+    ends = [one.exp() for one in means] if unit_of(measure) else means
     rows = own.group_by("run", maintain_order=True).agg(*ends, n_queries=pl.len()).rename({"run": "system"}).to_dicts()
     known = measure_named(measure)  # none of a caller's own
     return sorted(rows, key=lambda row: row["exact"], reverse=known is None or known.higher_is_better)

@@ -29,7 +29,7 @@ from deadheat.figures.base import (
     tips,
     zero_line,
 )
-from deadheat.measures.notation import MeasureLike
+from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.profile.profile import Correlation, TieProfile, correlate
 from deadheat.simulation.rerankers import Simulation
 
@@ -120,13 +120,13 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
     title = f"Ties broken {rule}, give the exact {of} on all of {cases}"
     if n_moved:
         title = (
-            f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {number(sizes.mean())} on average"
-            f" ({signed(differences.mean())} in the mean); {r_text(found)} with the {words}"
+            f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {number(sizes.mean())}{unit_of(of)}"
+            f" on average ({signed(differences.mean())} in the mean); {r_text(found)} with the {words}"
         )
     return _points(
         own.select("run", x=column, y="difference"),
         x,
-        quantity(alt.Y, f"difference in {of} from exact", zero=True)("y"),
+        quantity(alt.Y, f"difference in {of}{unit_of(of)} from exact", zero=True)("y"),
         height=210,
         title=title,
         note=f"r: of the {words} with the size of the difference"
@@ -170,8 +170,8 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     found, of_sizes = (correlate(one, two, names) for one, two in (points.T, np.abs(points.T)))
     return _points(
         pairs,
-        quantity(alt.X, f"difference in {first} from exact", zero=True)("x"),
-        quantity(alt.Y, f"difference in {second} from exact", zero=True)("y"),
+        quantity(alt.X, f"difference in {first}{unit_of(first)} from exact", zero=True)("x"),
+        quantity(alt.Y, f"difference in {second}{unit_of(second)} from exact", zero=True)("y"),
         height=260,
         title=f"What ties broken {rule_of(table)}, change in {first} and {second}: {r_text(found)} ({_cases(pairs)})",
         note=f"Of the sizes of the differences {r_text(of_sizes)}.",
@@ -268,7 +268,7 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         for row in _bins(part["difference"].to_numpy().astype(np.float64), width)
     ]
     rule = rule_of(table)
-    title = f"difference in {of} from exact, ties {rule}"
+    title = f"difference in {of}{unit_of(of)} from exact, ties {rule}"
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["equal", "apart"], range=[ORANGE, BLUE]), legend=None)
     base = alt.Chart().encode(
         alt.X("middle:Q", title=title, scale=alt.Scale(nice=True, padding=10)),
@@ -281,7 +281,7 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         most = int(np.abs(differences).argmax())
         title = (
             f"Ties broken {rule}, give another {of} on {n_moved:,} of {_cases(own)},"
-            f" up to {signed(float(differences[most]))} ({short(str(own['query_id'][most]))})"
+            f" up to {signed(float(differences[most]))}{unit_of(of)} ({short(str(own['query_id'][most]))})"
         )
     return finished(
         [

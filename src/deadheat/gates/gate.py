@@ -48,6 +48,7 @@ from deadheat.evaluation.scores import Scores, intervals, weights_beside
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, QUESTIONS, Check, GateResult, Gates, Threshold, parse_all
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
+from deadheat.measures.notation import unit_of
 from deadheat.settings import BOUNDED, PROPORTION, GateOptions
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
@@ -76,12 +77,12 @@ REASONS = {
     "no query": "no query has a value in both",
     "unknown": "cannot be known with {units}",
     "needs": "a test needs two queries, or two clusters; there is {units}",
-    "worse": "worse by {loss:.4g}",
-    "significant": "worse by {loss:.4g}, significantly ({p})",
-    "not significant": "worse by {loss:.4g}, but not significantly ({p})",
-    "not ruled out": "a loss of {margin:.15g} or more is not ruled out ({p})",
+    "worse": "worse by {loss:.4g}{unit}",
+    "significant": "worse by {loss:.4g}{unit}, significantly ({p})",
+    "not significant": "worse by {loss:.4g}{unit}, but not significantly ({p})",
+    "not ruled out": "a loss of {margin:.15g}{unit} or more is not ruled out ({p})",
     "lost": "{lost} left out, with a value only in the baseline",
-    "power": "with {units} only a loss of {detectable:.2g} or more would be found (power {power:.0%})",
+    "power": "with {units} only a loss of {detectable:.2g}{unit} or more would be found (power {power:.0%})",
     "few": "with {units}",
     # a sample with few large losses, or gains, may have missed others, which a t test ignores
     "skewed gains": "differences too skewed ({skewness:+.1f}) for {units}: a t test finds losses too easily",
@@ -132,7 +133,8 @@ def gate(
         there is a baseline and no `no_worse_than`.
     no_worse_than : float, optional
         Fail a measure unless a loss of this size or more is ruled out (non-inferiority): the lower bound of the
-        difference, one-sided, is above ``-no_worse_than``. In the units of each measure; above 0.
+        difference, one-sided, is above ``-no_worse_than``. In the units of each measure (of GMAP and
+        GMbpref in logarithms); above 0.
     by : str or sequence of str, optional
         Columns of `queries`: every gate is also checked within each stratum of each column; ``"a:b"`` is for the
         combinations of two. Over the strata of a check, p values are corrected (Holm), and intervals hold
@@ -460,6 +462,8 @@ def _reached(
 def _worst(threshold: Threshold, scores: Scores) -> str:
     """Return the queries furthest on the wrong side, by the values that the quantity is a mean of."""
     values: FloatArray = scores.values if threshold.quantity in {"mean", *ENDS} else getattr(scores, threshold.quantity)
+    if scores.measure.geometric:  # as the value is
+        values = values * scores.mean if threshold.quantity == "tie_std" else np.exp(values)
     sign = 1 if threshold.operator[0] == ">" else -1
     bound = math.inf if scores.measure.total else sign * threshold.bound  # a total is of all queries together
     return lowest(
@@ -474,6 +478,7 @@ def lowest(
     *,
     below: float = math.inf,
     weights: FloatArray | None = None,
+    unit: str = "",
 ) -> str:
     """Return the queries with the lowest values, and how many more have that of the last one named.
 
@@ -489,6 +494,8 @@ def lowest(
         Only values below this are named: the others pull nothing down.
     weights : ndarray of float, shape (n_queries,), optional
         The queries are then those that pull furthest below `below`.
+    unit : str, default ""
+        What follows "losses".
 
     Examples
     --------
@@ -512,7 +519,7 @@ def lowest(
     last = values[order[:NAMED][-1]]
     n_more = int((np.abs(values[order[NAMED:]] - last) < EQUAL).sum())
     more = f" and {n_more:,} more of {sign * last + 0.0:.2f}" if n_more else ""
-    return f"{'largest losses' if what == 'losses' else what}: {', '.join(shown)}{more}"
+    return f"{f'largest losses{unit}' if what == 'losses' else what}: {', '.join(shown)}{more}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -689,12 +696,13 @@ def _compared(
         (True, False, {"worse": is_worse, "not ruled out": True}),
     )
     passed, why = next((passed, why) for holds, passed, why in cases if holds)
-    p = "p" if n_subsets == 1 else "p adjusted"
+    p, unit = "p" if n_subsets == 1 else "p adjusted", unit_of(measure)
     words = {
         "units": (counted(n_units, "cluster") if pairs.cluster is not None else counted(n_units, "query", "queries"))
         + " by weight" * (weights is not None),
         "lost": counted(n_lost, "query", "queries"),
         "loss": -better,
+        "unit": unit,
         "margin": options.no_worse_than,
         "detectable": detectable,
         "power": POWER,
@@ -709,7 +717,7 @@ def _compared(
     operator = (">" if sign > 0 else "<") + "=" * is_regression
     size = 0.0 if is_regression else options.no_worse_than or 0.0
     return Check(
-        gate=f"{measure.label} {operator} baseline" + (f" {margin} {size:.15g}" if size else ""),
+        gate=f"{measure.label} {operator} baseline" + (f" {margin} {size:.15g}{unit}" if size else ""),
         measure=measure.label,
         quantity="difference",
         value=mean - before,
@@ -718,15 +726,15 @@ def _compared(
         passed=passed,
         reason=reason,
         n_queries=n_queries,
-        mean=mean,
-        baseline_mean=before,
+        mean=float(measure.level_of(mean)),
+        baseline_mean=float(measure.level_of(before)),
         p_value=p_value,
         bound=sign * bound,
         question=question,
         p_adjusted=p_adjusted,
         detectable=detectable,
         proves_little=passed and bool(causes),
-        worst="" if passed else lowest(pairs.query_ids, column, "losses", below=0, weights=weights),
+        worst="" if passed else lowest(pairs.query_ids, column, "losses", below=0, weights=weights, unit=unit),
         causes=causes,
     )
 

@@ -335,7 +335,8 @@ class Check:
         "mean", "low", "high", "tie_min", "tie_max" or "tie_std"; "difference" of a comparison with a baseline. Of
         counts it is about the total over queries, not the mean.
     value : float
-        Of the quantity; a difference is the evaluation's mean (of a count: total) minus the baseline's.
+        Of the quantity; a difference is the evaluation's mean (of a count: total) minus the baseline's, of geometric
+        means that of their logarithms, as are `threshold`, `bound` and `detectable` of a comparison.
     operator : {">=", "<=", ">", "<"}
     threshold : float
         What the value is held against; of a comparison the margin, with the sign of a change for the worse.

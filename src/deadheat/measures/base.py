@@ -33,6 +33,7 @@ from deadheat.placements.placements import Placements
 
 M = TypeVar("M", bound="type[Measure]")
 T = TypeVar("T")
+N = TypeVar("N", float, FloatArray)
 GAINS = {"log2": "linear", "exp-log2": "exp"}  # ir_measures' forms of DCG, and the gain that each has
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 
@@ -378,6 +379,10 @@ class Measure(ABC, metaclass=MeasureType):
         for name in ("label", "asked"):
             vars(named).pop(name, None)
         return named
+
+    def level_of(self, mean: N) -> N:
+        """Return what is reported of a mean of values: of logarithms the geometric mean."""
+        return np.exp(mean) if self.geometric else mean
 
     @property
     def asks_for_relevant(self) -> bool:

@@ -323,6 +323,11 @@ def measure_named(name: MeasureLike) -> Measure | None:
         return None
 
 
+def unit_of(name: MeasureLike) -> str:
+    """Return what follows a difference of values in sentences: " in logarithms" of GMAP and GMbpref, else nothing."""
+    return " in logarithms" if getattr(measure_named(name), "geometric", False) else ""
+
+
 def _unreadable(notation: str) -> MeasureError:
     alone = "; name the measure at each cutoff, as in 'P@5 P@10'" if notation.isdecimal() else ""
     return MeasureError(f"cannot read the measure {as_given(notation)}; write it like 'nDCG@10' or 'P(rel=2)@5'{alone}")

@@ -15,7 +15,7 @@ from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
 from deadheat.measures import Measure
 from deadheat.measures.discounted import LOWEST_POSITIVE
-from deadheat.measures.notation import is_doubted, meaning
+from deadheat.measures.notation import is_doubted, meaning, unit_of
 from deadheat.report.model import (
     DOUBT,
     Cell,
@@ -399,8 +399,9 @@ def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
             format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")
         )
         spread = (
-            f"{measure} of {evaluation.name}: standard deviation {queries} over queries, {repeats} over"
-            f" {own.n_repeats:.3g} repeats ({shared} shared by all queries of one), {ties} over tie orders"
+            f"{measure} of {evaluation.name}: standard deviation {queries}{unit_of(measure)} over queries,"
+            f" {repeats} over {own.n_repeats:.3g} repeats ({shared} shared by all queries of one), {ties} over tie"
+            " orders"
         )
         alike = [name for name, one in parts.items() if one.shared_p_value < SHARED]
         together = (
@@ -567,6 +568,11 @@ def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
     if counts := [one.label for one in measures if one.total]:
         text = f"{', '.join(counts)}: totals over the queries, all else means"
         yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")
-    if geometric := [one.label for one in measures if one.geometric]:
-        text = f"{', '.join(geometric)}: geometric means; the values of queries are logarithms"
-        yield Fact("geometric_means", geometric, "geometric means", text)
+    yield from tell_geometric([one.label for one in measures])
+
+
+def tell_geometric(measures: Iterable[str]) -> Iterator[Fact]:
+    """Say which numbers are in logarithms."""
+    if found := [*dict.fromkeys(one for one in measures if unit_of(one))]:
+        text = f"{', '.join(found)}: the values of queries, and their differences, are in logarithms"
+        yield Fact("geometric_means", found, "geometric means", text, is_note=True)

@@ -10,6 +10,7 @@ from deadheat.errors import collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates.notation import Check, GateResult
+from deadheat.measures.notation import unit_of
 from deadheat.report.conventions import (
     BOOTSTRAPS,
     EXPLAINED,
@@ -17,6 +18,7 @@ from deadheat.report.conventions import (
     brought_together,
     estimated_by,
     helped,
+    tell_geometric,
     tell_unshared,
     too_narrow,
     weighted,
@@ -90,7 +92,7 @@ def _moved(measure: str, mean: float, pair: Pair | None) -> tuple[str, str]:
     n = counted(pair.n_queries, "query", "queries")
     if not pair.difference:
         return f"{measure} is as before, {mean:.4f}", n
-    what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f} to {mean:.4f}"
+    what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f}{unit_of(measure)} to {mean:.4f}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
     p = f"{pair.p_adjusted:.4f}" if pair.p_adjusted >= LEAST_P else f"< {LEAST_P:g}"
     return f"{measure} {what}, {sure}", f"adjusted p {p}, {n}"
@@ -142,6 +144,7 @@ def _facts(found: History) -> list[Fact]:
     return [
         Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
         *(Fact("reference", file, "reference", file) for file in reference),
+        *tell_geometric(found.measures),
         said("interval", "of the mean, at the level at which it was saved (by default 95%)"),
         said("test", how),
         said(MARK, f"p below {1 - found.design.confidence_level:.3g}"),
@@ -387,6 +390,7 @@ def _baseline(result: GateResult) -> list[Fact]:
         Fact("baseline", result.baseline),
         Fact("not_compared", list(result.not_compared)),
         *brought_together(result.together),
+        *tell_geometric(check.measure for check in result.checks if check.is_regression),
         said("regression", f"fails a mean that is significantly worse: {test}" if asked else ""),
         said(
             "detectable",

@@ -34,6 +34,7 @@ from deadheat.report.conventions import (
     span_of,
     span_of_ties,
     strata_of_sample,
+    tell_geometric,
     tell_ties,
     totals_of_row,
 )
@@ -401,6 +402,7 @@ def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> list
         Fact("n_clusters", n_clusters),
         *brought_together(comparison.together),
         *tell_ties(evaluations[0].ties, whole(design.rng)),
+        *tell_geometric(pair.measure for pair in comparison.pairs),
         *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),
         *tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among),
         *_of_judge(comparison, parts),

@@ -13,7 +13,7 @@ from deadheat.explanation.explain import Explanation, Match
 from deadheat.measures import Measure, measures
 from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, Use, reading
-from deadheat.measures.notation import meaning
+from deadheat.measures.notation import meaning, unit_of
 from deadheat.report.conventions import RULES, cell_of
 from deadheat.report.model import (
     MEASURE,
@@ -337,7 +337,8 @@ def of_steps(steps: Steps) -> Report:
     return Report(
         tuple(tables),
         tuple(_facts_of_steps(steps)),
-        heading=f"{steps.measure.label} = {format_cell(steps.value)} for query {steps.query_id} of {steps.name}",
+        heading=f"{steps.measure.label} = {format_cell(steps.value)}{unit_of(steps.measure)} for query {steps.query_id}"
+        f" of {steps.name}",
     )
 
 

@@ -21,7 +21,7 @@ from deadheat.comparison.agreement import (
 from deadheat.comparison.history import Holes, QrelsDiff
 from deadheat.comparison.robustness import OrderAgreement, SystemOrders
 from deadheat.errors import counted, three
-from deadheat.report.conventions import finite, made_under, named, tell_unshared
+from deadheat.report.conventions import finite, made_under, named, tell_geometric, tell_unshared
 from deadheat.report.model import (
     MEASURE,
     QUERY,
@@ -273,6 +273,7 @@ def _facts(found: JudgeAgreement) -> list[Fact]:
         *(_of_documents(found, judge) for judge in found.judges),
         *([Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")] if alphas else []),
         *map(_of_systems, found.conclusions),
+        *tell_geometric(one.measure.label for one in found.conclusions),
         *(note("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
         said("statistics", MEANT),

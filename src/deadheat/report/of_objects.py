@@ -8,7 +8,7 @@ from deadheat.data.tables import DocumentTable
 from deadheat.errors import counted
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
-from deadheat.report.conventions import OF_TIES, as_cell, mean_heading, span_of
+from deadheat.report.conventions import OF_TIES, as_cell, mean_heading, span_of, tell_geometric
 from deadheat.report.model import (
     MEASURE,
     QUERY,
@@ -41,7 +41,7 @@ def of_scores(scores: Scores) -> Report:
     rows = pl.DataFrame(held).head(MOST_ROWS).to_dicts()
     return Report(
         (tabulate("means", (name,), of_all, [scores]), tabulate("queries", (QUERY,), columns, rows)),
-        (said("queries", _first(len(rows), scores.n_queries)),),
+        (said("queries", _first(len(rows), scores.n_queries)), *tell_geometric([scores.measure.label])),
     )
 
 
@@ -73,7 +73,10 @@ def of_pair(pair: Pair) -> Report:
         *(Column(name, name) for name in ("wins", "draws", "losses")),
         Column("n_queries", "queries"),
     )
-    return Report((tabulate("pair", (SYSTEM, BASELINE, MEASURE), columns, [cells_of(pair)]),))
+    return Report(
+        (tabulate("pair", (SYSTEM, BASELINE, MEASURE), columns, [cells_of(pair)]),),
+        tuple(tell_geometric([pair.measure])),
+    )
 
 
 @shows(DocumentTable)

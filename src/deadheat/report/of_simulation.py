@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deadheat.errors import BY_DOC_ID, counted
-from deadheat.report.conventions import nothing_judged, of_runs
+from deadheat.measures.notation import unit_of
+from deadheat.report.conventions import nothing_judged, of_runs, tell_geometric
 from deadheat.report.model import (
     MEASURE,
     SYSTEM,
@@ -133,6 +134,7 @@ def _facts(found: CoarseningProfile) -> list[Fact]:
         Fact("per_query", found.per_query, "levels", of_levels),
         *(Fact("nothing_judged", name, "WARNING", nothing_judged(name), is_warning=True) for name in unjudged),
         *of_runs(evaluations),
+        *tell_geometric(str(one) for one in evaluations[0].measures),
         said("counts", f"{totals}: means over queries" if totals else ""),
         said("winner", equal if is_open else ""),
         said("wrong winner", f"{sampled} {max(errors):.1%}" if errors else ""),
@@ -184,6 +186,7 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
         Fact("n_queries", n_queries),
         Fact("n_documents", n_documents),
         Fact("query_types", types, "queries", ", ".join(types)),
+        *tell_geometric(one.label for one in simulation.measures),
         *_made(seed, files),
     )
     most = max(rows, key=lambda row: row["mean_difference"] or 0.0)
@@ -194,5 +197,5 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
         OF_SIMULATED,
         subject=simulation,
         headline=f"{most['reranker']}: breaking ties in input order moves {most['measure']} by"
-        f" {most['mean_difference'] or 0:.4f} a query on average.",
+        f" {most['mean_difference'] or 0:.4f}{unit_of(most['measure'])} a query on average.",
     )

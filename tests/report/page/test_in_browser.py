@@ -112,6 +112,21 @@ def test_the_view_is_in_the_address(browser: Browser, page: Path) -> None:
         assert found.said == []
 
 
+def test_a_page_of_geometric_means_alone_follows_a_stratum(browser: Browser, tmp_path: Path) -> None:
+    comparison = dh.compare(QRELS, RUNS, "GMAP", n_resamples=199)
+    own = {"evaluations": comparison.evaluations, "comparison": comparison}
+    file = written(tmp_path, [Subject(**own, queries=Queries(TEXTS), groupings=(("kind",),))])
+    with browser.opened(file) as found:
+        board = found.page.locator("#s0-leaderboard table")
+        found.page.locator("[data-toolbar]").get_by_label("Stratum").select_option("a (15)")
+        part = comparison.evaluations["good"].by("kind", Queries(TEXTS))["a"]["GMAP"]
+        row = board.locator("tbody tr", has=found.page.get_by_role("rowheader", name="good", exact=True))
+        assert row.locator("td").first.inner_text() == format_cell(part.mean)
+        assert found.page.locator("#s0-deciding caption").last.inner_text().endswith(" in logarithms")
+        assert "in logarithms, query by query" in found.page.locator("main").inner_text()
+        assert found.said == []
+
+
 CONTROLS = """() => [...document.querySelectorAll("a[href], button, select, input, summary, [tabindex='0']")]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled)"""
 FOCUSED = """() => {

@@ -23,6 +23,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
 from deadheat.measures import Measure
+from deadheat.measures.notation import unit_of
 from deadheat.report.as_html import as_html, parts, templates
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
@@ -357,7 +358,12 @@ def _deciding(subject: Subject) -> Table:
     labels += [] if texts is None else [Column("text", "text", texts.__getitem__)]
     shown = [n for n in subject.deciding if len(names) == 1 or decides[n]]
     return tabulate(
-        "deciding", labels, columns, shown, title=f"{subject.main.label}: {' - '.join(names)}", main=len(columns) - 2
+        "deciding",
+        labels,
+        columns,
+        shown,
+        title=f"{subject.main.label}: {' - '.join(names)}{unit_of(subject.main)}",
+        main=len(columns) - 2,
     )
 
 

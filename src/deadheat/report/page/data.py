@@ -21,6 +21,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, label
 from deadheat.evaluation.steps import POLICIES, Steps
 from deadheat.measures import Measure
+from deadheat.measures.notation import unit_of
 from deadheat.report.of_explanation import HEADINGS
 from deadheat.report.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
 from deadheat.report.score_tables import level_heading
@@ -51,7 +52,7 @@ def data_of(subject: Subject) -> dict[str, Any]:
     systems = systems[:MOST_SYSTEMS]
     n_values = 3 * len(systems) * len(subject.query_ids) * len(subject.measures)
     digits = None if n_values <= MOST_VALUES else ROUNDED if n_values <= MOST_EXACT else ROUNDED_MORE
-    shown = [one for one in subject.measures if not one.only_total]
+    shown = [one for one in subject.measures if not one.only_total] or [subject.main]
     design = None if subject.comparison is None else subject.comparison.design
     baseline, level = design and design.baseline, (design or IntervalOptions()).confidence_level
     return {
@@ -59,7 +60,9 @@ def data_of(subject: Subject) -> dict[str, Any]:
         "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
         "queries": list(map(printable, subject.query_ids)),
         "texts": None if subject.texts is None else list(map(printable, subject.texts)),
-        "measures": [{"name": one.label, "up": one.higher_is_better, "total": one.total} for one in shown],
+        "measures": [
+            {"name": one.label, "up": one.higher_is_better, "total": one.total, "unit": unit_of(one)} for one in shown
+        ],
         "left": len(subject.ranked) - len(systems),
         "baseline": systems.index(baseline) if baseline in systems else None,
         "level": level_heading(level, {one[subject.main].n_queries for one in subject.evaluations.values()}),

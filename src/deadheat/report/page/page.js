@@ -181,7 +181,7 @@
     const controls = make("div", { class: "controls" });
     place.append(controls);
     const title = () => `${data.measures[state.measure].name}: ${data.systems[state.one]}`
-      + (state.other === null ? "" : ` - ${data.systems[state.other]}`);
+      + (state.other === null ? "" : ` - ${data.systems[state.other]}`) + data.measures[state.measure].unit;
     const grid = new Grid(place, title, data, rankings);
     function update() {
       const a = data.values[state.measure][state.one];
@@ -243,7 +243,7 @@
     const state = { measure: 0, system: data.duel[0] };
     const controls = make("div", { class: "controls" });
     place.append(controls);
-    const grid = new Grid(place, () => `${data.measures[state.measure].name} of ${data.systems[state.system]}: ties by query`, data, null);
+    const grid = new Grid(place, () => `${data.measures[state.measure].name} of ${data.systems[state.system]}${data.measures[state.measure].unit}: ties by query`, data, null);
     function update() {
       const values = data.values[state.measure][state.system];
       const ties = data.ties[state.system];
@@ -327,18 +327,19 @@
   function sideOf(data, one, system) {
     const own = one.of[system];
     const name = data.systems[system];
+    const measure = data.measures[0].name + data.measures[0].unit;
     const side = make("div", { class: "side" }, make("h3", { text: name }));
     const values = data.values[0][system];
     const value = at(values.v, one.query);
     const retrieved = own.n === null ? "" : `; ${count(own.n)} ${own.n === 1 ? "document" : "documents"} retrieved`;
-    side.append(make("p", { class: "hint", text: `${data.measures[0].name} ${shown(value)}, over tie orders ${span(low(values, one.query), high(values, one.query))}${retrieved}` }));
+    side.append(make("p", { class: "hint", text: `${data.measures[0].name} ${shown(value)}${data.measures[0].unit}, over tie orders ${span(low(values, one.query), high(values, one.query))}${retrieved}` }));
     if (own.n === null) side.append(make("p", { class: "hint", text: "The run is not here: judged documents alone." }));
     else if (own.docs.length) side.append(framed(rankingTable(one, own, name, data.queries[one.query]), `Ranking of ${name}`));
     else side.append(make("p", { text: "It retrieves no document." }));
-    if (own.steps) side.append(stepsTable(one, own.steps, data.measures[0].name));
+    if (own.steps) side.append(stepsTable(one, own.steps, measure));
     else if (!own.stepped) side.append(make("p", { class: "hint", text: "How this value comes about is kept of the best systems alone; deadheat steps shows it." }));
-    if (own.each.length) side.append(eachOrder(one, own.each, data.measures[0].name));
-    else if (own.orders && own.orders.values.length > 1) side.append(ordersTable(own.orders, data.measures[0].name));
+    if (own.each.length) side.append(eachOrder(one, own.each, measure));
+    else if (own.orders && own.orders.values.length > 1) side.append(ordersTable(own.orders, measure));
     return side;
   }
 
@@ -694,7 +695,9 @@
       const mean = (column) => {
         const own = queries.map((n) => column[n]).filter(known);
         const sum = own.reduce((a, b) => a + b, 0);
-        return own.length ? sum / (data.measures[measure].total ? 1 : own.length) : null;
+        if (!own.length) return null;
+        const found = sum / (data.measures[measure].total ? 1 : own.length);
+        return data.measures[measure].unit ? Math.exp(found) : found; // of logarithms the geometric mean
       };
       return { mean: mean(values.v), low: null, high: null, least: mean(values.low || values.v), most: mean(values.high || values.v), id: values.id ? mean(values.id) : null };
     }
@@ -886,7 +889,7 @@
       }
       const label = draw("text", { x: left, y: height + 14, class: "soft", text: `${count(found.length)} queries, by difference` });
       const drawing = draw("svg", { role: "img", "aria-label": title, width, height: height + 22, viewBox: `0 0 ${width} ${height + 22}` }, ...grid, ...bars, label);
-      return [title, `Bars: ${one.name} of ${leader.name} less that of ${name}, query by query. Lines: over the orders of ties.`, bars.length > 1 ? walked(bars, drawing) : drawing, found.map((row) => ({ query: data.queries[row.n], difference: row.value, "tie min": row.least, "tie max": row.most }))];
+      return [title, `Bars: ${one.name} of ${leader.name} less that of ${name}${one.unit}, query by query. Lines: over the orders of ties.`, bars.length > 1 ? walked(bars, drawing) : drawing, found.map((row) => ({ query: data.queries[row.n], difference: row.value, "tie min": row.least, "tie max": row.most }))];
     },
   };
   // Bars for the keyboard: one stop for all; arrow keys go from one to the next, and Enter does what a click does.

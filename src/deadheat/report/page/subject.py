@@ -21,6 +21,7 @@ from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
+from deadheat.measures.notation import unit_of
 from deadheat.profile.grouping import grouped, ties_of
 from deadheat.report.conventions import span_of, span_of_ties
 from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
@@ -277,7 +278,7 @@ def _lead(found: Verdict, design: Design) -> Glance:
     text = f"{found.measure}, {found.leader} over {found.runner_up}"
     if not np.isnan(found.low) and found.low < found.high:
         text += f"; {100 * design.confidence_level:g}% interval {number(found.low)} to {number(found.high)}"
-    return Glance("lead", signed(found.difference), text)
+    return Glance("lead", signed(found.difference) + unit_of(found.measure), text)
 
 
 def _ties(pair: Pair | None) -> Glance:
@@ -296,7 +297,11 @@ def _smallest(found: Verdict, design: Design) -> Glance:
     level = f"{1 - design.confidence_level:.3g}"
     level += f"/{found.n_tests}, corrected by {design.correction.capitalize()}" if found.n_tests > 1 else ""
     n = counted(found.n_queries, "query", "queries")
-    return Glance(heading, number(found.detectable), f"the smallest that {n} would show (power 80%, level {level})")
+    return Glance(
+        heading,
+        number(found.detectable) + unit_of(found.measure),
+        f"the smallest that {n} would show (power 80%, level {level})",
+    )
 
 
 MOST = 10  # queries that fell, and that rose
