@@ -99,7 +99,7 @@ def test_levels_of_a_comparison_are_values_and_differences_logarithms(two: dict[
     assert pair.difference == pytest.approx(math.log(levels["new"] / levels["old"]))
     assert f"new - old = {pair.difference:.4f} in logarithms" in repr(pair)
     verdict = dh.compare_evaluations(two).judge(0.01)
-    assert f"({levels[verdict.leader]:.4f} to {levels[verdict.runner_up]:.4f})" in str(verdict)
+    assert f"({max(levels.values()):.4f} to {min(levels.values()):.4f})" in str(verdict)
     assert f"difference +{abs(pair.difference):.4f} in logarithms" in str(verdict)
     assert "by the margin of 0.01 in logarithms" in str(verdict)
     assert "logarithms" not in str(dh.compare_evaluations(two).judge(measure=dh.AP()))
@@ -149,8 +149,14 @@ def test_figures_of_ties_have_levels_that_are_values() -> None:
     profile = dh.tie_profile(scores_of(3), qrels=QRELS, measures=["GMAP", "AP"])
     exact, rule = (dh.evaluate(QRELS, scores_of(3), "GMAP", ties=ties)["GMAP"] for ties in ("expected", "doc_id"))
     row = rows_of(figures.traditional(profile, "GMAP"))[0]
-    found = [row[name] for name in ("exact", "traditional", "tie_min", "tie_max")]
-    assert found == pytest.approx([exact.mean, rule.mean, exact.mean_tie_min, exact.mean_tie_max])
+    levels = [row[name] for name in ("exact", "traditional", "tie_min", "tie_max")]
+    assert levels == pytest.approx([exact.mean, rule.mean, exact.mean_tie_min, exact.mean_tie_max])
+    (found,) = [one.difference for one in profile.stability if one.difference.measure.geometric]
+    assert (found.exact, found.traditional) == pytest.approx((exact.mean, rule.mean))
+    assert found.difference == pytest.approx(rule.mean - exact.mean)
+    assert (found.mean, found.std) == pytest.approx(
+        (np.abs(rule.values - exact.values).mean(), exact.values.std(ddof=1))
+    )
     for draw in (figures.tie_ratio, figures.largest_tie, figures.tie_histogram):
         assert "in logarithms" in draw(profile, "GMAP").to_json()
         assert "in logarithms" not in draw(profile, "AP").to_json()

@@ -20,8 +20,7 @@ from deadheat.errors import ParameterError, Rng, array_of, generator, rounded, w
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
-from deadheat.measures import Custom, Measure
-from deadheat.measures.notation import unit_of
+from deadheat.measures import Custom, Measure, unit_of
 from deadheat.settings import BOUNDED, PROPORTION, TUKEY, Design
 from deadheat.stats import (
     adjust,
@@ -201,10 +200,10 @@ class Pair(InNotebooks):
         """Return the difference with its ends and what is said of it, rounded."""
         ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
         p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
-        unit = unit_of(self.measure)
         flips = f", ties reverse the sign with probability {rounded(self.flip_probability)}" if self.can_flip else ""
         return (
-            f"<Pair {self.measure}: {self.system} - {self.baseline} = {rounded(self.difference)}{unit} {ends},"
+            f"<Pair {self.measure}: {self.system} - {self.baseline} ="
+            f" {rounded(self.difference)}{unit_of(self.measure)} {ends},"
             f" {'no p value' if math.isnan(self.p_adjusted) else p},"
             f" {self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
         )

@@ -8,8 +8,7 @@ from typing import Any
 from deadheat.comparison.pairs import LIKELY, Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.errors import BY_DOC_ID, collected, counted, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
-from deadheat.measures import Measure
-from deadheat.measures.notation import unit_of
+from deadheat.measures import Measure, unit_of
 from deadheat.settings import TUKEY, Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
 

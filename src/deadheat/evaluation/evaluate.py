@@ -727,7 +727,8 @@ class RuleDifference:
     measure : Measure
     rule : {"doc_id", "input"}
     exact, traditional : float
-        The mean over queries (of counts the total), exact over all orders of the ties and under the rule.
+        The mean over queries (of counts the total), exact over all orders of the ties and under the rule. Of geometric
+        means these are values, as is their `difference`, and all other numbers are of the logarithms of queries.
     mean, max : float
         Mean and largest distance of the two in a query; NaN without queries.
     distance_std : float

@@ -608,8 +608,7 @@ class Scores(InNotebooks):
     @property
     def limits(self) -> tuple[float, float]:
         """Lowest and highest value that the mean can have; the range of a geometric measure is of logarithms."""
-        low, high = map(self.measure.level_of, self.measure.range)
-        return low, high
+        return self.measure.level_of(self.measure.range[0]), self.measure.level_of(self.measure.range[1])
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)

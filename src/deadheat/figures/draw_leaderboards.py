@@ -358,7 +358,6 @@ def judge_bias(
         No runs were given.
     """
     own, placed = _ranked(found, measure, judge)
-    of, unit = own.measure.label, unit_of(own.measure)
     rows: list[Record] = [
         {
             "label": name,
@@ -374,13 +373,17 @@ def judge_bias(
         alt.Color("kind:N", scale=alt.Scale(domain=["favoured", "as others"], range=[ORANGE, BLUE]), title=None),
         tooltip=tips("label:N", "bias:Q", "low:Q", "high:Q", "kind:N"),
     )
-    x = quantity(alt.X, f"{of} by {own.judge} - by humans{unit}", zero=True, nice=False, padding=6)
+    heading = f"{own.measure.label} by {own.judge} - by humans{unit_of(own.measure)}"
+    x = quantity(alt.X, heading, zero=True, nice=False, padding=6)
     layers = [
         base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
         base.mark_point(filled=True, size=46, opacity=1).encode(x("bias")),
     ]
     biases = [one.difference for one in own.biases]
-    title = f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {of}{unit}"
+    title = (
+        f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"
+        f"{unit_of(own.measure)}"
+    )
     favoured = f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
     return finished(
         layers,

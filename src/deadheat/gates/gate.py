@@ -47,8 +47,7 @@ from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
 from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, QUESTIONS, Check, GateResult, Gates, Threshold, parse_all
 from deadheat.kernels import weighting
-from deadheat.measures import Measure
-from deadheat.measures.notation import unit_of
+from deadheat.measures import Measure, unit_of
 from deadheat.settings import BOUNDED, PROPORTION, GateOptions
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata

@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from deadheat.measures.base import REGISTRY, CutMeasure, Measure, MeasureType, measures, register
-from deadheat.measures.notation import parse_measure
+from deadheat.measures.notation import parse_measure, unit_of
 from deadheat.measures.orders import Custom
 
 
@@ -33,5 +33,5 @@ _registered = {
 }
 globals().update(_registered)
 
-__all__ = ["Custom", "CutMeasure", "Measure", "measures", "parse_measure", "register"]
+__all__ = ["Custom", "CutMeasure", "Measure", "measures", "parse_measure", "register", "unit_of"]
 __all__ += list(_registered)  # pyright: ignore[reportUnsupportedDunderAll] - it reads the stub

@@ -9,7 +9,7 @@ from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, RnDCG, nDC
 from deadheat.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 from deadheat.measures.first import ESL, FRP, HR, MR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.geometric import GMAP, GMbpref, yaap
-from deadheat.measures.notation import parse_measure
+from deadheat.measures.notation import parse_measure, unit_of
 from deadheat.measures.orders import Custom
 from deadheat.measures.preference import AUC, GAUC, Accuracy, binG, bpref
 from deadheat.measures.prefix import AUPRC, Compat, G, infAP
@@ -116,5 +116,6 @@ __all__ = [
     "nNRBP",
     "parse_measure",
     "register",
+    "unit_of",
     "yaap",
 ]

@@ -33,7 +33,6 @@ from deadheat.placements.placements import Placements
 
 M = TypeVar("M", bound="type[Measure]")
 T = TypeVar("T")
-N = TypeVar("N", float, FloatArray)
 GAINS = {"log2": "linear", "exp-log2": "exp"}  # ir_measures' forms of DCG, and the gain that each has
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 
@@ -380,7 +379,7 @@ class Measure(ABC, metaclass=MeasureType):
             vars(named).pop(name, None)
         return named
 
-    def level_of(self, mean: N) -> N:
+    def level_of(self, mean: Any) -> Any:  # noqa: ANN401 - a float, or an array of them
         """Return what is reported of a mean of values: of logarithms the geometric mean."""
         return np.exp(mean) if self.geometric else mean
 

@@ -100,8 +100,7 @@ def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
 
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
-    value = scores.reported(of_ties)
-    return count_cell(value) if scores.measure.total else value
+    return cell_of(scores.measure, scores.reported(of_ties))
 
 
 def cell_of(measure: Measure, value: float) -> Cell:
@@ -574,5 +573,5 @@ def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
 def tell_geometric(measures: Iterable[str]) -> Iterator[Fact]:
     """Say which numbers are in logarithms."""
     if found := [*dict.fromkeys(one for one in measures if unit_of(one))]:
-        text = f"{', '.join(found)}: the values of queries, and their differences, are in logarithms"
-        yield Fact("geometric_means", found, "geometric means", text, is_note=True)
+        of_queries = f"{', '.join(found)}: the values of queries, and their differences, are in logarithms"
+        yield Fact("geometric_means", found, "geometric means", of_queries, is_note=True)

@@ -114,12 +114,13 @@ def test_the_view_is_in_the_address(browser: Browser, page: Path) -> None:
 
 def test_a_page_of_geometric_means_alone_follows_a_stratum(browser: Browser, tmp_path: Path) -> None:
     comparison = dh.compare(QRELS, RUNS, "GMAP", n_resamples=199)
-    own = {"evaluations": comparison.evaluations, "comparison": comparison}
-    file = written(tmp_path, [Subject(**own, queries=Queries(TEXTS), groupings=(("kind",),))])
+    evaluations, queries = comparison.evaluations, Queries(TEXTS)
+    subject = Subject(evaluations=evaluations, comparison=comparison, queries=queries, groupings=(("kind",),))
+    file = written(tmp_path, [subject])
     with browser.opened(file) as found:
         board = found.page.locator("#s0-leaderboard table")
         found.page.locator("[data-toolbar]").get_by_label("Stratum").select_option("a (15)")
-        part = comparison.evaluations["good"].by("kind", Queries(TEXTS))["a"]["GMAP"]
+        part = evaluations["good"].by("kind", queries)["a"]["GMAP"]
         row = board.locator("tbody tr", has=found.page.get_by_role("rowheader", name="good", exact=True))
         assert row.locator("td").first.inner_text() == format_cell(part.mean)
         assert found.page.locator("#s0-deciding caption").last.inner_text().endswith(" in logarithms")

@@ -22,8 +22,7 @@ from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
-from deadheat.measures import Measure
-from deadheat.measures.notation import unit_of
+from deadheat.measures import Measure, unit_of
 from deadheat.report.as_html import as_html, parts, templates
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
