@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 if TYPE_CHECKING:
     import numpy as np
     from _typeshed import DataclassInstance
+    from numpy.typing import DTypeLike
 
     from deadheat.arrays import AnyArray, ArrayLike
 
@@ -538,7 +539,9 @@ def changed(thing: T, **attributes: Any) -> T:  # noqa: ANN401 - of any object
     return found
 
 
-def array_of(argument: str, given: ArrayLike) -> AnyArray:
+def array_of(
+    argument: str, given: ArrayLike, dtype: DTypeLike | None = None, allowed: str = "values, in rows of one length"
+) -> AnyArray:
     """Return an array as NumPy makes it, of objects where it would make text of numbers; raise for one with a mask.
 
     Examples
@@ -553,7 +556,10 @@ def array_of(argument: str, given: ArrayLike) -> AnyArray:
         raise ParameterError(
             argument=argument, given=Plain("a masked array"), allowed="an array without a mask", hint=hint
         )
-    found = np.asarray(given)
+    try:
+        found = np.asarray(given, dtype)
+    except (TypeError, ValueError):
+        raise ParameterError(argument=argument, given=given, allowed=allowed) from None
     if found.dtype.kind == "U" and not isinstance(given, np.ndarray):
         as_given = np.asarray(given, object)
         return found if all(isinstance(one, str) for one in as_given.flat) else as_given

@@ -300,6 +300,9 @@ def test_wrong_arguments() -> None:
     for options in ({"missing": "skip"}, {"tasks": "some"}, {"weights": {"t0": 1}}, {"groups": {"t0": "a", "u": "b"}}):
         with pytest.raises(ParameterError):
             dh.leaderboard(given, **options)
+    for wrong in ("x", 0, float("nan"), -1.0):
+        with pytest.raises(ParameterError, match="weights must be"):
+            dh.leaderboard(given, weights={"t0": 1, "t1": wrong})  # type: ignore[dict-item]
 
 
 def mteb_file(folder: Path, model: str, task: str, scores: dict[str, list[float]], *, named: bool = True) -> Path:

@@ -185,8 +185,9 @@ def test_tables_fit_a_screen_with_long_names_and_many_grades() -> None:
 
 def test_what_is_refused() -> None:
     qrels = {"q": {"a": 1}}
-    with pytest.raises(ParameterError, match="runs must be a dict of name to run, or a list of runs"):
-        dh.diff_qrels(qrels, qrels, "x.run")
+    for runs in ("x.run", dh.Run({"q": {"a": 1}}), 5):
+        with pytest.raises(ParameterError, match="runs must be a dict of name to run, or a list of runs"):
+            dh.diff_qrels(qrels, qrels, runs)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="two runs are named 'run'"):
         dh.diff_qrels(qrels, qrels, [dh.Run({"q": {"a": 1}}), dh.Run({"q": {"a": 1}})])
     with pytest.raises(DuplicateError):

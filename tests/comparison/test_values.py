@@ -83,6 +83,15 @@ def test_what_cannot_be_tested_is_refused() -> None:
         dh.interval([0.5, 1.5], limits=(0, 1))
     with pytest.raises(ParameterError, match="limits must be two numbers"):
         dh.interval([0.5, 1.5], "gaffke")
+    for limits in ((0,), 3, ("a", "b"), (0, 0.5, 1), ()):
+        with pytest.raises(ParameterError, match="limits must be two numbers"):
+            dh.interval([0.5, 0.5], limits=limits)  # type: ignore[arg-type]
+    wrong: Any
+    for wrong in (["a", "b"], [[0.5], [0.5, 1.0]], [object()]):
+        with pytest.raises(ParameterError, match="values must be finite numbers, at least one, got"):
+            dh.interval(wrong)
+    with pytest.raises(ParameterError, match=r"a must be finite numbers, at least one, got \['a'\]"):
+        dh.paired_test(["a"], ["b"])
     with pytest.raises(ParameterError, match="it is of independent zeros and ones"):
         dh.interval([0.5, 1.0], "clopper-pearson")
     with pytest.raises(ParameterError, match="test must be one of"):

@@ -77,6 +77,7 @@ def test_two_dimensions_name_documents_by_column() -> None:
         (([1, 0], [1, 2], [2]), {"groups": [1, 1]}, "groups_or_sizes and groups are given, expected one of them"),
         (([[1, 0]], [[1, 2]]), {"group_sizes": [2]}, "each row of labels is a query"),
         (([], []), {"group_sizes": []}, "empty"),
+        (([[1], [1, 0]], [[1], [1, 2]]), {}, "labels must be values, in rows of one length"),
         ((["a"], [1]), {"group_sizes": [1]}, "labels are not an array of numbers"),
         (([1], ["0.5"]), {"group_sizes": [1]}, "scores are not an array of numbers"),
         (([1, 0], [1, float("nan")]), {"group_sizes": [2]}, "NaN"),

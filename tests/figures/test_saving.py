@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import altair as alt
@@ -52,6 +53,13 @@ def test_a_page_asks_for_nothing_from_a_network(chart: alt.LayerChart) -> None:
     assert not re.findall(r"\s(?:src|href|xlink:href)=\"(?!#)|url\((?!#)|@import", elements)
     assert page.count("<script") == page.count("</script>") == 2
     assert "<svg" in page.partition("<script")[0]  # and without scripts there is a picture
+
+
+@pytest.mark.parametrize("title", ["A < B", ["A <", "B"], alt.TitleParams("A < B"), alt.TitleParams(["A <", "B"])])
+def test_any_chart_of_altair_is_saved_with_its_title(title: Any) -> None:  # noqa: ANN401 - as Altair takes it
+    chart = alt.Chart(pl.DataFrame({"x": [1]}), title=title).mark_point().encode(x="x:Q")
+    assert b"<title>A &lt; B</title>" in figures.rendered(chart, "html")
+    assert b"<title>deadheat</title>" in figures.rendered(chart, "html", has_title=False)
 
 
 def test_a_name_that_says_no_format_is_refused(chart: alt.LayerChart, tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ VALUES = np.random.default_rng(1).random((6, 2))
         (lambda: stats.p_values(VALUES, test="t", alternative="larger"), r"alternative must be one of 'two-sided'"),
         (lambda: stats.adjust([0.1], "fdr"), r"method must be one of 'none', 'bonferroni', 'holm', 'bh', got 'fdr'"),
         (lambda: stats.adjust([0.1, 1.5], "bh"), r"p_values must lie between 0 and 1, or be NaN, got 1\.5"),
+        (lambda: stats.adjust(["small"], "bh"), r"p_values must be numbers, got \['small'\]"),
+        (lambda: stats.interval_bounds(VALUES, weights=["a"] * 6), r"weights must be numbers, got \['a', 'a'"),
         (lambda: stats.adjust([[0.1]], "bh"), r"p_values must have one dimension, got the shape \(1, 1\)"),
         (lambda: stats.no_worse(VALUES, 0.1, confidence_level=0), r"confidence_level must be .*, got 0"),
         (lambda: stats.power(0.1, 0, 10), r"std must be a number above 0, got 0"),

@@ -25,6 +25,7 @@ from deadheat.errors import (
     MeasureError,
     ParameterError,
     as_count,
+    as_list,
     check_choice,
     collected,
     counted,
@@ -545,11 +546,11 @@ def diff_qrels(
     before, after = Qrels.of(old), Qrels.of(new)
     check_each(before, after)
     unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - ids_of(collection)))
-    if isinstance(runs, str | Path):
-        raise ParameterError(argument="runs", given=runs, allowed="a dict of name to run, or a list of runs")
+    listed = as_list("runs", runs, "a dict of name to run, or a list of runs")
+    named = by_own_name(runs if isinstance(runs, Mapping) else listed, lambda run: _evaluated(run, before, measures))
     evaluations = {
         name: (one.rescored(before, measures, **conventions), one.rescored(after, measures, **conventions))
-        for name, one in by_own_name(runs, lambda run: _evaluated(run, before, measures)).items()
+        for name, one in named.items()
     }
     return QrelsDiff(before.where, after.where, changes(before, after), unknown, evaluations)
 

@@ -19,6 +19,7 @@ from deadheat.errors import (
     ParameterError,
     Plain,
     Rng,
+    array_of,
     as_level,
     as_positive,
     as_resamples,
@@ -394,11 +395,11 @@ def leaderboard(
     names, own = kept.models, [task.of(kept.models) for task in kept.tasks]
     of_tasks = [task.name for task in own]
     labels = labels_of_tasks("groups", groups, of_tasks, results.columns)
-    given = {
-        task: as_positive("weights", float(one)) for task, one in labels_of_tasks("weights", weights, of_tasks).items()
-    }
+    given = labels_of_tasks("weights", weights, of_tasks)
+    numbers = array_of("weights", [given.get(task, 1.0) for task in of_tasks], np.float64, "numbers")
     shares = _shares(
-        np.array([given.get(task, 1.0) for task in of_tasks]), np.array([labels.get(task, "") for task in of_tasks])
+        np.array([as_positive("weights", one) for one in numbers.tolist()]),
+        np.array([labels.get(task, "") for task in of_tasks]),
     )
     units = [_units(task) for task in own]
     values = np.column_stack([_means(task) for task in own])

@@ -780,7 +780,10 @@ def interval(
     options = IntervalOptions(method=method, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng)
     numbers, codes = _numbers("values", values), _codes(cluster, values)
     kept = numbers[~np.isnan(numbers)]
-    low, high = limits or (-np.inf, np.inf)
+    ends = array_of("limits", (-np.inf, np.inf) if limits is None else limits, np.float64, "two numbers")
+    if ends.shape != (2,):
+        raise ParameterError(argument="limits", given=limits, allowed="two numbers")
+    low, high = ends.tolist()
     if len(kept) and not low <= kept.min() <= kept.max() <= high:
         raise ParameterError(argument="values", given=(kept.min(), kept.max()), allowed=f"from {low:g} to {high:g}")
     n_clusters = None if codes is None else len(np.unique(codes[~np.isnan(numbers)]))
@@ -872,9 +875,10 @@ def paired_test(
 
 
 def _numbers(name: str, values: ArrayLike) -> FloatArray:
-    numbers = np.asarray(array_of(name, values), np.float64)
+    allowed = "finite numbers, at least one"
+    numbers = array_of(name, values, np.float64, allowed)
     if numbers.ndim != 1 or not len(numbers) or np.isinf(numbers).any():
-        raise ParameterError(argument=name, given=values, allowed="finite numbers, at least one")
+        raise ParameterError(argument=name, given=values, allowed=allowed)
     return numbers
 
 

@@ -89,14 +89,9 @@ def from_arrays(
 
 
 def _numbers(kind: str, values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        found = array_of(kind, values)
-        if found.dtype.kind not in "fiub":
-            raise TypeError  # noqa: TRY301 - text that looks like numbers is text
-    except (TypeError, ValueError) as wrong:
-        if isinstance(wrong, ParameterError):
-            raise
-        raise DataError(f"{kind} are not an array of numbers", path=kind) from None
+    found = array_of(kind, values)
+    if found.dtype.kind not in "fiub":  # text that looks like numbers is text
+        raise DataError(f"{kind} are not an array of numbers", path=kind)
     if (beyond := are_beyond(found)).any():
         raise DataError(f"{kind} hold {found[beyond][0]!s}, {BEYOND}", path=kind)
     return found.astype(np.float64)

@@ -119,6 +119,8 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
     if form == "svg":
         return svg.encode()
     libraries = vl_convert.javascript_bundle(LIBRARIES, vl_version=version)
-    title = html.escape(" ".join(spec["title"]["text"])) if "title" in spec else "deadheat"
+    title = spec.get("title", "deadheat")
+    lines = title["text"] if isinstance(title, dict) else title
+    title = html.escape(lines if isinstance(lines, str) else " ".join(lines))
     # no </script> in a name ends the script
     return PAGE.format(title=title, svg=svg, libraries=libraries, spec=text.replace("<", "\\u003c")).encode()

@@ -382,7 +382,7 @@ def adjust(p_values: ArrayLike, method: str) -> FloatArray:
     [0.03, 0.06, 0.06, nan]
     """
     check_choice("method", method, CORRECTIONS)
-    given = array_of("p_values", p_values).astype(np.float64)
+    given = array_of("p_values", p_values, np.float64, "numbers")
     if given.ndim != 1:
         raise ParameterError("must have one dimension", argument="p_values", given=Plain(f"the shape {given.shape}"))
     outside = given[(given < 0) | (given > 1)]

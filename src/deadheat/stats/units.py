@@ -394,12 +394,7 @@ def towards(values: FloatArray, alternative: Alternative) -> FloatArray:
 
 def as_matrix(name: str, given: ArrayLike) -> FloatArray:
     """Return a matrix of float64, finite or NaN, with a row for each query."""
-    try:
-        values = array_of(name, given).astype(np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            argument=name, given=Plain(f"{given!r:.80}"), allowed="a matrix of numbers with a row for each query"
-        ) from None
+    values = array_of(name, given, np.float64, "a matrix of numbers with a row for each query")
     if values.ndim != 2:
         raise ParameterError(
             "must have the shape (n_queries, n_columns)", argument=name, given=Plain(f"the shape {values.shape}")
@@ -434,7 +429,7 @@ def as_weights(given: ArrayLike | None, values: FloatArray) -> FloatArray | None
     """Return the weight of each value, over the largest of its column and shaped as `values`; None without weights."""
     if given is None:
         return None
-    found = array_of("weights", given).astype(np.float64)
+    found = array_of("weights", given, np.float64, "numbers")
     if found.shape not in {values.shape, (len(values),)}:
         raise ParameterError(
             argument="weights",
