@@ -181,6 +181,13 @@ def test_example_of_a_chapter_on_expected_reciprocal_rank() -> None:
     assert steps.value == pytest.approx(45295 / 49152)
 
 
+@pytest.mark.parametrize(("measure", "ends"), [("RR", ("0.5000", "1.0000")), ("FRP", ("2.0000", "1.0000"))])
+def test_the_worst_order_of_the_ties_is_named_first(measure: str, ends: tuple[str, str]) -> None:
+    """A relevant document in a tie of two is at rank 2 in the worst order, and at rank 1 in the best."""
+    steps = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, measure).steps(measure, "q")
+    assert f"from {ends[0]} in the worst order of the ties to {ends[1]} in the best" in " ".join(str(steps).split())
+
+
 def test_what_has_no_steps_is_refused() -> None:
     qrels, run = {"query 1": {"a": 1}}, {"query 1": {"a": 1.0, "b": 1.0}}
     evaluation = dh.evaluate(qrels, run, "RR")

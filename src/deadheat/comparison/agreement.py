@@ -553,10 +553,8 @@ class Conclusions:
     @property
     def favoured(self) -> tuple[str, ...]:
         """Systems that the judge helps more than the others, by more than chance; of two it cannot be told which."""
-        can_tell, higher = len(self.systems) > 2, self.measure.higher_is_better
-        return tuple(
-            one.system for one in self.favours if can_tell and one.significant and (one.difference > 0) == higher
-        )
+        can_tell, sign = len(self.systems) > 2, self.measure.sign
+        return tuple(one.system for one in self.favours if can_tell and one.significant and sign * one.difference > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -911,9 +909,8 @@ def _of_measure(
         for own in values
     ]
     pairs = [compare_sides([measure], [one], pairs_of(systems, ()), design=design, cluster=None)[:] for one in sides]
-    is_better = np.greater if measure.higher_is_better else np.less
-    means = [np.round(np.nanmean(own, axis=0) / NOISE) for own in values]
-    above = [is_better(own[None, :], own[:, None]).sum(1) for own in means]
+    means = [np.round(measure.sign * np.nanmean(own, axis=0) / NOISE) for own in values]
+    above = [(own[None, :] > own[:, None]).sum(1) for own in means]
     spread = [float(np.mean([one[system][measure].mean_tie_std for system in systems])) for one in both]
     return Conclusions(
         name,

@@ -608,7 +608,7 @@ class Comparison(Plottable, Shown):
                 *(side_of(self.evaluations[name], measure, own[name]) for name in (pair.system, pair.baseline))
             )
             numbers = (gap.values, *(part.values for part in gap.parts), gap.low, gap.high)
-            better = gap.values if measure.higher_is_better else -gap.values
+            better = measure.sign * gap.values
             for kind, size in (("best", better), ("worst", -better), ("ties", gap.high - gap.low)):
                 found = np.where(np.isnan(gap.values), -np.inf, size)
                 order = np.argsort(-found, kind="stable")[:n]
@@ -779,8 +779,8 @@ def within_margins(
     weights: FloatArray | None = None,
 ) -> list[Within]:
     """Return what the tests of a margin say about pairs, each with its own margin and column of differences."""
-    higher = {measure.label: measure.higher_is_better for measure in measures}
-    better = differences * np.array([1.0 if higher[pair.measure] else -1.0 for pair in pairs])
+    signs = {measure.label: measure.sign for measure in measures}
+    better = differences * np.array([signs[pair.measure] for pair in pairs])
     options: dict[str, Any] = {"confidence_level": design.confidence_level, "cluster": cluster, "weights": weights}
     one, both = stats.no_worse(better, margins, **options), stats.equivalent(better, margins, **options)
     is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)

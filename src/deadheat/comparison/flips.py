@@ -73,8 +73,6 @@ def flip(
     lowest: float,
     highest: float,
     distributions: tuple[Distribution, Distribution] | tuple[DrawnSums, DrawnSums] | None = None,
-    *,
-    most_off: float = 1.0,
 ) -> Flip:
     r"""Return the probability that random tie-breaks of both systems reverse the sign of their difference.
 
@@ -84,7 +82,7 @@ def flip(
     of a difference that is not 0 but within rounding of it: for real runs below 0.001, and in effect below 0.0001.
 
     Where the distribution of D is not known, :math:`D \approx N(d, \sigma^2)`, which for few queries can be far off.
-    How far is bounded by :math:`\sigma^2 / (\sigma^2 + d^2)` (Cantelli), and by `most_off`.
+    How far is bounded by :math:`\sigma^2 / (\sigma^2 + d^2)` (Cantelli).
 
     Parameters
     ----------
@@ -97,8 +95,6 @@ def flip(
     distributions : tuple of Distribution or of DrawnSums, optional
         Of the sums of system and baseline over the same queries: both exact or on the same grid, as
         :func:`~deadheat.comparison.orders.comparable` gives them; or sums that were drawn.
-    most_off : float, default 1
-        The most that the normal distribution can be off, as :func:`normal_errors` gives it.
 
     Returns
     -------
@@ -116,7 +112,7 @@ def flip(
     >>> flip(-0.25, 0.3125, -1.0, 0.5).method
     'normal'
     """
-    columns = normal_flips(*(np.array([number]) for number in (difference, tie_variance, lowest, highest, most_off)))
+    columns = normal_flips(*(np.array([number]) for number in (difference, tie_variance, lowest, highest, 1.0)))
     found = Flip(*(column.tolist()[0] for column in columns))
     if not found.can_flip or distributions is None:
         return found
@@ -135,6 +131,12 @@ def normal_flips(
     difference: FloatArray, tie_variance: FloatArray, lowest: FloatArray, highest: FloatArray, most_off: FloatArray
 ) -> tuple[FloatArray, BoolArray, TextArray, FloatArray]:
     """Return what :func:`flip` does without distributions, of many differences.
+
+    Parameters
+    ----------
+    difference, tie_variance, lowest, highest : ndarray of shape (n,)
+    most_off : ndarray of shape (n,)
+        The most that the normal distribution can be off, as :func:`normal_errors` gives it.
 
     Returns
     -------

@@ -448,7 +448,7 @@ class QrelsDiff(Shown):
         """
         rows = []
         for measure, both in self._scores():
-            sign = 1 if next(iter(both.values()))[0].measure.higher_is_better else -1
+            sign = next(iter(both.values()))[0].measure.sign
             means = {system: [one.reported() for one in pair] for system, pair in both.items()}
             for system, (old, new) in means.items():
                 ranks = [1 + sum(sign * one[n] > sign * means[system][n] for one in means.values()) for n in (0, 1)]

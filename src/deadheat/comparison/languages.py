@@ -304,15 +304,14 @@ class Languages(Plottable, Shown):
         whole: BoolArray = np.asarray(~np.isnan(values).any(axis=1))
         n, n_languages = int(whole.sum()), len(sides)
         means = values[whole].mean(axis=0) if n else np.full(n_languages, np.nan)
-        signs = 1.0 if measure.higher_is_better else -1.0
         found = spread_of_means(
-            signs * values,
+            measure.sign * values,
             confidence_level=self.design.confidence_level,
             cluster=self.cluster,
-            means=signs * resampled,
+            means=measure.sign * resampled,
         )
         differ = n > 0 and float(np.ptp(means)) > stats.NEGLIGIBLE_DIFFERENCE
-        order = np.argsort(signs * means, kind="stable").tolist()
+        order = np.argsort(measure.sign * means, kind="stable").tolist()
         exact, low, high = (  # what ties can make of the mean of each language
             np.array([float(getattr(side, column)[whole].mean()) if n else np.nan for side in sides])
             for column in ("mean", "low", "high")

@@ -368,7 +368,7 @@ class Stack:
             **columns,
             deviation=np.maximum(high - mean, mean - low),
             weights=weights,
-            sign=np.array([1.0 if side.measure.higher_is_better else -1.0 for side in sides]),
+            sign=np.array([side.measure.sign for side in sides]),
             is_exact=np.array([side.is_exact for side in sides], np.bool_),
             is_weighted=np.array([side.weights is not None for side in sides], np.bool_),
             is_geometric=np.array([side.measure.geometric for side in sides], np.bool_),

@@ -141,8 +141,7 @@ def orders_of(
 
 def totals_of(measure: Measure, scores: Sequence[Scores | None]) -> FloatArray:
     """Return the mean of each system, of which more is better; NaN without one."""
-    sign = 1.0 if measure.higher_is_better else -1.0
-    return np.array([math.nan if one is None else sign * one.reported() for one in scores])
+    return np.array([math.nan if one is None else measure.sign * one.reported() for one in scores])
 
 
 def order_agreement(

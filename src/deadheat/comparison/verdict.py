@@ -337,9 +337,9 @@ class Judge:
         return (best[0] if len(best) == 1 else None), best
 
     def _rival(self, measure: Measure, leader: str) -> str:
-        levels, sign = self.levels[measure.label], 1 if measure.higher_is_better else -1
+        levels = self.levels[measure.label]
         others = (name for name in self._rivals(leader) or levels if name != leader)
-        return max(others, key=lambda name: (not math.isnan(levels[name]), sign * levels[name]))
+        return max(others, key=lambda name: (not math.isnan(levels[name]), measure.sign * levels[name]))
 
     def _rivals(self, leader: str | None) -> tuple[str, ...]:
         """Return the baselines, which alone a leader is compared with that is none of them; else empty."""
@@ -607,7 +607,7 @@ def _weights(found: Verdict, shares: Mapping[str, float], measure: Measure, quer
     """Say whether the weights decide who leads, and which queries do by theirs."""
     words = {**vars(found), "query": query, "unit": unit_of(measure), "size": signed(found.unweighted or 0.0)}
     words["queries"] = three([f"{one} ({percentage(share)} of the weight)" for one, share in shares.items()], " and ")
-    is_ahead = (found.unweighted or 0.0) * (1 if measure.higher_is_better else -1) > NEGLIGIBLE_DIFFERENCE
+    is_ahead = (found.unweighted or 0.0) * measure.sign > NEGLIGIBLE_DIFFERENCE
     return " ".join(WEIGHTS[key].format_map(words) for key in ["reversed"] * (not is_ahead) + ["few"] * bool(shares))
 
 
@@ -642,8 +642,8 @@ def _agreement(found: Verdict) -> str:
 
 def is_ahead(pair: Pair, measure: Measure, name: str) -> bool:
     """Return whether the mean difference of a pair is in favour of one of the two."""
-    better = pair.difference if measure.higher_is_better else -pair.difference
-    return (better if name == pair.system else -better) > NEGLIGIBLE_DIFFERENCE
+    difference = pair.difference if name == pair.system else -pair.difference
+    return measure.sign * difference > NEGLIGIBLE_DIFFERENCE
 
 
 def favoured(pair: Pair, measure: Measure, design: Design) -> str | None:

@@ -88,7 +88,6 @@ def table_of_overlaps(by_overlap: Mapping[float, Mapping[str, Evaluation]]) -> p
     for overlap, evaluations in by_overlap.items():
         for measure in next(iter(evaluations.values())).measures:
             scores = {name: one[measure.label] for name, one in evaluations.items()}
-            sign = 1.0 if measure.higher_is_better else -1.0
             rows.extend(
                 {
                     "overlap": float(overlap),
@@ -97,7 +96,7 @@ def table_of_overlaps(by_overlap: Mapping[float, Mapping[str, Evaluation]]) -> p
                     "mean": one.mean,
                     "tie_min": one.mean_tie_min,
                     "tie_max": one.mean_tie_max,
-                    "place": 1 + sum(sign * other.mean > sign * one.mean + NOISE for other in scores.values()),
+                    "place": 1 + sum(measure.sign * (other.mean - one.mean) > NOISE for other in scores.values()),
                 }
                 for name, one in scores.items()
             )

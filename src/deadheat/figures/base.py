@@ -598,8 +598,7 @@ def best_first(systems: Systems, measure: MeasureLike | None) -> dict[str, Score
     having = {name: one[of] for name, one in evaluations.items() if np.isfinite(one[of].mean)}
     if not having:
         raise FigureError(f"no system has a value of {of.label}: no query counts, or none has a relevant document")
-    sign = -1 if of.higher_is_better else 1
-    return {name: having[name] for name in sorted(having, key=lambda name: (sign * having[name].mean, name))}
+    return {name: having[name] for name in sorted(having, key=lambda name: (-of.sign * having[name].mean, name))}
 
 
 def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) -> dict[str, float]:

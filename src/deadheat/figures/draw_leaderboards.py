@@ -222,8 +222,7 @@ def _ranked(
     name = _judge_of(found, judge)
     every = {one.measure.label: one for one in found.conclusions if one.judge == name}
     own = every[name_among(every, measure)]
-    sign = -1 if own.measure.higher_is_better else 1
-    placed = sorted(range(len(own.systems)), key=lambda n: sign * own.biases[n].baseline_mean)[:MOST]
+    placed = sorted(range(len(own.systems)), key=lambda n: -own.measure.sign * own.biases[n].baseline_mean)[:MOST]
     return own, list(zip(labels(own.systems[n] for n in placed), placed, strict=True))
 
 

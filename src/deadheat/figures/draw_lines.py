@@ -228,8 +228,7 @@ def _curves(
     if not found:
         raise FigureError("no system has a value: no query counts, or none has a relevant document")
     base = None if against is None else [float(one.mean) for one in found.pop(against)]
-    sign = -1 if next(iter(family.values())).higher_is_better else 1
-    best = sorted(found, key=lambda name: sign * sum(one.mean for one in found[name]))
+    best = sorted(found, key=lambda name: -sum(one.measure.sign * one.mean for one in found[name]))
     rows = [
         {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
         | ({} if base is None else {"difference": one.mean - base[n]})
@@ -349,8 +348,8 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
         "The queries are the same in each language: whether slopes differ by more than chance is in the table of gaps.",
         left_out(len(kept), len(own), which="first"),
     ]
-    higher = measure_of(next(iter(languages.evaluations.values())), of).higher_is_better
-    best = (max if higher else min)(own, key=lambda one: one.mean)
+    sign = measure_of(next(iter(languages.evaluations.values())), of).sign
+    best = max(own, key=lambda one: sign * one.mean)
     return finished(layers, rows, height=250, title=_over_languages(best), notes=notes)
 
 
@@ -396,8 +395,8 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
     order = [*dict.fromkeys(row.scores for row in own if row.scores != AS_GIVEN), AS_GIVEN]
     if len(order) == 1:
         raise FigureError("the profile holds the scores as given alone: name levels, decimals or formats")
-    higher = measure_of(profile.evaluations, of).higher_is_better
-    given = sorted((row for row in own if row.scores == AS_GIVEN), key=lambda row: row.value, reverse=higher)
+    sign = measure_of(profile.evaluations, of).sign
+    given = sorted((row for row in own if row.scores == AS_GIVEN), key=lambda row: -sign * row.value)
     runs = [row.run for row in given][:MOST_RUNS]
     names = labels(runs)
     kept = [row for row in own if row.run in runs]

@@ -155,8 +155,7 @@ def _who_leads(found: Mapping[str, Scores]) -> str:
     equal = sum(abs(one.mean - scores.mean) <= NOISE for _, one in others)
     who = f"{short(first)} and {counted(equal, 'other')} have" if equal else f"{short(first)} has"
     # the orders of two runs are independent
-    sign = 1 if of.higher_is_better else -1
-    ends = {name: sorted((sign * one.mean_tie_min, sign * one.mean_tie_max)) for name, one in found.items()}
+    ends = {name: sorted((of.sign * one.mean_tie_min, of.sign * one.mean_tie_max)) for name, one in found.items()}
     to_beat = max(ends[first][0] + NOISE, *(worst - NOISE for worst, _ in ends.values()))
     rivals = [short(name) for name, _ in others if ends[name][1] > to_beat]
     whom = rivals[0] if len(rivals) == 1 else f"any of {len(rivals)} others"

@@ -549,7 +549,7 @@ class Pairs:
     @cached_property
     def better(self) -> FloatArray:
         """The differences, above 0 where the evaluation is better."""
-        return (self.values - self.before) * np.array([1.0 if one.higher_is_better else -1.0 for one in self.measures])
+        return (self.values - self.before) * np.array([one.sign for one in self.measures])
 
     @cached_property
     def n_queries(self) -> IntArray:

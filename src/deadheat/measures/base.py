@@ -389,6 +389,11 @@ class Measure(ABC, metaclass=MeasureType):
         return type(self).has_relevant is not Measure.has_relevant
 
     @property
+    def sign(self) -> float:
+        """1 where higher is better, else -1: what a value is multiplied by to be the larger, the better it is."""
+        return 1.0 if self.higher_is_better else -1.0
+
+    @property
     def is_zero_or_one(self) -> bool:
         """Whether the value is 0 or 1 in every order of every ranking, so that a mean over queries is a proportion."""
         return False
@@ -416,7 +421,6 @@ class Measure(ABC, metaclass=MeasureType):
         """
         if not self.can_list_orders(placements):
             return np.full(placements.n_queries, np.nan)
-        sign = 1.0 if self.higher_is_better else -1.0
 
         def best(keep: BoolArray, unjudged: int = 0) -> FloatArray:
             low, high = self.extremes(ideal_ties(placements, keep, unjudged))
@@ -430,7 +434,7 @@ class Measure(ABC, metaclass=MeasureType):
         if is_open.any():
             for keep in others:
                 found = np.fmax(found, best(keep))
-        return np.where(best(everything, unjudged=1) > found + EQUAL * np.abs(found), np.nan, sign * found)
+        return np.where(best(everything, unjudged=1) > found + EQUAL * np.abs(found), np.nan, self.sign * found)
 
     def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
         """Yield the judgments that a list may be made of: all, each query's first, and those from each class up."""

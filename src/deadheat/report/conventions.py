@@ -143,7 +143,7 @@ def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: in
 
 def places_of_best(scores: Sequence[Scores]) -> list[int]:
     """Return the places of systems by one measure, the best first; one without a mean comes last."""
-    means = [-one.mean if one.measure.higher_is_better else one.mean for one in scores]
+    means = [-one.measure.sign * one.mean for one in scores]
     return sorted(range(len(means)), key=lambda place: (math.isnan(means[place]), means[place]))
 
 

@@ -70,8 +70,7 @@ def report_columns(
         Decimals of the numbers in sentences.
     """
     measure, conventions = first.measures[0], first.conventions
-    sign = -1.0 if measure.higher_is_better else 1.0
-    ranked = sorted(columns, key=lambda one: np.nan_to_num(sign * one["level"], nan=np.inf))  # stable
+    ranked = sorted(columns, key=lambda one: np.nan_to_num(-measure.sign * one["level"], nan=np.inf))  # stable
     values = np.array([one["values"] for one in ranked])
     is_choice = values.shape[0] > 1 and values.shape[1] > 1 and not np.isnan(values).all(0).any()
     choice = resample_choice(values, higher_is_better=measure.higher_is_better) if is_choice else None
@@ -115,8 +114,8 @@ def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> 
     name, span = most["column"], float(most["tie_max"] - most["tie_min"])
     if not span > NOISE:
         return Fact("effect_of_ties", None, "", f"no order of equal scores changes {measure}")
-    sign, end = (1.0, "tie_max") if measure.higher_is_better else (-1.0, "tie_min")
-    reach = [one["column"] for one in others if sign * (one[end] - best["level"]) > NOISE]
+    end = "tie_max" if measure.higher_is_better else "tie_min"
+    reach = [one["column"] for one in others if measure.sign * (one[end] - best["level"]) > NOISE]
     text = f"tie order alone moves {measure} of column {name} by up to {format_cell(span, digits)}"
     if reach:
         text += f"; {counted(len(reach), 'column')} could pass column {best['column']} by tie order ({three(reach)})"
@@ -125,9 +124,8 @@ def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> 
 
 def _reversed(ranked: Sequence[Numbers], measure: Measure, *, is_ascending: bool) -> Fact:
     """Name the columns that rank better the other way round."""
-    sign = 1.0 if measure.higher_is_better else -1.0
     known = [one for one in ranked if one["reversed"] is not None]
-    found = [one["column"] for one in known if sign * (one["reversed"] - one["level"]) > NOISE]
+    found = [one["column"] for one in known if measure.sign * (one["reversed"] - one["level"]) > NOISE]
     way = "descending, without --ascending" if is_ascending else "ascending, as --ascending does"
     return Fact(
         "better_reversed",

@@ -245,7 +245,7 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
 
 def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatArray) -> list[str]:
     """Return the runs with the best value; several if their values are equal."""
-    quality = values if measure.higher_is_better else -values
+    quality = measure.sign * values
     return [evaluations[n].name for n in np.flatnonzero(np.fmax.reduce(quality) - quality <= NOISE).tolist()]
 
 

@@ -354,7 +354,9 @@ def _facts_of_steps(steps: Steps) -> list[Fact]:
     if steps.divisor != 1:
         last = format_cell(float(total[-1])) if len(total) else "0"
         how = f"{last} / {format_cell(count_cell(steps.divisor))} = {format_cell(steps.value)}"
-    ends = [format_cell(one) for one in (steps.tie_min, steps.tie_max)]
+    ends = [
+        format_cell(one) for one in sorted((steps.tie_min, steps.tie_max), key=lambda end: steps.measure.sign * end)
+    ]
     moved = f"from {ends[0]} in the worst order of the ties to {ends[1]} in the best" if ends[0] != ends[1] else ""
     means = "the exact mean over all orders of equal scores" if steps.ties == "expected" else f"the {steps.ties} order"
     listed = steps.documents["relevance"].null_count()

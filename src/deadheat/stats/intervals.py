@@ -351,12 +351,7 @@ def _quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
     return low + (high - low) * (position - below)
 
 
-def quantile_bounds(
-    values: FloatArray,
-    quantile: float,
-    confidence_level: float = 0.95,
-    limits: tuple[float, float] = (-np.inf, np.inf),
-) -> tuple[float, float]:
+def quantile_bounds(values: FloatArray, quantile: float, confidence_level: float = 0.95) -> tuple[float, float]:
     r"""Return the bounds of a confidence interval for a quantile: two of the ordered values.
 
     The l-th smallest of n values lies above the quantile q with probability :math:`P(B < l)`, the u-th below it with
@@ -370,12 +365,11 @@ def quantile_bounds(
     quantile : float
         Between 0 and 1; 0.5 is the median.
     confidence_level : float, default 0.95
-    limits : tuple of float
-        What an end is where no value can be: the median of fewer than six values has none at 0.95.
 
     Returns
     -------
     low, high : float
+        Infinite where no value can be an end: the median of fewer than six values has none at 0.95.
 
     Raises
     ------
@@ -398,6 +392,6 @@ def quantile_bounds(
     n_low = int((special.bdtr(counts, n, quantile) <= tail).sum())  # of l = 1, 2, ...
     n_high = int((special.bdtrc(counts, n, quantile) <= tail).sum())  # of u = n, n - 1, ...
     return (
-        float(ordered[n_low - 1]) if n_low else limits[0],
-        float(ordered[n - n_high]) if n_high else limits[1],
+        float(ordered[n_low - 1]) if n_low else -np.inf,
+        float(ordered[n - n_high]) if n_high else np.inf,
     )

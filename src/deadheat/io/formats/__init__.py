@@ -153,9 +153,7 @@ def scan(
     return content
 
 
-def scan_columns(
-    path: Path, names: Sequence[str] | None, given: Mapping[str, str], form: str | None = None
-) -> ScoreColumns:
+def scan_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
     """Read a file with one score a column.
 
     Parameters
@@ -165,11 +163,9 @@ def scan_columns(
         The columns of scores; None: all columns of numbers but for ids, relevance and ranks.
     given : mapping of str to str
         Names of other columns that the user says, by canonical name.
-    form : str, optional
-        The name of a `Format`.
     """
     path = readable(path)
-    found = format_of(path, form)
+    found = format_of(path, None)
     if found.read_columns is None:
         several = ", ".join(one.name for one in FORMATS.values() if one.read_columns is not None)
         raise ColumnError(

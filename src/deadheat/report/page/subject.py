@@ -207,7 +207,7 @@ class Subject:
         }
         values = [every[name] for name in names]
         if len(names) == 1:
-            keys = [values[0] if self.main.higher_is_better else -values[0], -span]
+            keys = [self.main.sign * values[0], -span]
         else:
             spread = np.nan_to_num(np.fmax.reduce(list(every.values())) - np.fmin.reduce(list(every.values())))
             keys = [-np.round(np.abs(values[0] - values[1]), 12), -np.round(spread, 12), -span]
