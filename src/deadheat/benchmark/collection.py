@@ -35,8 +35,9 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.intervals import NONE, names_of
 from deadheat.io.files import readable
+from deadheat.io.kinds import find_column
 from deadheat.io.objects import read_text
-from deadheat.io.records import READERS, Records, Wanted, column_of, format_of_records, read_records, records_of_json
+from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
 from deadheat.stats.units import joined_groups
 
 SYNONYMS = ("exact", "all", "none")
@@ -274,7 +275,8 @@ def _of_records(records: Records, path: Path, name: str, *, has_synonyms: bool) 
         held = fields if isinstance(records.table, list) else records.columns  # JSON has names in each record
         line = records.line(place)
         key, text_key = (
-            column_of(names, held, "documents", path, line=line, hint=hint) for names in (ID_NAMES, TEXT_NAMES)
+            find_column(names, held, f"documents without a column {names[0]!r}", path, line=line, hint=hint)
+            for names in (ID_NAMES, TEXT_NAMES)
         )
         given, text = fields[key], fields[text_key]
         row = "" if line else f" in row {place + 1}"

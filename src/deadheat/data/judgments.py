@@ -245,9 +245,11 @@ def _rows(
             raise SourceTypeError(
                 given=Plain(shown(str(source))), allowed="a dict of dicts {query: {document: answer}}"
             )
-        for query, documents in source.items():
-            for doc, answer in documents.items():
-                yield str(query), str(doc), grade(answer) if callable(grade) else answer
+        yield from (
+            (str(query), str(doc), grade(answer) if callable(grade) else answer)
+            for query, documents in source.items()
+            for doc, answer in documents.items()
+        )
         return
     names: dict[str, str] = {}
     for place, row in enumerate(records_in(source, path, "judgments"), start=1):

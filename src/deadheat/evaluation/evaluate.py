@@ -369,8 +369,7 @@ class Evaluations(Shown, dict[str, Evaluation]):
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        for name, one in self.items():
-            yield from (((name, *parts), number) for parts, number in one.named_numbers())
+        return (((name, *parts), number) for name, one in self.items() for parts, number in one.named_numbers())
 
 
 class EvaluationArguments(ConventionArguments, total=False):

@@ -123,21 +123,13 @@ class Evaluation(Plottable, Shown):
         judge: "Evaluation | None" = None,
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
-        self.name = name
         self.measures = tuple(self._scores)
-        self.query_ids = query_ids
-        self.conventions = conventions
-        self.missing_queries = missing_queries
-        self.unjudged_queries = unjudged_queries
-        self.placements = placements
-        self.graded = graded
-        self._qrels = qrels
+        self.name, self.query_ids, self.conventions = name, query_ids, conventions
+        self.missing_queries, self.unjudged_queries = missing_queries, unjudged_queries
+        self.placements, self.graded, self._qrels = placements, graded, qrels
         self.notes, self.alike = notes, alike
-        self.run = run
-        self.origin = origin
-        self.known_depth = known_depth
-        self.lists = lists
-        self.judge = judge
+        self.run, self.origin, self.known_depth = run, origin, known_depth
+        self.lists, self.judge = lists, judge
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure.label}={scores.mean:.4f}" for measure, scores in self._scores.items())
@@ -706,11 +698,8 @@ class Strata(Plottable, Shown, dict[Stratum, Evaluation]):
         queries: Queries,
         smallest: int,
     ) -> None:
-        self.columns = tuple(columns)
-        self.smallest = smallest
-        self.whole = whole
-        self.queries = queries
-        self._masks = dict(masks)
+        self.columns, self.smallest = tuple(columns), smallest
+        self.whole, self.queries, self._masks = whole, queries, dict(masks)
         super().__init__({stratum: whole.select(keep) for stratum, keep in masks.items()})
         if whole.judge is not None:
             by_judge = strata_of(whole.judge, columns, queries)

@@ -78,8 +78,10 @@ class Filling:
     def of(self, measures: Sequence[Measure]) -> "Iterator[Filled]":
         """Give what the fillings make of each measure."""
         draws = np.array([[measure.mean(one) for measure in measures] for one in self])
-        for n, measure in enumerate(measures):
-            yield Filled(draws[:, n], measure.mean(self.as_judged), self._shares(measure))
+        return (
+            Filled(draws[:, n], measure.mean(self.as_judged), self._shares(measure))
+            for n, measure in enumerate(measures)
+        )
 
     def _shares(self, measure: Measure) -> FloatArray:
         """Return the share of the ranks that a measure looks at whose document the judge alone has labelled."""

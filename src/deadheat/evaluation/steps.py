@@ -78,8 +78,7 @@ class Steps(Shown):
 
     def named_numbers(self) -> Numbers:
         """Give the value and its range over tie orders."""
-        for name in ("value", "tie_min", "tie_max"):
-            yield (self.measure.label, name), getattr(self, name)
+        return (((self.measure.label, name), getattr(self, name)) for name in ("value", "tie_min", "tie_max"))
 
 
 def steps_of(

@@ -689,6 +689,8 @@ class Search:
 
 def _changes(choices: Mapping[str, Sequence[Any]], n: int) -> Iterator[dict[str, Any]]:
     """Give all values of each `n` settings."""
-    for names in combinations(choices, n):
-        for values in product(*(choices[name] for name in names)):
-            yield dict(zip(names, values, strict=True))
+    return (
+        dict(zip(names, values, strict=True))
+        for names in combinations(choices, n)
+        for values in product(*(choices[name] for name in names))
+    )

@@ -178,13 +178,24 @@ def check_column(name: str, names: Sequence[object], where: str | Path) -> None:
         raise ColumnError(f"column {name!r} appears {n} times in the table", allowed="once", path=where)
 
 
-def find_column(known: Sequence[str], names: Sequence[str], problem: str, where: str | Path | None) -> str:
-    """Return the first known name that a table has; raise `ColumnError` if it has none."""
+def find_column(
+    known: Sequence[str],
+    names: Collection[str],
+    problem: str,
+    where: str | Path | None,
+    *,
+    line: int | None = None,
+    hint: str = "",
+) -> str:
+    """Return the first of several column names that a table has; raise, with a hint, if it has none."""
     found = next((name for name in known if name in names), None)
     if found is None:
-        hint = next(filter(None, (did_you_mean(name, known) for name in names)), "")
         raise ColumnError(
-            f"{problem}: found {_listed(names)}", allowed=f"one of {_listed(known)}", hint=hint, path=where
+            f"{problem}: found {_listed([*names]) or 'nothing'}",
+            allowed=f"one of {_listed(known)}",
+            hint=hint or next(filter(None, (did_you_mean(name, known) for name in names)), ""),
+            path=where,
+            line=line,
         )
     return found
 

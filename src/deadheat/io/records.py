@@ -22,7 +22,6 @@ import polars as pl
 
 from deadheat.errors import (
     Advice,
-    ColumnError,
     DataError,
     DeadheatWarning,
     FileFormatError,
@@ -186,22 +185,6 @@ def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
             path=path,
         )
     return chosen
-
-
-def column_of(
-    names: Sequence[str], held: Collection[str], what: str, path: Path, *, line: int | None = None, hint: str = ""
-) -> str:
-    """Return the first of several names of a column that a table has; `what` it is a table of, an error says."""
-    for name in names:
-        if name in held:
-            return name
-    raise ColumnError(
-        f"{what} without a column {names[0]!r}: found {', '.join(map(repr, held)) or 'nothing'}",
-        allowed=f"one of {', '.join(map(repr, names))}",
-        hint=hint or next(filter(None, (did_you_mean(name, names) for name in held)), ""),
-        path=path,
-        line=line,
-    )
 
 
 def as_text(value: object) -> str | None:

@@ -347,19 +347,17 @@ class Reader:
         )
 
     def _no_list(self, given: object, query: object) -> SourceTypeError:
-        hint = ""
-        if isinstance(given, AbstractSet):
-            hint = "a set has no order: give a list, best first"
-        elif is_id(given):
-            hint = "write [id] for a single document"
-        elif is_of_chroma(given):
-            hint = "it has the results of several queries: give it alone, or query for one at a time"
-        elif isinstance(given, Mapping):
-            hint = f"its keys are {', '.join(map(repr, list(given)[:6]))}: give the list that is in it"
+        keys = ", ".join(map(repr, list(given)[:6])) if isinstance(given, Mapping) else ""
+        hints = {
+            "a set has no order: give a list, best first": isinstance(given, AbstractSet),
+            "write [id] for a single document": is_id(given),
+            "it has the results of several queries: give it alone, or query for one at a time": is_of_chroma(given),
+            f"its keys are {keys}: give the list that is in it": isinstance(given, Mapping),
+        }
         return SourceTypeError(
             given=Plain(f"{described(given)} for query {query!r}"),
             allowed=LISTS[self.kind],
-            hint=hint,
+            hint=next((hint for hint, helps in hints.items() if helps), ""),
             path=self.where,
             line=self.line,
         )

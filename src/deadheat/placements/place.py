@@ -113,9 +113,11 @@ def _some_numbers(rows: MappingRows) -> Iterator[float]:
     some: Iterable[object] = chain.from_iterable(
         documents.values() for documents in islice(rows.mapping.values(), LOOKED)
     )
-    for one in islice(some, LOOKED):
-        if isinstance(one, int | float) and -LARGEST_INTEGER < one < LARGEST_INTEGER:
-            yield float(one)
+    return (
+        float(one)
+        for one in islice(some, LOOKED)
+        if isinstance(one, int | float) and -LARGEST_INTEGER < one < LARGEST_INTEGER
+    )
 
 
 def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:

@@ -37,7 +37,8 @@ from deadheat.errors import (
     three,
 )
 from deadheat.io.files import readable
-from deadheat.io.records import Wanted, column_of, read_records
+from deadheat.io.kinds import find_column
+from deadheat.io.records import Wanted, read_records
 from deadheat.kernels.segments import ratio
 
 MAX_BYTES = 1 << 25  # for the bits that say which terms are below which
@@ -585,7 +586,10 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
     records = read_records(file, None, WANTED)
     held = records.columns
     columns = {field: name for field, names in COLUMNS.items() if (name := next((n for n in names if n in held), None))}
-    columns |= {field: column_of(COLUMNS[field], held, "translations", file, line=1) for field in ("term", "text")}
+    columns |= {
+        field: find_column(COLUMNS[field], held, f"translations without a column {COLUMNS[field][0]!r}", file, line=1)
+        for field in ("term", "text")
+    }
     table = [
         {field: str(row[name] or "") for field, name in columns.items()} for row in records.rows(set(columns.values()))
     ]

@@ -280,9 +280,8 @@ def _objects(
     number: Callable[[str], object] | None = _JsonNumber,
     needed: Collection[str] | None = (),
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each object with its line; numbers keep their text."""
-    for line, raw in lines:
-        yield line, object_of(raw, path, line, number=number, needed=needed)
+    """Give each object with its line; numbers keep their text."""
+    return ((line, object_of(raw, path, line, number=number, needed=needed)) for line, raw in lines)
 
 
 def write_jsonl(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
