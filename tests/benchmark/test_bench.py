@@ -210,6 +210,14 @@ def test_clusters_of_expected_ids_widen_the_interval_and_the_report_says_so() ->
     assert "60 cases in 12 clusters; intervals of RR are" in clustered.report()
 
 
+def test_clusters_may_be_lists() -> None:
+    labels = {case.case_id: [n % 2] for n, case in enumerate(CASES)}
+    found = dh.bench(CASES, DOCUMENTS, n_resamples=99, cluster=labels)
+    assert "mine (en): 4 cases in 2 clusters" in found.report()
+    plain = dh.bench(CASES, DOCUMENTS, n_resamples=99, cluster={case: str(one) for case, one in labels.items()})
+    assert found.intervals == plain.intervals
+
+
 def test_cases_that_share_an_id_by_way_of_others_are_one_cluster() -> None:
     result = dh.bench(CASES, DOCUMENTS, n_resamples=99, cluster="expected_ids")
     clusters = result.parts["mine", "en"].clusters("expected_ids")

@@ -78,6 +78,13 @@ def written(folder: Path, text: str, name: str) -> Path:
     return path
 
 
+def test_an_object_that_speaks_of_graphs_is_no_ontology(tmp_path: Path) -> None:
+    text = json.dumps({"documents": [{"id": "1", "text": "graphs"}, {"id": "2", "text": '"graphs":'}]})
+    with pytest.raises(MalformedRowError, match="got an object with 'documents'"):
+        dh.read_collection(written(tmp_path, text, "d.json"))
+    assert dh.read_collection(written(tmp_path, json.dumps({"version": 1} | GRAPHS), "o.json")).ids == ("T:1", "T:2")
+
+
 def content(collection: dh.Collection) -> list[tuple[str, str, tuple[str, ...]]]:
     return list(zip(collection.ids, collection.texts, collection.synonyms, strict=True))
 

@@ -150,6 +150,8 @@ def test_parsing_and_aggregating_is_that_of_pytrec_eval() -> None:
     qrels, run = ["q1 0 a 1\n", "q1 0 b -2\n", "q2 0 a 3"], ["q1 Q0 a 1 0.5 t\n", "q2\tQ0\tb 1 1e3 t"]
     assert ours.parse_qrel(qrels) == theirs.parse_qrel(qrels)
     assert ours.parse_run(run) == theirs.parse_run(run)
+    assert ours.compute_aggregated_measure("num_ret", []) == theirs.compute_aggregated_measure("num_ret", [])
+    assert all(math.isnan(ours.compute_aggregated_measure(name, [])) for name in ("map", "gm_map"))
     for name in ("map", "num_ret", "gm_map"):
         values = [0.5, -1.25, 3.0]
         assert ours.compute_aggregated_measure(name, values) == theirs.compute_aggregated_measure(name, values)

@@ -184,6 +184,7 @@ def test_exact_means_over_ties_by_option_and_by_environment(monkeypatch: pytest.
             2,
             "P: expected whole numbers from 1 on, got '0'; write it like P.5,10,15",
         ),
+        (("-q", "-m", "relstring.inf", "x.qrels", "some.run"), 2, "relstring: expected numbers, got 'inf'"),
         (("-m", "utility.1,2", "x.qrels", "some.run"), 2, "expected 4 numbers behind the dot"),
         (("-m", "ndcg.2", "x.qrels", "some.run"), 2, "expected pairs such as ndcg.1=3,2=9, got 2"),
         (

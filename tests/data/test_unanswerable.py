@@ -57,6 +57,13 @@ def test_measures_leave_them_out_unless_asked(asked: str | None, n: int, extra: 
     assert bounds == pytest.approx(((0.5 + extra) / n, (1 + extra) / n))
 
 
+def test_an_error_names_the_row_of_the_table() -> None:
+    rows = [ROWS[1] | {"relevance": "none"}, ROWS[0] | {"relevance": "high"}]
+    with pytest.raises(DataError, match=r"row 2: relevance, expected a number, got 'high'"):
+        dh.Qrels(rows)
+    assert dh.Qrels([rows[0], ROWS[0]]).unanswerable == ("q2",)  # whose relevance is of no document
+
+
 def test_an_empty_list_is_not_called_unanswerable() -> None:
     nested: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {}}
     assert dh.Qrels(nested).unanswerable == ()

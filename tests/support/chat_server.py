@@ -25,7 +25,8 @@ class ChatServer:
     asked : Counter
         Calls for each pair of query and document.
     faults : dict of int to str
-        By the number of the call, from 0 on: "429", "500", "slow", "cut", "html", "refusal", "words", "several".
+        By the number of the call, from 0 on: "429", "500", "slow", "cut", "null", "html", "refusal", "words",
+        "several".
     key : str
         The key that it wants; empty: none.
     most : int
@@ -57,6 +58,7 @@ BROKEN = {
     "503": (503, "down"),
     "html": (200, "<html>gateway</html>"),
     "cut": (200, '{"choices": [{"mess'),
+    "null": (200, '{"choices": [{"message": null}]}'),
 }
 ANSWERS = {
     "refusal": "I'm sorry, but I can't help with that.",

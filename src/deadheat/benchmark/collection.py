@@ -263,7 +263,7 @@ def _read_table(path: Path, chosen: str) -> Records | None:
     if chosen != "json":
         return read_records(path, chosen, WANTED) if chosen in READERS else None
     text = read_text(path, "documents")
-    is_ontology = text.lstrip().startswith("{") and '"graphs"' in text
+    is_ontology = text.lstrip().startswith("{") and ('"graphs":' in text or '"graphs" :' in text)  # a key, no value
     return None if is_ontology else records_of_json(text, path, WANTED)
 
 

@@ -753,7 +753,7 @@ def _of_intervals(result: BenchResult, groupings: Sequence[PartStrata], shown: A
     widths = {str(part): _widened(result, key) for key, part in result.parts.items()}
     for part in result.parts.values():
         clusters, ratio = (part.clusters(cluster) or {}).values(), widths[str(part)]
-        text = f"{part}: {counted(len(clusters), 'case')} in {counted(len(set(clusters)), 'cluster')}"
+        text = f"{part}: {counted(len(clusters), 'case')} in {counted(len({str(one) for one in clusters}), 'cluster')}"
         times = f"; intervals of {result.measures[0].label} are {ratio or 0:.2f} times as wide as without"
         yield note("clusters", text + times * (ratio is not None))
     yield Fact("width_by_clusters", widths)

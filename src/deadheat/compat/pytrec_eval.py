@@ -109,7 +109,7 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     ----------
     measure : str
     values : sequence of float
-        By query; logarithms for ``gm_``.
+        By query; logarithms for ``gm_``. Of none the mean is NaN.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
     total = math.fsum(values)
     if measure.startswith("num_"):
         return total
-    mean = total / len(values)
+    mean = total / len(values) if len(values) else math.nan
     return math.exp(mean) if measure.startswith("gm_") else mean
 
 

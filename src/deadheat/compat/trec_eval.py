@@ -270,7 +270,7 @@ def _read_number(one: TrecMeasure, text: str) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if math.isnan(number) or (one.takes == "cutoffs" and not (number.is_integer() and number >= 1)):
+    if not math.isfinite(number) or (one.takes == "cutoffs" and not (number.is_integer() and number >= 1)):
         allowed = "whole numbers from 1 on" if one.takes == "cutoffs" else "numbers"
         example = f"{one.name}.{','.join(one.defaults[:3])}" if one.defaults else one.name
         raise MeasureError(given=text, allowed=allowed, measure=one.name, hint=f"write it like {example}")

@@ -277,10 +277,11 @@ def split_unanswerable(
     ids = frame[names["query_id"]].cast(pl.String)
     doc, value = pl.col(names["doc_id"]), names.get("relevance")
     has_doc = doc.is_not_null() if frame.schema[names["doc_id"]] != pl.String else doc.fill_null("") != ""
-    judged = frame.filter(has_doc | ~has_none).drop(ANSWERABLE)
     without = set(ids.filter(has_none).to_list())
     if value is not None:
-        judged = judged.with_columns(as_numbers(judged[value], where, is_offset=False))
+        given = frame.select(pl.when(has_doc | ~has_none).then(value)).to_series()  # with the numbers of all rows
+        frame = frame.with_columns(as_numbers(given, where, is_offset=False))
+    judged = frame.filter(has_doc | ~has_none).drop(ANSWERABLE)
     is_relevant = pl.lit(1.0) if value is None else pl.col(value)
     wrong = judged.filter(pl.col(names["query_id"]).cast(pl.String).is_in([*without]) & (is_relevant > 0))
     if len(wrong):

@@ -52,6 +52,17 @@ def test_a_list_of_json_in_a_cell(cell: str, tmp_path: Path) -> None:
     assert numbers.expected_ids == ("7", "8")
 
 
+@pytest.mark.parametrize("cell", [";", ",", "and", "|"])
+def test_a_cell_of_signs_alone_is_no_empty_list(cell: str, tmp_path: Path) -> None:
+    """It was read as a case that expects nothing, which counts 0 in every mean."""
+    if cell == "|":
+        with pytest.raises(CasesError, match="is empty"):
+            dh.read_cases(cases_of(tmp_path, cell))
+    else:
+        with pytest.warns(NoteWarning, match="expected ids are not in docs"):
+            dh.bench(cases_of(tmp_path, cell), collection(tmp_path), ["bm25"], measures=["R@5"])
+
+
 def test_an_empty_list_in_a_cell_expects_nothing(tmp_path: Path) -> None:
     nothing, other = dh.read_cases(cases_of(tmp_path, "[]"))
     assert (nothing.expected_ids, other.expected_ids) == ((), ("D3",))

@@ -166,6 +166,14 @@ def test_an_interrupted_call_goes_on_where_it_was(server: ChatServer) -> None:
     assert len(server.bodies) == n + 4
 
 
+def test_a_message_that_is_null_is_no_answer(server: ChatServer) -> None:
+    server.faults = {0: "null"}
+    assert LLM(server.url, "m", parallel=1)([("q", "a q")]) == ["1"]
+    server.faults = {2: "null", 3: "null"}
+    with pytest.raises(DataError, match=r"no answer from .* in 2 attempts.*AttributeError"):
+        LLM(server.url, "m", parallel=1, attempts=2, cache=False)([("q", "d")])
+
+
 def test_an_endpoint_that_is_not_there_is_said(server: ChatServer) -> None:
     with pytest.raises(DataError, match=r"no answer from http://127.0.0.1:1/v1 in 2 attempts.*refused"):
         LLM("http://127.0.0.1:1/v1", "m", attempts=2, cache=False)([("q", "d")])

@@ -703,7 +703,7 @@ def _cell(name: str, cell: str, pattern: re.Pattern[str]) -> object:
     if name not in {*IDS, "relevance"}:
         return cell.strip()
     parts: Any = [part.strip() for part in cell.split("|")]
-    if name in IDS and all(map(pattern.fullmatch, found := list(filter(None, _BETWEEN_IDS.split(cell))))):
+    if name in IDS and (found := list(filter(None, _BETWEEN_IDS.split(cell)))) and all(map(pattern.fullmatch, found)):
         return found
     if cell.strip().startswith("["):
         with suppress(ValueError, RecursionError):

@@ -332,7 +332,7 @@ class LLM:
                     raise DataError(f"{self.endpoint} refuses: {problem}", hint=hint) from None
                 asked = error.headers.get("Retry-After", "")
                 wait = float(asked) if asked.isdigit() else wait
-            except (URLError, OSError, HTTPException, ValueError, LookupError, TypeError) as error:
+            except (URLError, OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError) as error:
                 problem = f"{type(error).__name__}: {getattr(error, 'reason', error)}"
         raise DataError(
             f"no answer from {self.endpoint} in {counted(self.attempts, 'attempt')}",
