@@ -55,6 +55,20 @@ def test_conclusions_strata_and_queries() -> None:
     assert by["stratum_type short"]["llm"]["n_documents"] == 3
 
 
+def test_csv_has_every_query() -> None:
+    out = ok("judges", "human.txt", "llm.txt", "human.txt", "--per-query", "--format", "csv")
+    rows = [
+        (row["judge"], row["query_id"], row["n_documents"], float(row["agreement"]))
+        for row in csv.DictReader(io.StringIO(out))
+    ]
+    assert rows == [
+        ("llm", "q1", "3", 2 / 3),
+        ("llm", "q2", "2", 1 / 2),
+        ("human", "q1", "3", 1),
+        ("human", "q2", "2", 1),
+    ]
+
+
 def test_several_judges_and_formats() -> None:
     document = json.loads(ok("judges", "human.txt", "llm.txt", "human.txt", "--format", "json"))
     assert document["judges"]["human"]["kappa"] == 1

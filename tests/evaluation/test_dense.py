@@ -7,6 +7,8 @@ from itertools import permutations
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 
@@ -207,6 +209,30 @@ def test_bad_input(arguments: tuple[Any, Any], options: dict[str, Any], message:
 def test_nan_names_its_place() -> None:
     with pytest.raises(dh.DeadheatError, match="score of document 1 for query 0 is NaN"):
         dh.evaluate_dense([[0.5, float("nan")]], [[0]], ["RR"])
+    with pytest.raises(dh.DeadheatError, match="score of document d2 for query u1 is NaN"):
+        dh.evaluate_dense([[0.5, float("nan")]], [[0]], ["RR"], query_ids=["u1"], doc_ids=["d1", "d2"])
+
+
+@pytest.mark.parametrize("argument", ["scores", "relevant", "exclude", "mask"])
+def test_a_frame_is_refused_for_its_labels(argument: str) -> None:
+    """Rows are taken by position: those of a frame in another order would be scored with others' judgments."""
+    given: dict[str, Any] = {"scores": np.array([[0.5, 0.1]]), "relevant": [[0]]}
+    given[argument] = pd.DataFrame([[False, True]], index=["u1"], columns=["a", "b"])
+    with pytest.raises(dh.DeadheatError, match=r"got a DataFrame; give its \.to_numpy\(\).* query_ids= takes \.index"):
+        dh.evaluate_dense(measures=["RR"], **given)
+    given[argument] = given[argument].to_numpy()
+    found = dh.evaluate_dense(measures=["RR"], query_ids=pd.Index(["u1"]), doc_ids=pd.Index(["a", "b"]), **given)
+    assert found.query_ids.tolist() == ["u1"]
+
+
+@pytest.mark.parametrize("scores", [pd.Series([0.1, 0.5], index=["b", "a"]), pl.DataFrame({"a": [0.1], "b": [0.5]})])
+def test_other_objects_with_labels_are_refused(scores: Any) -> None:  # noqa: ANN401 - of two libraries
+    with pytest.raises(dh.DeadheatError, match=r"got a (Series|DataFrame); give its"):
+        dh.evaluate_dense(scores, [[0]], ["RR"])
+
+
+def test_a_series_is_a_row_of_relevant_documents() -> None:
+    assert dh.evaluate_dense([[0.1, 0.5]], [pd.Series([0])], ["RR"]).means() == {"RR": 0.5}
     with pytest.raises(dh.DeadheatError, match="relevant of query 0 and document 1 is inf, expected a finite number"):
         dh.evaluate_dense([[0.5, 0.5]], np.array([[0, float("inf")]]), ["RR"])
 

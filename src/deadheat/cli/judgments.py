@@ -1,6 +1,5 @@
 """Commands about judgments and rankings without: judges, agree, diff, holes."""
 
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -50,7 +49,7 @@ from deadheat.settings import Conventions, Estimation
 @click.option(
     "--run", "runs", type=INPUT, multiple=True, help="A system; of two or more: what the judge does to conclusions."
 )
-@click.option("--per-query", is_flag=True, help="Add a table of all queries.")
+@click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
 @output_options("document", "rows", "scores")
 @takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed", *FIGURES, *READING, *LAST)
 def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
@@ -88,6 +87,8 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     if output.form == "html" and options["figures"] is None:
         emit(page_of_judges(found, report), output.path)
         return
+    if output.form == "csv" and per_query:
+        output.table = "queries"
     several = len(found.judges) > 1
     drawn = [(f"{name}-" if several else "", found, {"judge": name}) for name in found.judges]
     output.print(with_figures(report, drawn, list(dict.fromkeys(one.measure.label for one in found.conclusions))))
@@ -138,10 +139,9 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
         dh.agree(one, other, p=options["p"], cutoff=options["cutoff"], check_duplicates=False)
         for one, other in combinations(opened, 2)
     ]
-    report = report_agreements(found, per_query=per_query)
     if output.form == "csv" and per_query:
-        report = replace(report, tables=report.tables[::-1])
-    output.print(report)
+        output.table = "queries"
+    output.print(report_agreements(found, per_query=per_query))
 
 
 @click.command(

@@ -57,11 +57,20 @@ def in_memory(given: Array) -> object:
     Raises
     ------
     ParameterError
-        Its numbers are of a type that NumPy cannot hold, or NumPy has masked some of them.
+        Its numbers are of a type that NumPy cannot hold, or NumPy would drop its mask or its labels.
     """
+    if hasattr(given, "iloc") or hasattr(given, "columns"):
+        raise ParameterError(
+            given=Plain(f"a {type(given).__name__}"),
+            allowed="an array, whose rows and columns are in the order of the other arguments",
+            hint="give its .to_numpy() in that order; query_ids= takes .index, and doc_ids= takes .columns",
+        )
     if np.ma.is_masked(given):  # NumPy would drop the mask
-        hint = "give array.data; evaluate_dense takes mask=~array.mask"
-        raise ParameterError(given=Plain("a masked array"), allowed="an array without a mask", hint=hint)
+        raise ParameterError(
+            given=Plain("a masked array"),
+            allowed="an array without a mask",
+            hint="give array.data; evaluate_dense takes mask=~array.mask",
+        )
     if not _is_array(given) or on_device(given):
         return given
     if _library(given) in _OF_JAX:
@@ -72,9 +81,11 @@ def in_memory(given: Array) -> object:
         some = given.detach()
         return some.view(torch.int16).numpy().view(BFLOAT16) if some.dtype == torch.bfloat16 else some.numpy()
     except (TypeError, RuntimeError):  # a sparse or quantised tensor, or 8-bit floats
-        shown = Plain(f"a tensor of {given.dtype}, {given.layout}")
-        hint = f"convert it, as by {'.float()' if given.layout == torch.strided else '.to_dense()'}"
-        raise ParameterError(given=shown, allowed="a dense array of numbers", hint=hint) from None
+        raise ParameterError(
+            given=Plain(f"a tensor of {given.dtype}, {given.layout}"),
+            allowed="a dense array of numbers",
+            hint=f"convert it, as by {'.float()' if given.layout == torch.strided else '.to_dense()'}",
+        ) from None
 
 
 def detached(array: Array) -> Array:

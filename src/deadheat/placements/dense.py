@@ -201,7 +201,7 @@ def count_dense(
     is_kept = matrix.is_kept(judged.query, judged.document)
     left_out = left_out.select(matrix.is_kept(left_out.query, left_out.document))
     above, tied = found = np.zeros((2, len(judged.query)), np.int64)
-    found[:, is_kept], first = _count(matrix, judged.select(is_kept), left_out, depth)
+    found[:, is_kept], first = _count(matrix, judged.select(is_kept), left_out, depth, (queries, documents))
     n_left_out = np.bincount(left_out.query, minlength=shape[0])
     names = ids_at(queries, np.arange(shape[0]))
     return Counted(
@@ -346,7 +346,11 @@ def ids_at(ids: TextArray | None, places: IntArray) -> TextArray:
 
 
 def _count(
-    matrix: Matrix, judged: Entries, left_out: Entries, depth: int | None
+    matrix: Matrix,
+    judged: Entries,
+    left_out: Entries,
+    depth: int | None,
+    ids: tuple[TextArray | None, TextArray | None],
 ) -> tuple[IntArray, tuple[IntArray, IntArray, IntArray, IntArray] | None]:
     """Count the documents above and tied with each judged one, those that are left out not among them.
 
@@ -362,7 +366,8 @@ def _count(
         for columns in pieces:
             piece = matrix.piece(rows, columns)
             if wrong := first_wrong(piece):
-                query, document = rows.start + wrong[0], columns.start + wrong[1]
+                places = (rows.start + wrong[0], columns.start + wrong[1])
+                query, document = (ids_at(some, np.array([at]))[0] for some, at in zip(ids, places, strict=True))
                 raise DataError(f"score of document {document} for query {query} is NaN")
             above_and_tied[:, own] += compare(piece, row, scores)
             if depth is not None:
@@ -400,7 +405,7 @@ def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:
     if on_device(given) or (isinstance(held, np.ndarray) and held.dtype != object):
         return _of_array(held, shape, argument)
     if isinstance(held, Sequence | np.ndarray) and not isinstance(held, str | bytes):
-        return _of_lists(cast("Sequence[ArrayLike]", held), shape, argument)
+        return _of_lists(cast("Sequence[Any]", held), shape, argument)
     raise _wrong(argument, type(given).__name__, shape)
 
 
@@ -444,12 +449,12 @@ def _checked(query: IntArray, document: IntArray, values: AnyArray, argument: st
     return Entries(query.astype(np.int64), document.astype(np.int64), numbers)
 
 
-def _of_lists(given: Sequence[ArrayLike], shape: tuple[int, int], argument: str) -> Entries:
+def _of_lists(given: Sequence[Any], shape: tuple[int, int], argument: str) -> Entries:
     if len(given) != shape[0]:
         raise _wrong(argument, f"{counted(len(given), 'list')}", shape)
     rows: list[IntArray] = []
     for number, some in enumerate(given):
-        own = to_memory(some) if on_device(some) else in_memory(some)
+        own = to_memory(some) if on_device(some) else in_memory(list(some) if hasattr(some, "iloc") else some)
         # another iterable, such as a set, becomes a list
         row = np.asarray(list(own) if isinstance(own, Iterable) and not isinstance(own, np.ndarray | Sequence) else own)
         if row.size and (row.ndim != 1 or row.dtype.kind not in "iu"):
