@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.data.queries import Queries
@@ -23,7 +24,7 @@ from deadheat.report.page.data import data_of, gathered
 from deadheat.report.page.pictures import compact
 from oracle.orders import all_orders
 from support.page_data import held_in
-from support.random_runs import QRELS, RUNS
+from support.random_runs import QRELS, RUNS, random_runs
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
 MEASURES = ["nDCG@5", "RR", "MR", "NumRelRet"]
@@ -324,6 +325,19 @@ def test_tables_of_very_many_pairs_have_those_of_the_first_systems(monkeypatch: 
     assert len(rows[1_000]) == 16 * 15 / 2
     assert rows[50] == {pair for pair in rows[1_000] if pair & set(duel)}
     assert f"(29 of 120, those of {duel[0]}, {duel[1]}; deadheat compare lists all)" in page
+
+
+def test_each_headline_is_of_the_margin() -> None:
+    """Also those of measures of ranks, of which more is worse, by scipy's one-sided t tests."""
+    measures = ["RR", "FRP", "MR"]
+    runs = {f"r{seed}": random_runs(seed=seed)[1]["good"] for seed in (2, 3)}
+    compared = dh.compare(QRELS, runs, measures, margin=0.5)
+    headlines = held_in(compared.to_html(full=True))["subjects"][0]["headlines"]
+    for name, headline in zip(measures, headlines, strict=True):
+        one, other = (compared.evaluations[own][name].values for own in runs)
+        gains = (one - other) * (1 if name == "RR" else -1)
+        p = [scipy_stats.ttest_1samp(sign * gains, -0.5, alternative="greater").pvalue for sign in (1, -1)]
+        assert ("equivalent within 0.5" in headline) == (max(p) < 0.05)
 
 
 def test_objects_make_pages(subject: Subject) -> None:

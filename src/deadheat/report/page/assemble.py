@@ -185,7 +185,9 @@ def fragment_of(subjects: Sequence[Subject], form: str) -> str:
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
     qrels = next(iter(comparison.evaluations.values())).qrels_name
-    return page_of([Subject(evaluations=comparison.evaluations, comparison=comparison, qrels=qrels)])
+    return page_of(
+        [Subject(evaluations=comparison.evaluations, comparison=comparison, qrels=qrels, margin=comparison.margin)]
+    )
 
 
 @shows(Evaluation, among=PAGES)
