@@ -618,10 +618,10 @@ def _judgments(found: Verdict, sign: int) -> str:
         return ""
     of_rival, own = _unjudged_shares(found, lacking)
     low, high = sorted(sign * end for end in (lacking.low, lacking.high))
-    rival = f"{of_rival} of the top {lacking.depth} documents of {found.runner_up} are unjudged"
     return JUDGMENTS["unknown" if math.isnan(lacking.low) else "safe" if lacking.is_safe else "unsafe"].format(
         leads=f"{found.leader} over {found.runner_up} by {found.measure}",
-        shares=f"{rival}, and {own} of those of {found.leader}",
+        shares=f"{of_rival} of the top {lacking.depth} documents of {found.runner_up} are unjudged, and {own} of those"
+        f" of {found.leader}",
         bounds=f"{signed(low)} to {signed(high)}{unit_of(found.measure)} (outer bounds)",
     )
 

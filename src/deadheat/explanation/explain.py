@@ -655,8 +655,7 @@ class Search:
         kept = values[counts]
         if not len(kept):
             return math.nan
-        mean = float(kept.sum()) if measure.total else float(kept.mean())
-        return float(measure.level_of(mean))
+        return float(measure.level_of(kept.sum() if measure.total else kept.mean()))
 
     def match(self, way: Way) -> Match:
         """Return a way as it is shown."""

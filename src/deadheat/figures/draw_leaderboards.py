@@ -372,8 +372,13 @@ def judge_bias(
         alt.Color("kind:N", scale=alt.Scale(domain=["favoured", "as others"], range=[ORANGE, BLUE]), title=None),
         tooltip=tips("label:N", "bias:Q", "low:Q", "high:Q", "kind:N"),
     )
-    heading = f"{own.measure.label} by {own.judge} - by humans{unit_of(own.measure)}"
-    x = quantity(alt.X, heading, zero=True, nice=False, padding=6)
+    x = quantity(
+        alt.X,
+        f"{own.measure.label} by {own.judge} - by humans{unit_of(own.measure)}",
+        zero=True,
+        nice=False,
+        padding=6,
+    )
     layers = [
         base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
         base.mark_point(filled=True, size=46, opacity=1).encode(x("bias")),

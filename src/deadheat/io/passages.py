@@ -279,8 +279,10 @@ def split_unanswerable(
     has_doc = doc.is_not_null() if frame.schema[names["doc_id"]] != pl.String else doc.fill_null("") != ""
     without = set(ids.filter(has_none).to_list())
     if value is not None:
-        given = frame.select(pl.when(has_doc | ~has_none).then(value)).to_series()  # with the numbers of all rows
-        frame = frame.with_columns(as_numbers(given, where, is_offset=False))
+        # before rows are left out, so that an error names the row of the table
+        frame = frame.with_columns(
+            as_numbers(frame.select(pl.when(has_doc | ~has_none).then(value)).to_series(), where, is_offset=False)
+        )
     judged = frame.filter(has_doc | ~has_none).drop(ANSWERABLE)
     is_relevant = pl.lit(1.0) if value is None else pl.col(value)
     wrong = judged.filter(pl.col(names["query_id"]).cast(pl.String).is_in([*without]) & (is_relevant > 0))

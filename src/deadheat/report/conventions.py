@@ -565,13 +565,22 @@ def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...],
 def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
     """Say which numbers of a table are totals, if others are means, and which are geometric means."""
     if counts := [one.label for one in measures if one.total]:
-        text = f"{', '.join(counts)}: totals over the queries, all else means"
-        yield Fact("counts", counts, "counts", text if len(counts) < len(measures) else "")
+        yield Fact(
+            "counts",
+            counts,
+            "counts",
+            f"{', '.join(counts)}: totals over the queries, all else means" if len(counts) < len(measures) else "",
+        )
     yield from tell_geometric([one.label for one in measures])
 
 
 def tell_geometric(measures: Iterable[str]) -> Iterator[Fact]:
     """Say which numbers are in logarithms."""
     if found := [*dict.fromkeys(one for one in measures if unit_of(one))]:
-        of_queries = f"{', '.join(found)}: the values of queries, and their differences, are in logarithms"
-        yield Fact("geometric_means", found, "geometric means", of_queries, is_note=True)
+        yield Fact(
+            "geometric_means",
+            found,
+            "geometric means",
+            f"{', '.join(found)}: the values of queries, and their differences, are in logarithms",
+            is_note=True,
+        )

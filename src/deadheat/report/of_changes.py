@@ -140,7 +140,6 @@ def _facts(found: History) -> list[Fact]:
     reference = () if found.reference is None else (found.steps[found.reference].file,)
     n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
     how = f"{found.design.test}, each step against the one before; corrected by Holm over {counted(n_tests, 'step')}"
-    are_comparable = all(step.is_comparable for step in found.steps)
     return [
         Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
         *(Fact("reference", file, "reference", file) for file in reference),
@@ -148,7 +147,12 @@ def _facts(found: History) -> list[Fact]:
         said("interval", "of the mean, at the level at which it was saved (by default 95%)"),
         said("test", how),
         said(MARK, f"p below {1 - found.design.confidence_level:.3g}"),
-        note("#", "" if are_comparable else "under other judgments than the last: not comparable"),
+        note(
+            "#",
+            ""
+            if all(step.is_comparable for step in found.steps)
+            else "under other judgments than the last: not comparable",
+        ),
         *(note("history", text) for text in found.notes),
     ]
 

@@ -122,22 +122,30 @@ def _largest_error(found: CoarseningProfile) -> str:
 
 def _facts(found: CoarseningProfile) -> list[Fact]:
     evaluations = list(found.evaluations.values())
-    of_levels = "between the lowest and the highest score of each query" if found.per_query else ""
     totals = ", ".join(str(one) for one in evaluations[0].measures if one.total)
     is_open = found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows)
-    equal = "-: the exact values of the scores as given are equal, so that neither wins"
     errors = [pair.standard_error for pair in found.pairs if pair.method == "sampled"]
-    sampled = f"{len(errors)} of {counted(len(found.pairs), 'pair')} from drawn orders, standard error at most"
     unjudged = [one.name for one in evaluations if not len(one.placements.query)]
     return [
         Fact("n_queries", found.n_queries),
-        Fact("per_query", found.per_query, "levels", of_levels),
+        Fact(
+            "per_query",
+            found.per_query,
+            "levels",
+            "between the lowest and the highest score of each query" if found.per_query else "",
+        ),
         *(Fact("nothing_judged", name, "WARNING", nothing_judged(name), is_warning=True) for name in unjudged),
         *of_runs(evaluations),
         *tell_geometric(str(one) for one in evaluations[0].measures),
         said("counts", f"{totals}: means over queries" if totals else ""),
-        said("winner", equal if is_open else ""),
-        said("wrong winner", f"{sampled} {max(errors):.1%}" if errors else ""),
+        said("winner", "-: the exact values of the scores as given are equal, so that neither wins" if is_open else ""),
+        said(
+            "wrong winner",
+            f"{len(errors)} of {counted(len(found.pairs), 'pair')} from drawn orders, standard error at most"
+            f" {max(errors):.1%}"
+            if errors
+            else "",
+        ),
     ]
 
 

@@ -13,7 +13,7 @@ from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
 from deadheat.evaluation.scores import UNJUDGED, Scores
 from deadheat.measures import Measure
-from deadheat.report.conventions import OF_TIES, RULES, as_cell, mean_heading, span_of
+from deadheat.report.conventions import OF_TIES, RULES, as_cell, cell_of, mean_heading, span_of
 from deadheat.report.model import (
     LACKING,
     MEASURE,
@@ -276,8 +276,7 @@ def _cells(
     for other in beside:
         apart = difference_of(scores, other[name].select(members(other.query_ids, evaluation.query_ids)), other.ties)
         cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}
-        if is_total:
-            cells |= {key: count_cell(cells[key]) for key in FOR_PEOPLE}
+        cells |= {key: cell_of(scores.measure, cells[key]) for key in FOR_PEOPLE}
     return cells
 
 
