@@ -170,3 +170,18 @@ def test_bounds_of_judged_means_are_values() -> None:
         interval = dh.evaluate(QRELS, run, "GMAP")["GMAP"].interval("t")
         assert found.ends[0, n] == pytest.approx((interval.low, interval.high)), name
         assert found.biases[n].baseline_mean == pytest.approx(interval.mean)
+
+
+def test_gaps_between_languages_are_differences_of_logarithms() -> None:
+    found = {
+        (name, language): dh.evaluate(QRELS, scores_of(n), "GMAP").called(name)
+        for n, (name, language) in enumerate([("a", "en"), ("a", "fr"), ("b", "en"), ("b", "fr")], start=3)
+    }
+    compared = dh.compare_languages({of: {name: found[name, of] for name in ("a", "b")} for of in ("en", "fr")})
+    (pair,) = (one.pair for one in compared.interactions)
+    level = {key: one["GMAP"].mean for key, one in found.items()}
+    gaps = {name: math.log(level[name, "fr"] / level[name, "en"]) for name in ("a", "b")}
+    assert (pair.mean, pair.baseline_mean) == pytest.approx((gaps[pair.system], gaps[pair.baseline]))
+    for one in compared.differences:
+        wanted = level[one.system, one.pair.system], level[one.system, one.pair.baseline]
+        assert (one.pair.mean, one.pair.baseline_mean) == pytest.approx(wanted)

@@ -132,7 +132,7 @@ class Interaction:
     language, baseline : str
         The gap is that of the first less that of the second.
     pair : Pair
-        Of the two systems; mean and baseline_mean are their gaps.
+        Of the two systems; mean and baseline_mean are their gaps, of geometric means in logarithms too.
     """
 
     language: str

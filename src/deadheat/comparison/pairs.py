@@ -371,7 +371,7 @@ class Stack:
             sign=np.array([side.measure.sign for side in sides]),
             is_exact=np.array([side.is_exact for side in sides], np.bool_),
             is_weighted=np.array([side.weights is not None for side in sides], np.bool_),
-            is_geometric=np.array([side.measure.geometric for side in sides], np.bool_),
+            is_geometric=np.array([side.measure.geometric and not side.parts for side in sides], np.bool_),  # no gap
         )
 
 
