@@ -14,6 +14,7 @@ import deadheat as dh
 from deadheat.errors import DataError
 from deadheat.evaluation.saved import checksum
 from support.command import call, ok
+from support.figure_data import rows_of
 
 RNG = np.random.default_rng(4)
 QRELS = {f"q{q}": {f"d{d}": int(RNG.integers(0, 3)) for d in range(8)} for q in range(15)}
@@ -68,6 +69,40 @@ def test_steps_are_in_order_of_time_and_compared_with_the_one_before(tmp_path: P
     assert found.since["RR"][0] is None
 
 
+def test_systems_that_take_turns_are_each_compared_with_themselves() -> None:
+    """Of names that never come back the steps are one line, also where one file is evaluated twice in a row."""
+    made = [
+        dh.evaluate(QRELS, dh.Run(RUNS[n], name=name), "RR AP")
+        for n, name in [(1, "main"), (2, "pr"), (1, "main"), (0, "pr")]
+    ]
+    found = dh.history(made)
+    assert found.before == (None, None, 0, 1)
+    first, second, same, other = found.since["RR"]
+    assert (first, second) == (None, None)
+    (pair,) = dh.compare(QRELS, {"old": RUNS[2], "new": RUNS[0]}, "RR").pairs
+    assert same is not None
+    assert other is not None
+    assert (same.difference, other.difference) == pytest.approx((0, pair.difference))
+    assert other.p_adjusted == pytest.approx(min(1, 2 * pair.p_value))  # Holm, over two steps
+    means = {(row["name"], row["measure"]): row["mean"] for row in found.rows()}
+    out = " ".join(str(found).split())
+    assert out.startswith(f"RR of pr fell by {-pair.difference:.4f} to {means['pr', 'RR']:.4f}, ")
+    assert f"RR of main is as before, {means['main', 'RR']:.4f} (15 queries)." in out
+    assert "each step against the one before of the same system" in out
+    moved = found.queries(99).filter(measure="RR")
+    assert moved["difference"].sum() == pytest.approx(15 * pair.difference)
+    for names in (["a", "b", "c"], ["a", "b", "b"], ["a", "a", "b"]):
+        one_line = [dh.evaluate(QRELS, dh.Run(RUNS[n], name=name), "RR") for n, name in enumerate(names)]
+        assert dh.history(one_line).before == (None, 0, 1)
+
+
+def test_a_system_that_is_new_among_others_has_no_step_yet() -> None:
+    made = [dh.evaluate(QRELS, dh.Run(RUNS[1], name=name), "RR") for name in ("main", "pr", "main", "new")]
+    found = dh.history(made)
+    assert str(found).startswith(f"RR of new is {made[0]['RR'].mean:.4f}, the first of its system.")
+    assert found.queries().is_empty()
+
+
 def test_a_reference_and_the_queries_that_moved(tmp_path: Path) -> None:
     paths = [saved(tmp_path, n) for n in range(3)]
     found = dh.history(paths[1:], reference=paths[0])
@@ -119,17 +154,53 @@ def test_a_measure_that_cannot_be_scored_again_is_left_out(tmp_path: Path) -> No
     ]
     found = dh.history(paths)
     assert found.measures == ("RR",)
-    assert found.notes == (
-        "judgments: week 0 scored again under those of week 1, and 15 queries compared",
-        "judgments: not compared: q9x, which the earlier ranking was not asked",
-        "judgments: not compared: found, for which too little was kept",
-    )
+    scored = "week 0 scored again under those of week 1, and each pair compared on the queries that both were asked"
+    assert found.notes == (f"judgments: {scored}", "judgments: not compared: found, for which too little was kept")
     own, pair = (
         found.since["RR"][1],
         dh.compare_evaluations({"old": paths[0], "new": paths[1]}, baseline="old").pairs[0],
     )
     assert own is not None
     assert (own.difference, own.low, own.p_value) == (pair.difference, pair.low, pair.p_value)
+
+
+def test_each_step_has_the_queries_that_its_two_evaluations_share(tmp_path: Path) -> None:
+    """A small one before them takes nothing from the later ones."""
+    few = {query: own for query, own in QRELS.items() if query in {"q1", "q2"}}
+    first = dh.Run({query: RUNS[0][query] for query in few}, name="bm25")
+    dh.evaluate(few, first, "nDCG@3 RR").save(tmp_path / "first.json")
+    stamped(tmp_path / "first.json", "2026-11-01T10:00:00.000Z")
+    paths = [tmp_path / "first.json", saved(tmp_path, 1), saved(tmp_path, 2)]
+    found = dh.history(paths)
+    assert [step.means["RR"]["n_queries"] for step in found.steps] == [2, 15, 15]
+    for step, qrels in ((1, few), (2, QRELS)):
+        runs = {name: RUNS[n] for name, n in (("old", step - 1), ("new", step))}
+        (pair,) = dh.compare(qrels, runs, "nDCG@3").pairs
+        own = found.since["nDCG@3"][step]
+        assert own is not None
+        assert own.n_queries == len(qrels)
+        assert (own.difference, own.p_value) == pytest.approx((pair.difference, pair.p_value))
+    assert found.to_polars().filter(measure="RR")["n_shared"].to_list() == [None, 2, 15]
+    out = ok("history", *paths)
+    assert out.count("queries") > out.count("in both") == 2
+    assert "in both" not in ok("history", *paths[1:])
+
+
+def test_evaluations_that_are_not_like_the_last_are_left_out(tmp_path: Path) -> None:
+    """With what differs; all that remain need a measure in common."""
+    made = [
+        saved(tmp_path, 0),
+        saved(tmp_path, 1, ties="doc_id"),
+        saved(tmp_path, 2, measures="AP"),
+        saved(tmp_path, 3),
+    ]
+    found = dh.history(made)
+    assert [Path(step.file) for step in found.steps] == [made[0], made[3]]
+    assert found.measures == ("nDCG@3", "RR")
+    assert f"{made[1]} left out: bm25 and bm25 were evaluated under different conventions (ties" in found.notes[1]
+    assert f"{made[2]} left out: the evaluations have no measure in common" in found.notes[0]
+    with pytest.raises(DataError, match="different conventions"):
+        dh.history([made[0], made[3]], reference=made[1])
 
 
 def test_what_does_not_make_a_history(tmp_path: Path) -> None:
@@ -195,6 +266,25 @@ def test_the_command_and_its_formats(tmp_path: Path) -> None:
     assert call("report", "--history", tmp_path, "x", "-o", page).exit_code == 2
     assert call("report", "--history", tmp_path, "--test", "t", "-o", page).exit_code == 2
     assert call("report", "-o", page).exit_code == 2
+
+
+def test_the_figure_names_its_steps_and_has_a_line_for_each_system(tmp_path: Path) -> None:
+    """By their labels, or if these come again by their days."""
+    found = dh.history([saved(tmp_path, n) for n in range(3)])
+    assert [row["step"] for row in rows_of(dh.figures.history(found))] == ["week 0", "week 1", "week 2"]
+    assert f'<td class="n main">{found.steps[2].means["RR"]["mean"]:.4f}' in found.to_html()
+    paths = [tmp_path / f"{n}.json" for n in range(4)]
+    for n, path in enumerate(paths):
+        dh.evaluate(QRELS, dh.Run(RUNS[n], name="ab"[n % 2]), "RR").save(path, label="main")
+        stamped(path, f"2026-11-0{n // 2 + 1}T10:00:0{n}.000Z")
+    chart = dh.figures.history(dh.history(paths))
+    assert [(row["step"], row["system"]) for row in rows_of(chart)] == [
+        ("2026-11-01", "a"),
+        ("2026-11-01 (2)", "b"),
+        ("2026-11-02", "a"),
+        ("2026-11-02 (2)", "b"),
+    ]
+    assert "RR of b is" in str(chart.to_dict()["title"])
 
 
 def test_a_store_only_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,14 @@ def test_a_history_says_what_its_last_step_did(before: str, after: str) -> None:
     assert str(found).splitlines()[0] == headline
 
 
+def test_a_change_too_small_to_print_is_not_called_zero() -> None:
+    """From rank 201 to rank 200: RR rises by 1 / 200 - 1 / 201."""
+    docs = [f"d{n:03}" for n in range(300)]
+    runs = [{"q": {doc: -n for n, doc in enumerate(docs)}}, {"q": {doc: -n for n, doc in enumerate(docs[1:])}}]
+    steps = [dh.evaluate({"q": {"d200": 1}}, dh.Run(run, name="s"), "RR") for run in runs]
+    assert report_history(dh.history(steps)).headline == "RR rose by 2e-05 to 0.0050, not by more than chance."
+
+
 def test_judges_say_what_their_labels_are_good_for() -> None:
     turned = {query: {doc: 2 - level for doc, level in own.items()} for query, own in QRELS.items()}
     same, other = (

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations, groupby
 from pathlib import Path
 from typing import Any, Unpack, cast
 
@@ -114,7 +114,9 @@ class History(Plottable, Shown):
     measures : tuple of str
         Those that all have.
     query_ids : ndarray of str, shape (n_queries,)
-        Of all steps together.
+        Of all steps together; a step compares those that its two evaluations share.
+    before : tuple of (int or None)
+        The place of the step before each: if a system comes again after others, its own last one; None for the first.
     since : dict of str to tuple of (Pair or None)
         By measure, each step against the one before; None for the first, and where they cannot be compared.
     to_reference : dict of str to tuple of (Pair or None)
@@ -129,11 +131,17 @@ class History(Plottable, Shown):
     steps: tuple[Step, ...]
     measures: tuple[str, ...]
     query_ids: TextArray
+    before: tuple[int | None, ...]
     since: dict[str, tuple[Pair | None, ...]]
     to_reference: dict[str, tuple[Pair | None, ...]]
     reference: int | None
     design: Design
     notes: tuple[str, ...] = ()
+
+    @property
+    def take_turns(self) -> bool:
+        """Whether there are several systems, each with steps of its own."""
+        return self.before.count(None) > 1
 
     def __repr__(self) -> str:
         return f"<History of {counted(len(self.steps), 'evaluation')} by {', '.join(self.measures)}>"
@@ -142,7 +150,7 @@ class History(Plottable, Shown):
         """Return a row for each step and measure, in order of time.
 
         Columns: time, label, commit, name, measure, mean, low, high, tie_min, tie_max, n_queries, difference,
-        difference_low, difference_high, p_adjusted and significant against the step before, the same behind
+        difference_low, difference_high, n_shared, p_adjusted and significant against the step before, the same behind
         ``reference_``, comparable, and what changed in the judgments.
         """
         return frame_of(self.rows())
@@ -165,7 +173,7 @@ class History(Plottable, Shown):
         ]
 
     def queries(self, n: int = 5) -> pl.DataFrame:
-        """Return the queries that fell and rose most at the last step, by measure; none of a single evaluation.
+        """Return the queries that fell and rose most at the last step, by measure; none without a step before it.
 
         Parameters
         ----------
@@ -177,12 +185,11 @@ class History(Plottable, Shown):
         polars.DataFrame
             measure, kind ("fell" or "rose"), query_id, difference, value.
         """
-        n, last = as_count("n", n), self.steps[-2:]
+        n, place = as_count("n", n), self.before[-1]
+        both = [] if place is None else [self.steps[place], self.steps[-1]]
         rows = []
-        for measure in self.measures:
-            before, values = (
-                aligned(one.values[measure], one.query_ids, self.query_ids) for one in (last[0], last[-1])
-            )
+        for measure in self.measures if both else ():
+            before, values = (aligned(one.values[measure], one.query_ids, self.query_ids) for one in both)
             apart = values - before
             order = np.argsort(np.nan_to_num(apart), kind="stable")
             for kind, sign, places in (("fell", -1, order[:n]), ("rose", 1, order[::-1][:n])):
@@ -202,10 +209,10 @@ class History(Plottable, Shown):
 
 
 def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
-    ends = {"difference_low": "low", "difference_high": "high"}
+    others = {"difference_low": "low", "difference_high": "high", "n_shared": "n_queries"}
     return {
-        f"{prefix}{name}": None if pair is None else getattr(pair, ends.get(name, name))
-        for name in ("difference", *ends, "p_adjusted", "significant")
+        f"{prefix}{name}": None if pair is None else getattr(pair, others.get(name, name))
+        for name in ("difference", *others, "p_adjusted", "significant")
     }
 
 
@@ -231,7 +238,7 @@ def history(
     n_resamples: int = 10_000,
     rng: int = 0,
 ) -> History:
-    """Put saved evaluations in order of time, and say what changed at each step.
+    """Put saved evaluations in order of time, and say what changed at each step: over the queries that its two share.
 
     Parameters
     ----------
@@ -256,7 +263,7 @@ def history(
     Raises
     ------
     DataError
-        There is no saved evaluation, they share no measure, or their conventions differ.
+        There is no saved evaluation; or none, or not the reference, has the conventions and a measure of the last one.
 
     Examples
     --------
@@ -278,15 +285,16 @@ def history(
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
         found = sorted(beside.map(lambda file: _step(file, given[file], now), given), key=lambda one: one.origin.time)
     _tell_times(found, notes)
-    measures = _shared_measures(found, notes)
+    found, measures = _alike(found, known, notes)
     steps = _reconciled(found, [given[one.file] for one in found], judgments, notes)
-    measures = tuple(one for one in measures if one in steps[0].means)
+    measures = [one for one in measures if one in steps[0].means]
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
-    since = _compared(steps, measures, ids, [(n, n - 1) for n in range(1, len(steps))], design)
-    others = [] if at is None else [(n, at) for n in range(len(steps)) if n != at]
-    to_reference = _compared(steps, measures, ids, others, design) if others else {}
-    return History(steps, measures, ids, since, to_reference, at, design, tuple(notes))
+    before = _before(steps)
+    since = _compared(steps, measures, ids, before, design)
+    to_it = [None if n == at else at for n in range(len(steps))]
+    to_reference = _compared(steps, measures, ids, to_it, design) if any(one is not None for one in to_it) else {}
+    return History(steps, tuple(measures), ids, before, since, to_reference, at, design, tuple(notes))
 
 
 def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - paths or evaluations
@@ -325,6 +333,16 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
     )
 
 
+def _before(steps: Sequence[Step]) -> tuple[int | None, ...]:
+    """Return the place of the step before each: of its system's last one, if a system comes again after others."""
+    names = [one.name for one in steps]
+    is_one = len(set(names)) == len([*groupby(names)])
+    return tuple(
+        next((place for place in reversed(range(n)) if is_one or names[place] == name), None)
+        for n, name in enumerate(names)
+    )
+
+
 def _tell_times(steps: Sequence[Step], notes: list[str]) -> None:
     """Note evaluations without a time, and of one time."""
     by_time = collected((one.origin.time, one.file) for one in steps)
@@ -334,17 +352,25 @@ def _tell_times(steps: Sequence[Step], notes: list[str]) -> None:
         notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
 
 
-def _shared_measures(steps: Sequence[Step], notes: list[str]) -> tuple[str, ...]:
-    """Return the measures that all have; raise if there are none, or conventions differ."""
-    first, *others = steps
+def _alike(steps: Sequence[Step], reference: str | None, notes: list[str]) -> tuple[list[Step], list[str]]:
+    """Return the steps that can be compared with the last, and the measures that all of these have."""
+    last, *earlier = reversed(steps)
     is_any = any(one.unanswerable for one in steps)
-    for one in others:
-        check_conventions((first.name, one.name), (first.conventions, one.conventions), is_any=is_any)
-    shared = shared_measures([(one.name, list(one.means)) for one in steps])
-    left = dict.fromkeys(name for one in steps for name in one.means if name not in shared)
-    if left:
+    alike, shared, errors = [last], list(last.means), dict[str | None, DataError]()
+    for one in earlier:
+        try:
+            check_conventions((one.name, last.name), (one.conventions, last.conventions), is_any=is_any)
+            shared = shared_measures([(last.name, shared), (one.name, list(one.means))])
+        except DataError as error:
+            errors[one.file] = error
+        else:
+            alike.insert(0, one)
+    if reference in errors or len(errors) == len(earlier) > 0:
+        raise errors.get(reference) or errors[earlier[0].file]
+    notes += [f"{file} left out: {error}" for file, error in errors.items()]
+    if left := dict.fromkeys(name for one in alike for name in one.means if name not in shared):
         notes.append(f"not in all evaluations, and left out: {', '.join(left)}")
-    return tuple(shared)
+    return alike, shared
 
 
 def _reconciled(
@@ -354,12 +380,14 @@ def _reconciled(
     if len({one.qrels_hash for one in steps}) == 1:
         return tuple(steps)
     read = [opened(one) for one in sources]
-    told = ["", *(_told(old, new) for old, new in pairwise(read))]
-    steps = [replace(step, changed=text) for step, text in zip(steps, told, strict=True)]
+    steps = [
+        step if place is None else replace(step, changed=_told(read[place], new))
+        for step, place, new in zip(steps, _before(steps), read, strict=True)
+    ]
     called = [one.origin.label or one.name for one in steps]
     names = [name if called.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(called, start=1)]
     try:
-        found, how = reconciled(dict(zip(names, read, strict=True)), judgments)
+        found, how = reconciled(dict(zip(names, read, strict=True)), judgments, are_pairs=True)
     except DataError as error:
         if judgments is not None:
             raise
@@ -381,13 +409,17 @@ def _told(old: Evaluation, new: Evaluation) -> str:
 
 
 def _compared(
-    steps: Sequence[Step], measures: Sequence[str], ids: TextArray, places: Sequence[tuple[int, int]], design: Design
+    steps: Sequence[Step], measures: Sequence[str], ids: TextArray, others: Sequence[int | None], design: Design
 ) -> dict[str, tuple[Pair | None, ...]]:
-    """Return a pair for each step, by measure; None where it is compared with nothing, or cannot be."""
+    """Return a pair of each step and its other, by measure; None where it has none, or they cannot be compared."""
     can_be = [
         (one, other)
-        for one, other in places
-        if (steps[one].is_comparable and steps[other].is_comparable) or steps[one].qrels_hash == steps[other].qrels_hash
+        for one, other in enumerate(others)
+        if other is not None
+        and (
+            (steps[one].is_comparable and steps[other].is_comparable)
+            or steps[one].qrels_hash == steps[other].qrels_hash
+        )
     ]
     found = {}
     for measure in measures:

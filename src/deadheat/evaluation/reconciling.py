@@ -247,8 +247,8 @@ class Reconciled:
         New queries that an earlier ranking lacks, as nobody asked them then: they are left out.
     left_out : tuple of str
         Measures that cannot be known of an earlier ranking, or depend on the judgments of other queries.
-    n_queries : int
-        Queries that are compared.
+    n_queries : int or None
+        Queries that are compared; None if each pair has its own.
     """
 
     way: str
@@ -257,20 +257,22 @@ class Reconciled:
     changes: Mapping[str, Changes]
     not_asked: tuple[str, ...]
     left_out: tuple[str, ...]
-    n_queries: int
+    n_queries: int | None
 
     def told(self) -> list[str]:
         """Return what differs and what was done, in a few words each."""
         named = len(self.changes) > 1
         done = f"{', '.join(self.rescored)} scored again under those of {self.reference}, and"
         how = "only those with equal judgments:" if self.way == "shared" else done
+        n = counted(self.n_queries or 0, "query", "queries")
+        compared = f"{n} compared" if self.n_queries else "each pair compared on the queries that both were asked"
         lacking = {
             "which the earlier ranking was not asked": three(self.not_asked),
             "for which too little was kept": ", ".join(self.left_out),
         }
         return [
             *(f"{name}: {one}" if named else str(one) for name, one in self.changes.items()),
-            f"{how} {counted(self.n_queries, 'query', 'queries')} compared",
+            f"{how} {compared}",
             *(f"not compared: {names}, {why}" for why, names in lacking.items() if names),
         ]
 
@@ -284,7 +286,7 @@ class Reconciled:
 
 
 def reconciled(
-    evaluations: Mapping[str, Evaluation], judgments: str | None = None
+    evaluations: Mapping[str, Evaluation], judgments: str | None = None, *, are_pairs: bool = False
 ) -> tuple[dict[str, Evaluation], Reconciled | None]:
     """Return evaluations that can be compared, and how they were brought together if their judgments differ.
 
@@ -294,6 +296,8 @@ def reconciled(
         By names for messages; several may be of the same judgments.
     judgments : {"rescore", "shared", "strict"}, optional
         By default "rescore" if the rankings of all earlier ones were kept, else "strict".
+    are_pairs : bool, default False
+        Whether two at a time are compared: each keeps all queries that it was asked, not those alone that all were.
 
     Raises
     ------
@@ -312,7 +316,7 @@ def reconciled(
         raise _differ(evaluations, way)
     bring = _share if way == "shared" else _rescore
     found, differing, left_out, not_asked = bring(evaluations, reference, others)
-    lost = np.array([*not_asked], object)
+    every = set[str]() if are_pairs else set[str]().union(*not_asked.values())
     for name, one in found.items():
         kept = [scores for scores in one if scores.measure not in left_out]
         if not kept:
@@ -321,15 +325,16 @@ def reconciled(
                 " and no other measure was evaluated"
             )
         own = Evaluation(kept, **one.parts())
-        found[name] = own.select(~members(own.query_ids, lost)) if not_asked else own
+        lost = every | not_asked.get(name, set())
+        found[name] = own.select(~members(own.query_ids, np.array([*lost], object))) if lost else own
     return found, Reconciled(
         "shared" if way == "shared" else "rescore",
         reference,
         () if way == "shared" else tuple(others),
         differing,
-        tuple(sorted(not_asked)),
+        tuple(sorted(every)),
         tuple(measure.label for measure in left_out),
-        max(len(one.query_ids) for one in found.values()),
+        None if are_pairs and way != "shared" else max(len(one.query_ids) for one in found.values()),
     )
 
 
@@ -400,7 +405,7 @@ def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "
     )
 
 
-Brought: TypeAlias = tuple[dict[str, Evaluation], dict[str, Changes], dict[Measure, None], set[str]]
+Brought: TypeAlias = tuple[dict[str, Evaluation], dict[str, Changes], dict[Measure, None], dict[str, set[str]]]
 
 
 def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Brought:
@@ -408,7 +413,8 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
     newest = evaluations[reference].qrels
     if newest is None:
         raise _differ(evaluations, None, f"{reference} was saved without its judgments; ")
-    found, differing, left_out, not_asked = dict(evaluations), dict[str, Changes](), dict[Measure, None](), set[str]()
+    found, differing, left_out = dict(evaluations), dict[str, Changes](), dict[Measure, None]()
+    not_asked = dict[str, set[str]]()
     for name, one in others.items():
         if one.qrels is not None:
             differing[name] = changes(one.qrels, newest)
@@ -421,7 +427,7 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
             evaluations[reference],
         )
         known = one.query_ids.tolist() if one.qrels is None else [*differing[name].same, *differing[name].changed]
-        not_asked |= {*again.missing_queries}.difference(known)
+        not_asked[name] = {*again.missing_queries}.difference(known)
         left_out |= {measure: None for measure in one.measures if measure.label in unknown}
     return found, differing, left_out, not_asked
 
@@ -443,7 +449,7 @@ def _share(evaluations: Mapping[str, Evaluation], reference: str, others: Mappin
     top = max(one.placements.max_relevance for one in found.values())
     lower = [one for one in found.values() if one.placements.max_relevance < top]
     depending = (measure for one in lower for measure in one.measures if _depends_on_top(one, measure, top))
-    return found, differing, dict.fromkeys(depending), set()
+    return found, differing, dict.fromkeys(depending), {}
 
 
 def _depends_on_top(evaluation: Evaluation, measure: Measure, top: float) -> bool:

@@ -17,9 +17,7 @@ from deadheat.evaluation.scores import intervals
 from deadheat.figures.base import (
     BAND,
     BLACK,
-    BLUE,
     GREY,
-    SKY,
     Record,
     Systems,
     better,
@@ -435,7 +433,8 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
     Returns
     -------
     altair.LayerChart
-        A rule marks each step at which judgments changed; hollow points are under other judgments than the last.
+        A line for each system that takes turns with others. A dashed rule marks each step at which judgments changed;
+        hollow points are under other judgments than the last.
 
     Raises
     ------
@@ -454,31 +453,40 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
     if len(found.steps) < 2:
         raise FigureError("a history of one evaluation has no line")
     of = name_among(found.measures, measure)
+    own = [row for row in found.rows() if row["measure"] == of]
+    called = [row["label"] for row in own]
+    if len(set(called)) < len(called):
+        called = [row["time"][:10] for row in own]
     rows = [
         {
-            "step": n,
+            "step": label,
+            "system": row["name"] if found.take_turns else "",
             "when": " ".join(filter(None, (row["time"][:10], row["label"]))),
             "value": row["mean"],
             "changed": row["changed"],
             "comparable": row["comparable"],
-            **{name: None if np.isnan(row[name]) else row[name] for name in ("low", "high", "tie_min", "tie_max")},
+            **{name: row[name] for name in ("low", "high", "tie_min", "tie_max")},
         }
-        for n, row in enumerate(row for row in found.rows() if row["measure"] == of)
+        for label, row in zip(labels(called), own, strict=True)
     ]
-    base = alt.Chart().encode(alt.X("step:Q", title="evaluation, in order of time", axis=alt.Axis(tickMinStep=1)))
+    x = alt.X("step:N", sort=None, title="evaluation, in order of time", axis=alt.Axis(labelAngle=0, labelOverlap=True))
+    every = alt.Chart().encode(x)
+    base = every.encode(color=series("system", [*dict.fromkeys(row["system"] for row in rows)])[0])
     y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
     layers = [
-        base.mark_area(color=SKY, opacity=0.25).encode(alt.Y("low:Q"), alt.Y2("high")),
-        base.mark_area(color=BAND, opacity=0.75).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
-        base.mark_rule(color=GREY, strokeDash=[3, 3]).transform_filter("datum.changed != ''"),
-        base.mark_line(color=BLUE, strokeWidth=1.8).encode(y),
-        base.mark_point(color=BLUE, size=42, opacity=1).encode(
-            y,
-            fill=alt.condition("datum.comparable", alt.value(BLUE), alt.value("white")),
-            tooltip=tips("when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N"),
+        base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+        base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(alt.Y("low:Q"), alt.Y2("high")),
+        every.mark_rule(color=GREY, strokeDash=[3, 3]).transform_filter("datum.changed != ''"),
+        base.mark_line(strokeWidth=1.8).encode(y),
+        base.mark_point(filled=True, size=42, opacity=1).encode(
+            y, tooltip=tips("when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N")
         ),
+        every.mark_point(filled=True, size=14, opacity=1, color="white")
+        .encode(y)
+        .transform_filter("!datum.comparable"),
     ]
     pair, last = found.since[of][-1], found.steps[-1].means[of]["mean"]
+    whose = f" of {found.steps[-1].name}" if found.take_turns else ""
     moved = (
         "is not comparable with the step before"
         if pair is None
@@ -488,6 +496,6 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
         layers,
         rows,
         height=240,
-        title=f"{of} is {number(last)} and {moved} ({n_queries(found.steps[-1].means[of]['n_queries'])})",
-        notes=["blue band: interval over queries; orange: range over tie orders; dashed rule: judgments changed."],
+        title=f"{of}{whose} is {number(last)} and {moved} ({n_queries(found.steps[-1].means[of]['n_queries'])})",
+        notes=["line: interval over queries; band: range over tie orders; dashed rule: judgments changed."],
     )

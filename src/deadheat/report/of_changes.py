@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from deadheat.comparison.history import History
-from deadheat.comparison.pairs import LEAST_P, Pair
-from deadheat.errors import collected, counted
+from deadheat.comparison.pairs import LEAST_P
+from deadheat.errors import NOISE, collected, counted, rounded
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates.notation import Check, GateResult
@@ -60,7 +60,7 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
     for_people : bool, default True
         Whether each measure has a table of its own; else one has all.
     """
-    fell = found.queries(MOST).to_dicts() if len(found.steps) > 1 else []
+    fell = found.queries(MOST).to_dicts()
     columns = (Column("difference", "difference"), Column("value", "now"))
     labels, title = (MEASURE, Column("kind", ""), QUERY), "Queries of the last step"
     moved = [tabulate("queries", labels, columns, fell, title=title, has_blocks=True)] if fell else []
@@ -73,34 +73,43 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
 
 
 def _told(found: History) -> tuple[str, str]:
-    """Return what the last step did: by the first measure in few words, then how sure that is, and the others."""
+    """Return what the last step did: by the first measure in few words, then how sure that is, and the others.
+
+    Of systems that take turns, the last step of each.
+    """
     if len(found.steps) < 2:
         return "One evaluation: there is nothing to compare it with.", ""
-    last = found.steps[-1].means
-    (headline, sure), *others = (_moved(one, last[one]["mean"], found.since[one][-1]) for one in found.measures)
+    last, *earlier = (n for n in reversed(range(len(found.steps))) if n not in found.before)
+    asked = [*((one, last) for one in found.measures), *((found.measures[0], n) for n in earlier)]
+    (headline, sure), *others = (_moved(found, one, n) for one, n in asked)
     more = [f"{sure[0].upper()}{sure[1:]}."] if sure else []
     more += [f"{what} ({how})." if how else f"{what}." for what, how in others]
     return f"{headline}.", " ".join(more)
 
 
-def _moved(measure: str, mean: float, pair: Pair | None) -> tuple[str, str]:
-    """Return what the last step did to a mean, and how sure that is."""
+def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
+    """Return what a step did to a mean, and how sure that is."""
+    step, pair = found.steps[place], found.since[measure][place]
+    mean, of = step.means[measure]["mean"], f"{measure} of {step.name}" if found.take_turns else measure
     if math.isnan(mean):
-        return f"{measure} has no value", ""
+        return f"{of} has no value", ""
     if pair is None:
-        return f"{measure} is {mean:.4f}, under other judgments than before", ""
+        why = "the first of its system" if found.before[place] is None else "under other judgments than before"
+        return f"{of} is {mean:.4f}, {why}", ""
     n = counted(pair.n_queries, "query", "queries")
-    if not pair.difference:
-        return f"{measure} is as before, {mean:.4f}", n
-    what = f"{'rose' if pair.difference > 0 else 'fell'} by {abs(pair.difference):.4f}{unit_of(measure)} to {mean:.4f}"
+    if abs(pair.difference) <= NOISE:
+        return f"{of} is as before, {mean:.4f}", n
+    size = f"{rounded(abs(pair.difference), 4)}{unit_of(measure)}"
+    what = f"{'rose' if pair.difference > 0 else 'fell'} by {size} to {mean:.4f}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
     p = f"{pair.p_adjusted:.4f}" if pair.p_adjusted >= LEAST_P else f"< {LEAST_P:g}"
-    return f"{measure} {what}, {sure}", f"adjusted p {p}, {n}"
+    return f"{of} {what}, {sure}", f"adjusted p {p}, {n}"
 
 
 def _table(found: History, measure: str) -> Table:
     """Return a row for each step by one measure."""
-    several = len({(step.origin.label, step.origin.commit) for step in found.steps}) < len(found.steps)
+    called = {(step.origin.label, step.origin.commit) for step in found.steps}
+    several = found.take_turns or len(called) < len(found.steps)
     minutes = {(step.name, step.origin.label, step.origin.commit, step.origin.time[:MINUTE]) for step in found.steps}
     shown = MINUTE if len(minutes) == len(found.steps) else SECOND
     rows = [
@@ -111,7 +120,7 @@ def _table(found: History, measure: str) -> Table:
             "p": p_value(row["p_adjusted"], is_significant=bool(row["significant"])),
             "when": row["time"].replace("T", " ")[:shown],
             "what": " ".join(
-                dict.fromkeys(filter(None, (row["label"], row["commit"][:COMMIT], row["name"] if several else "")))
+                dict.fromkeys(filter(None, (row["name"] if several else "", row["label"], row["commit"][:COMMIT])))
             ),
             "judged": ("" if row["comparable"] else "# ") + row["changed"],
         }
@@ -119,12 +128,17 @@ def _table(found: History, measure: str) -> Table:
         if row["measure"] == measure
     ]
     columns = [
-        Column("n_queries", "queries", spare=3),
+        Column("n_queries", "queries"),
         Column("mean", "mean"),
         Column("ci", "interval", spare=2),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4),
         Column("difference", "step"),
         Column("p", "p adj"),
+        *(
+            [Column("n_shared", "in both")]
+            if any(row["n_shared"] not in {None, row["n_queries"]} for row in rows)
+            else []
+        ),
         *(
             [Column("reference", "to reference", lambda row: row["reference_difference"], spare=1)]
             if found.to_reference
@@ -132,14 +146,17 @@ def _table(found: History, measure: str) -> Table:
         ),
         *([Column("judged", "judgments", spare=1)] if any(row["judged"] for row in rows) else []),
     ]
-    return tabulate(f"history_{measure}", (Column("what", ""), Column("when", "time")), columns, rows, title=measure)
+    return tabulate(
+        f"history_{measure}", (Column("what", ""), Column("when", "time")), columns, rows, title=measure, main=1
+    )
 
 
 def _facts(found: History) -> list[Fact]:
     names = dict.fromkeys(step.name for step in found.steps)
     reference = () if found.reference is None else (found.steps[found.reference].file,)
     n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
-    how = f"{found.design.test}, each step against the one before; corrected by Holm over {counted(n_tests, 'step')}"
+    before = "the one before of the same system" if found.take_turns else "the one before"
+    how = f"{found.design.test}, each step against {before}; corrected by Holm over {counted(n_tests, 'step')}"
     return [
         Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
         *(Fact("reference", file, "reference", file) for file in reference),
