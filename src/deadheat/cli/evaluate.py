@@ -240,9 +240,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
-    if options["save"] is None:
+    targets = []
+    if options["save"]:
+        targets = save_paths(options["save"], [*named, *options["repeats"]], files_read(), options["output"])
+    else:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
-    targets = save_paths(options["save"], [*named, *options["repeats"]], files_read(), options["output"])
     inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)

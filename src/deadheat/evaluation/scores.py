@@ -619,7 +619,7 @@ class Scores(InNotebooks):
     def _mean(self, values: FloatArray, kept: BoolArray | None = None) -> float:
         kept = ~np.isnan(values) if kept is None else kept
         mean = weighting.mean(values[kept], None if self.weights is None else self.weights[kept])
-        return float(self.measure.level_of(mean))
+        return math.exp(mean) if self.measure.geometric else mean
 
 
 def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interval]:

@@ -100,7 +100,8 @@ def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
 
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
-    return cell_of(scores.measure, scores.reported(of_ties))
+    value = scores.reported(of_ties)
+    return count_cell(value) if scores.measure.total else value
 
 
 def cell_of(measure: Measure, value: float) -> Cell:
@@ -571,7 +572,7 @@ def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
             "counts",
             f"{', '.join(counts)}: totals over the queries, all else means" if len(counts) < len(measures) else "",
         )
-    yield from tell_geometric([one.label for one in measures])
+    yield from tell_geometric([one.label for one in measures if one.geometric])
 
 
 def tell_geometric(measures: Iterable[str]) -> Iterator[Fact]:
