@@ -240,11 +240,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
-    targets = []
-    if options["save"]:
-        targets = save_paths(options["save"], [*named, *options["repeats"]], files_read(), options["output"])
-    else:
+    if (folder := options["save"]) is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
+    targets = save_paths(folder, [*named, *options["repeats"]], files_read(), options["output"]) if folder else []
     inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
