@@ -355,3 +355,13 @@ def test_latex_of_several_runs_has_a_row_a_system(folder: Path) -> None:
     caption = latex[latex.index("caption") :]
     assert "the best of each measure is bold. Of FRP" in caption
     assert "qrels.txt" not in caption
+
+
+def test_latex_of_many_runs_with_intervals_has_a_row_a_run(folder: Path) -> None:
+    """Beside each other the columns of three runs are wider than a page."""
+    runs = ["bm25.run", "second.run", "third.run"]
+    for name in runs[1:]:
+        (folder / name).write_text((folder / "bm25.run").read_text())
+    latex = ok("evaluate", "qrels.txt", *runs, "-m", "RR", "-m", "AP", "--ci", "--format", "latex")
+    rows = [line.split(" & ")[:2] for line in latex.splitlines() if line.startswith(("RR", "AP"))]
+    assert rows == [[measure, name] for measure in ("RR", "AP") for name in ("bm25", "second", "third")]

@@ -59,6 +59,7 @@ def test_what_is_missing_is_said(table: Path) -> None:
     table.write_text("\n".join(line for line in lines if not line.startswith("b,bad")) + "\n", encoding="utf-8")
     shown = " ".join(ok("leaderboard", table).split())
     assert "1 model without all tasks, not ranked: bad" in shown
+    assert "1 model without all tasks, not ranked: bad" in " ".join(ok("leaderboard", table, "--compact").split())
     assert "anything from 0 to 1" in " ".join(ok("leaderboard", table, "--missing", "bounds").split())
     assert "bad" in ok("leaderboard", table, "--missing", "drop-task")
 

@@ -11,7 +11,9 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.errors import DataError
+from deadheat.report.model import format_cell
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.of_judgments import report_orders
 from deadheat.report.text import as_text
 
 if TYPE_CHECKING:
@@ -149,5 +151,17 @@ def test_significant_under_one_rule_only() -> None:
     for width in (40, 80):
         text = as_text(report_comparison(comparison, qrels="q.txt"), width=width).plain
         table = text.partition("Significant under one tie rule only\n")[2]
-        assert "p adj" in table
+        shown = next(line for line in table.splitlines() if line.startswith("RR")).split()
+        assert "0.0005*" in shown  # significant by this rule
+        assert (format_cell(row["doc_id_p_adjusted"]) in shown) == (width == 80)
         assert max(map(len, text.split("\n"))) <= width
+
+
+def test_what_is_explained_is_shown_at_80_columns() -> None:
+    """Names without a place for a break are wider than the last column has to be: other columns are left out."""
+    names = {name: f"long4name4of4a4system4{name}" for name in RUNS}
+    found = dh.compare(QRELS, {names[name]: run for name, run in RUNS.items()}, "RR").orders()
+    shown = as_text(report_orders(found), width=80).plain
+    heading = shown.split("\n")[1].split()
+    assert heading[-3:] == ["by", "ties", "swapped"]
+    assert max(map(len, shown.split("\n"))) <= 80

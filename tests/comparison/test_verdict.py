@@ -364,7 +364,7 @@ def test_the_headline_of_strata_counts_those_where_more_than_chance_is_shown() -
     said = headline_of_strata({"a": better, "b": same, "c": behind}, what)
     assert said == "By nDCG@10, new leads in 2 of 3 strata of kind, by more than chance in 1."
     said = headline_of_strata({"a": same, "b": behind}, what)
-    assert said == "No clear winner: no lead by nDCG@10 in 2 strata of kind is more than chance."
+    assert said == "No lead by nDCG@10 within any of 2 strata of kind is more than chance."
 
 
 WITHIN = Within(margin=0.01, p_no_worse=0.004, no_worse=True, p_equivalent=0.6, equivalent=False)
@@ -550,6 +550,8 @@ def test_strata_are_counted() -> None:
         " rival with a"
         " probability of 5% or more in easy (new / old: 12%)."
     )
+    crossed = judge_strata({"easy": judged(pair(low=-0.01))}, ("stratum", "strata"))
+    assert "new is better than old in easy (+0.1000, p = 0.0020, n = 50; its interval has 0)." in crossed[1]
     nobody = {"one": judged(pair(**NOT_SHOWN)), "two": judged(pair(**NOT_SHOWN))}
     assert judge_strata(nobody, ("stratum of a and b", "strata of a and b")) == (
         "By nDCG@10, of 2 strata of a and b, new leads in all 2 (one, two).",

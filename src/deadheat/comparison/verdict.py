@@ -39,7 +39,7 @@ HEADLINES = {
     "equivalent": "No clear winner: {system} and {baseline} are equivalent within {margin:g} {measure}{unit}.",
     "no worse": "No clear winner, but {system} is no worse than {baseline} within {margin:g} {measure}{unit}.",
     "strata": "By {measure}, {leader} leads in {n_led} of {strata}, by more than chance in {n_shown}.",
-    "open strata": "No clear winner: no lead by {measure} in {strata} is more than chance.",
+    "open strata": "No lead by {measure} within any of {strata} is more than chance.",
 }
 OF_MARGIN = ("not shown", "same mean")  # outcomes of which a margin says more
 
@@ -687,7 +687,7 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
     )
     shown = [
         f"{one.leader} is better than {one.runner_up} in {stratum} ({signed(one.difference)}{unit_of(measure)},"
-        f" p {probability(one.p_adjusted)}, n = {one.n_queries:,})"
+        f" p {probability(one.p_adjusted)}, n = {one.n_queries:,}{'; its interval has 0' * (one.low <= 0 <= one.high)})"
         for stratum, one in verdicts.items()
         if one.is_better
     ]

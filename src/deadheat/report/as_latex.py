@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from deadheat.errors import on_terminal, printable
-from deadheat.report.model import Cell, NumberCell, Report, ReportFormat, Table, format_cell, register
+from deadheat.report.model import (
+    MOST_SIDE_BY_SIDE,
+    Cell,
+    NumberCell,
+    Report,
+    ReportFormat,
+    Table,
+    format_cell,
+    register,
+)
 
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -52,7 +61,10 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
     """
     said = (*(text for text, _ in report.above), *(fact.sentence for fact in report.shown))
     facts = [f"% {on_terminal(text)}" for text in said]  # each is one line
-    tables = [_float(table.for_people(), digits) for table in report.tables]
+    tables = [
+        _float((table if len(table.groups) <= MOST_SIDE_BY_SIDE else table.with_groups_as_rows()).for_people(), digits)
+        for table in report.tables
+    ]
     return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
 
 

@@ -329,12 +329,17 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
         for row in part.significant_by_one_rule().iter_rows(named=True)
     ]
     columns = (
-        # that p says it too, where a screen is narrow
-        Column("rule", "with ties", lambda row: BY_DOC_ID if row["rule"] == "doc_id" else row["rule"], spare=1),
-        Column("difference", "difference", spare=2),
-        Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"])),
-        Column("doc_id_difference", BY_DOC_ID, spare=4),
-        Column("doc_id_p_adjusted", "p adj", lambda row: p_value(row["doc_id_p_adjusted"]), spare=3),
+        # the star says it too, where a screen is narrow
+        Column("rule", "with ties", lambda row: BY_DOC_ID if row["rule"] == "doc_id" else row["rule"], spare=3),
+        Column("difference", "difference", spare=1),
+        Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"], is_significant=row["rule"] != "doc_id")),
+        Column("doc_id_difference", BY_DOC_ID, spare=2),
+        Column(
+            "doc_id_p_adjusted",
+            f"p adj {BY_DOC_ID}",
+            lambda row: p_value(row["doc_id_p_adjusted"], is_significant=row["rule"] == "doc_id"),
+            spare=-1,
+        ),
     )
     title = "Significant under one tie rule only"
     return tabulate("one_tie_rule", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows, title=title)

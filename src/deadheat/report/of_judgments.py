@@ -439,21 +439,21 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> list[Fact]:
 def list_orders(found: SystemOrders) -> Table:
     """Return a row for each two orders."""
     columns = (
-        Column("n_systems", "systems", spare=3),
+        Column("n_systems", "systems", spare=4),
         Column("tau_b", "tau_b"),
         Column("tau_ap", "tau_ap"),
-        Column("rbo", "rbo", spare=1),
-        Column("tie_tau", "by ties", spare=2),
-        Column("ties", "range", lambda one: _over_ties(one, "tie_tau"), ("tie_tau_low", "tie_tau_high"), spare=2),
-        Column("tie_tau_ap", "tau_ap by ties", spare=3),
+        Column("rbo", "rbo", spare=2),
+        Column("tie_tau", "by ties", spare=1),
+        Column("ties", "range", lambda one: _over_ties(one, "tie_tau"), ("tie_tau_low", "tie_tau_high"), spare=3),
+        Column("tie_tau_ap", "tau_ap by ties", spare=4),
         Column(
             "ties_ap",
             "range",
             lambda one: _over_ties(one, "tie_tau_ap"),
             ("tie_tau_ap_low", "tie_tau_ap_high"),
-            spare=3,
+            spare=4,
         ),
-        Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=4),
+        Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=1),
     )
     return tabulate(
         "orders",

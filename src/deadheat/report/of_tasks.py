@@ -96,7 +96,7 @@ def _compact(found: Leaderboard) -> Report:
         caption=_caption(found),
         main=-1,
     )
-    return Report((table,), (), opening=headline(found))
+    return Report((table,), tuple(fact for fact in _facts(found) if fact.is_note), opening=headline(found))
 
 
 def letter(tier: int | None) -> str:

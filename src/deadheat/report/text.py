@@ -86,11 +86,10 @@ class Grid:
             )
             for (line,) in self.rows
         ]
-        found = list(self.widths)
+        found, n_labels = list(self.widths), len(self.table.labels)
         for n, width in widths.items():
-            found[n] = max(
-                width if n < len(self.table.labels) else 0, *(cell_len(line[n]) for row in rows for line in row)
-            )
+            least = width if n < n_labels else max(map(cell_len, self.headings[n - n_labels]))
+            found[n] = max([least, *(cell_len(line[n]) for row in rows for line in row)])
         return replace(self, rows=rows, widths=found)
 
     @staticmethod
@@ -170,7 +169,7 @@ def _least(grid: Grid, width: int) -> int:
     is_last_resort = all(column.spare <= 0 for column in grid.table.columns)
     least = _with_narrow_labels(grid, width) if is_last_resort else grid
     # the words of a last column are broken before any is left out
-    return least.width - (max(0, least.widths[-1] - NARROWEST) if least.ends_in_words else 0)
+    return (least.broken({len(least.widths) - 1: NARROWEST}) if least.ends_in_words else least).width
 
 
 def _ways(table: Table) -> Iterator[Table]:
