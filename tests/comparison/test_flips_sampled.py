@@ -2,8 +2,10 @@
 
 import importlib.util
 import math
+from itertools import combinations
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -331,3 +333,18 @@ def test_of_very_many_documents_the_leading_systems_have_their_orders_drawn(monk
     assert {one.flip_method for place, one in found.items() if place != leading} == {"normal"}
     against = {one.system: one.flip_method for one in dh.compare(qrels, runs, "AP", baseline=last).pairs}
     assert against == {first: "exact", second: "exact", third: "normal"}
+
+
+def test_a_missing_value_leads_by_no_measure_of_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "LEADING", 2)
+    values = {
+        "gap": [3, np.nan, np.nan],
+        "last": [9, 9, 9],
+        "second": [2, 2, 2],
+        "first": [1, 1, 1],
+        "none": [np.nan] * 3,
+    }
+    sides: Any = {name: SimpleNamespace(values=np.array(own), measure=dh.FRP()) for name, own in values.items()}
+    places = [*combinations(values, 2)]
+    found = pairs._are_leading(sides, places)
+    assert [place for place, is_leading in zip(places, found, strict=True) if is_leading] == [("second", "first")]

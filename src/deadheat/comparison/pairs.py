@@ -596,9 +596,9 @@ def _refine(
 
 def _are_leading(sides: Mapping[K, Side], places: Sequence[tuple[K, K]]) -> BoolArray:
     """Tell which pairs are of two systems that lead by a measure, or of one of them and one of few baselines."""
-    means = {key: float(np.nan_to_num(side.values).mean()) for key, side in sides.items()}
-    measure = next(iter(sides.values())).measure
-    leading = set(sorted(means, key=means.__getitem__, reverse=measure.higher_is_better)[:LEADING])
+    of_some = {key: side for key, side in sides.items() if not np.isnan(side.values).all()}
+    means = {key: side.measure.sign * float(np.nanmean(side.values)) for key, side in of_some.items()}
+    leading = set(sorted(means, key=means.__getitem__, reverse=True)[:LEADING])
     baselines = {baseline for _, baseline in places}
     others = baselines if len(baselines) <= LEADING else leading
     return np.array([system in leading and baseline in others for system, baseline in places], np.bool_)
