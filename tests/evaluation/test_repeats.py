@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,6 +90,26 @@ def test_comparisons_carry_the_noise_of_repeats() -> None:
     assert listed.p_value == pytest.approx(pair.p_value)
     plain = dh.compare(QRELS, {"a": RUNS[0], "b": OTHERS[0]}, "nDCG@3").pairs[0]
     assert math.isnan(plain.rerun_probability)
+
+
+def test_sign_flips_of_systems_with_repeats_find_no_p_below_that_of_a_t_test_with_their_shared_noise() -> None:
+    """The p value of all sign flips by hand, and that of the t test; the report says that the larger one counts."""
+    mixed, best = [RUNS[0], RUNS[1], OTHERS[0]], run_of(20, 3.0)  # repeats of different skill
+    found = dh.compare(QRELS, {"mixed": dh.Repeats(mixed), "best": best}, "nDCG@3", correction="none")
+    (pair,) = found.pairs
+    repeats = np.column_stack([values_of(run) for run in mixed])
+    differences = values_of(best) - repeats.mean(axis=1)
+    flipped = np.array(list(product((-1, 1), repeat=len(differences)))) @ differences
+    by_flips = (np.abs(flipped) >= abs(differences.sum()) - 1e-12).mean()
+    error = float(stats.standard_errors(differences[:, None])[0])
+    by_t = shared_p_value(float(differences.mean()), error, len(differences) - 1, [shared_of(repeats)], "two-sided")
+    assert pair.p_value == pytest.approx(max(by_flips, by_t))
+    assert by_t > by_flips
+    told = " ".join(str(found).split())
+    assert "what all queries of one repeat share widens intervals, by Student's t over the repeats, and p is" in told
+    same = dh.compare(QRELS, {"one": dh.Repeats([RUNS[0]] * 3), "two": OTHERS[0]}, "nDCG@3")
+    assert "share" not in str(same).replace("0.0000 shared by", "")
+    assert "more than chance in all queries" not in str(same)
 
 
 def test_a_query_that_a_repeat_lacks_is_empty_or_left_out() -> None:

@@ -34,6 +34,14 @@ def test_what_rounding_leaves_of_equal_mean_squares_is_none() -> None:
     assert shared_of(values).variance == 0
 
 
+def test_equal_repeats_share_nothing() -> None:
+    """Exactly, also where the mean of equal numbers is rounded."""
+    values = np.repeat(np.random.default_rng(2).random((25, 1)) / 3, 3, axis=1)
+    found = variance_components(values, np.zeros(values.shape))
+    assert (found.shared, found.shared_p_value) == (0, 1)
+    assert shared_of(values) == Shared(0, 0, 2)
+
+
 def test_components_of_a_whole_design_are_those_of_two_way_anova() -> None:
     values = drawn(np.random.default_rng(1), 7, 4, 0.2)
     n, k, mean = 7, 4, values.mean()

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     Scaled = TypeVar("Scaled", Pair, Interval)
 
 T = TypeVar("T")
+WIDENED = (
+    "what all queries of one repeat share widens intervals, by Student's t over the repeats, and p is at least that of"
+    " a t test that counts it"
+)
 SHARED = 0.05  # p value below which repeats are said to differ as a whole
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 EXPLAINED = {
@@ -410,7 +414,8 @@ def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
         )
         below = [f"{name} ({', '.join(one.negative)})" for name, one in parts.items() if one.negative]
         negative = f"variance estimated below 0, shown as 0: {'; '.join(below)}"
-        told = (spread, together if alike else "", negative if below else "")
+        is_shared = any(one.shared > 0 for one in parts.values())
+        told = (spread, WIDENED if is_shared else "", together if alike else "", negative if below else "")
         yield from (note("repeats", text) for text in told)
 
 
@@ -470,7 +475,10 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
-    ends = f"the last score ties: {', '.join(told)}; if a run was cut there, documents with that score are missing"
+    ends = (
+        f"the last score ties at ranks that count: {', '.join(told)}; if a run was cut there, documents with that score"
+        " are missing"
+    )
     return [
         *tell_unshared(evaluations, evaluations[0].conventions.missing),
         *without_relevant(evaluations),

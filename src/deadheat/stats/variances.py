@@ -128,8 +128,11 @@ def _excess(square: float, other: float) -> float:
 
 
 def _mean_squares(values: FloatArray) -> tuple[float, float, FloatArray]:
-    """Return the mean squares of repeats and of what is left over, and the queries that have every repeat."""
-    whole = values[~np.isnan(values).any(axis=1)]
+    """Return the mean squares of repeats and of what is left over, and the queries that have every repeat.
+
+    Values are taken as distances from those of the first repeat: equal ones leave exactly 0.
+    """
+    whole = (values - values[:, :1])[~np.isnan(values).any(axis=1)]
     n, k = whole.shape
     if n < 2 or k < 2:
         return math.nan, math.nan, whole
