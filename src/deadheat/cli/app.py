@@ -263,8 +263,9 @@ def _buffer_stdout() -> None:
     stream = sys.stdout
     raw = getattr(stream, "buffer", None)  # missing in tests, and when stdout is None (closed)
     if isinstance(raw, io.RawIOBase):
-        buffer = io.BufferedWriter(raw)
-        sys.stdout = io.TextIOWrapper(buffer, stream.encoding, stream.errors, line_buffering=stream.isatty())
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw), stream.encoding, stream.errors, line_buffering=stream.isatty()
+        )
 
 
 def say(text: str) -> None:
@@ -465,8 +466,8 @@ class Command(click.Command):
 
     def __init__(self, *given: Any, examples: Sequence[str] = (), **own: Any) -> None:  # noqa: ANN401 - click's
         super().__init__(*given, **own)
-        text = "\n".join(examples).replace("\\\n", "\\\0")  # one may go on in the next line
-        self.examples = [one.split("\0") for one in text.split("\n")]
+        # one may go on in the next line
+        self.examples = [one.split("\0") for one in "\n".join(examples).replace("\\\n", "\\\0").split("\n")]
         self.params.append(
             click.Option(
                 [HELP_ALL],

@@ -106,8 +106,7 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
     parts = (text or "").replace(",", " ").split()
     allowed, of_quantiles = r"0?\.[0-9]{1,15}|1(\.0+)?", option.name == "quantiles"
     found = [float(part) for part in parts if re.fullmatch(allowed, part)]
-    is_wrong = len(found) < max(len(parts), 1) or not all(found) or (of_quantiles and 1.0 in found)
-    if text is not None and is_wrong:
+    if text is not None and (len(found) < max(len(parts), 1) or not all(found) or (of_quantiles and 1.0 in found)):
         what = "numbers between 0 and 1" if of_quantiles else "shares above 0 and up to 1"
         raise click.BadParameter(f"expected {what}, such as 0.25,0.5,{'0.75' if of_quantiles else '1'}; got {text!r}")
     return tuple(sorted({*found}) if of_quantiles else found)

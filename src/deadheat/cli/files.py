@@ -301,8 +301,7 @@ def _engine() -> FrameEngine:
         options = asked()
         context.meta["engine"] = open_engine(options["engine"], options["spark_master"], options["spark_conf"] or None)
         context.call_on_close(context.meta["engine"].close)
-    opened: FrameEngine = context.meta["engine"]
-    return opened
+    return cast("FrameEngine", context.meta["engine"])
 
 
 def _checked_engine() -> str | None:

@@ -89,8 +89,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         return
     if output.form == "csv" and per_query:
         output.table = "queries"
-    several = len(found.judges) > 1
-    drawn = [(f"{name}-" if several else "", found, {"judge": name}) for name in found.judges]
+    drawn = [(f"{name}-" if len(found.judges) > 1 else "", found, {"judge": name}) for name in found.judges]
     output.print(with_figures(report, drawn, list(dict.fromkeys(one.measure.label for one in found.conclusions))))
 
 
@@ -249,10 +248,14 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
         judge is not None and Path(judge).exists(),
         f"{judge!r} exists already, and judgments in it would be lost: choose another name",
     )
-    judged = open_qrels(qrels)
-    opened = {name: open_run(path, name) for name, path in named_runs(runs).items()}
     own = {name: options[name] for name in ("by", "n", "depth", "unjudged_max_rel", "score_precision")}
-    found = dh.holes(judged, opened, measure, **own, check_duplicates=False)
+    found = dh.holes(
+        open_qrels(qrels),
+        {name: open_run(path, name) for name, path in named_runs(runs).items()},
+        measure,
+        **own,
+        check_duplicates=False,
+    )
     if judge is not None:
         with replacing(Path(judge)) as file:
             file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())

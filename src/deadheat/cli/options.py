@@ -503,8 +503,10 @@ def design_of(options: Mapping[str, Any]) -> Design:
 
 def check_strata(options: Mapping[str, Any]) -> None:
     """Refuse what is asked of the queries where there is no table of them."""
-    needing = {f"--{name.replace('_', '-')}": options[name] for name in ("by", "pool_languages", "weights")}
-    need_queries(options["queries"], needing)
+    need_queries(
+        options["queries"],
+        {f"--{name.replace('_', '-')}": options[name] for name in ("by", "pool_languages", "weights")},
+    )
 
 
 def read_queries(options: Mapping[str, Any]) -> dh.Queries | None:

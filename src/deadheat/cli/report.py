@@ -199,9 +199,11 @@ def _gathered(
             any(one.repeats is not None for one in own),
             f"{name} has repeats, and a page shows the ranking of one run: give one of them",
         )
-    languages = None
-    if subject.comparison is not None and subject.queries is not None:
-        languages = languages_of_queries(subject.comparison, subject.queries)
+    languages = (
+        languages_of_queries(subject.comparison, subject.queries)
+        if subject.comparison is not None and subject.queries is not None
+        else None
+    )
     return [subject], roles | others, [languages] if languages else [], options["margin"], []
 
 

@@ -110,8 +110,7 @@ class Evaluator(Generic[Key]):
         values = [zeros if one is None else one.mean(placements).tolist() for one in self._named.values()]
         rows: Iterable[tuple[float, ...]] = zip(*values, strict=True) if values else repeat((), len(queries))
         of_queries: Iterable[dict[Key, float]] = map(dict, map(zip, repeat(tuple(self._named)), rows))
-        ids: list[str] = placements.query_ids.tolist()
-        found = dict(zip(ids, of_queries, strict=True))
+        found = dict(zip(placements.query_ids.tolist(), of_queries, strict=True))
         return found if list(found) == queries else {query: found[query] for query in queries}
 
     def count(self, run: Nested) -> tuple[int, int]:

@@ -66,8 +66,7 @@ class OfRetrieved(Accuracy):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, NaN where none has a value."""
-        has_value = Hit(rel=self.rel, cutoff=self.cutoff).mean(placements) > 0
-        return np.where(has_value, super().mean(placements), np.nan)
+        return np.where(Hit(rel=self.rel, cutoff=self.cutoff).mean(placements) > 0, super().mean(placements), np.nan)
 
 
 def _rbp(p: float, rel: int | None = None, cutoff: int | None = None) -> Measure:
@@ -200,8 +199,7 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
                 own = ReadTo1000(p=own.p, rel=own.rel)
             tool = "" if is_chosen(ties) else _tool_of(measure)
             judged_only = bool(measure.params.get("judged_only"))
-            key = (gains, low, high, judged_only, isinstance(own, TopicMeasure), tool)
-            groups.setdefault(key, {})[measure] = own
+            groups.setdefault((gains, low, high, judged_only, isinstance(own, TopicMeasure), tool), {})[measure] = own
         first, second = ir_measures.util.QrelsConverter(qrels).tee(2)
         judged: Nested = first.as_dict_of_dict()
         super().__init__(measures, set(judged))

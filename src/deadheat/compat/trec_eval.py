@@ -297,8 +297,7 @@ def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) ->
             raise MeasureError(allowed=f"pairs such as {one.name}.1=3,2=9", **refused)
         named = {name: _read_number(one, value) for name, _, value in pairs}
         gains = {int(level): named.pop(level) for level in list(named) if level.lstrip("-").isdigit()}
-        own: dict[str, Any] = {"gain": {level: level for level in levels if level > 0} | gains} if gains else {}
-        return named | own
+        return named | ({"gain": {level: level for level in levels if level > 0} | gains} if gains else {})
     numbers = [_read_number(one, text) for text in given]
     if len(numbers) != len(one.defaults):
         raise MeasureError(
@@ -390,8 +389,7 @@ def trec_eval(
     if has_queries:
         yield from _by_query(chosen, ranked, values, ~missing if version == VERSIONS[0] else np.ones_like(missing))
     if has_summary:
-        n_relevant = int((placements.judged_relevance > 0).sum()) if complete else None
-        yield from _summary(chosen, values, tag, n_relevant)
+        yield from _summary(chosen, values, tag, int((placements.judged_relevance > 0).sum()) if complete else None)
 
 
 def _estimated(chosen: Sequence[PrintedValue], placements: Placements) -> str:
@@ -408,8 +406,7 @@ def _estimated(chosen: Sequence[PrintedValue], placements: Placements) -> str:
 def _placed(qrels: Qrels, run: Run, *, complete: bool, version: int, ties: str) -> Placements:
     """Return the placements of the topics that count, after the tie policy."""
     # version 10 holds a score in 64 bits, earlier ones in 32; under the other policies all bits count
-    in_32_bits = ties == OF_TREC_EVAL and version < VERSIONS[1]
-    engine = engine_of(qrels, run, "float32" if in_32_bits else None)
+    engine = engine_of(qrels, run, "float32" if ties == OF_TREC_EVAL and version < VERSIONS[1] else None)
     placements = engine.place()
     missing = placements.missing
     if not complete and missing.any():

@@ -203,8 +203,7 @@ def drawings(
     for one in (one for one in figures_of(kind_of(subject)).values() if one.name not in without):
         known = {name: value for name, value in options.items() if name in one.draw.__annotations__}
         own = {"each": measures, "all": ()}.get(one.measures, one.measures.split())
-        of_each = {f"{one.name}-{measure}": {"measure": measure} for measure in own} or {one.name: {}}
-        for name, of in of_each.items():
+        for name, of in ({f"{one.name}-{measure}": {"measure": measure} for measure in own} or {one.name: {}}).items():
             try:
                 yield Drawing(name, one.name, one.draw(subject, **known, **of))
             except FigureError as error:

@@ -143,9 +143,8 @@ class _Walk:
         )
         self.weight = np.zeros((n_queries, max(int(need.max()), int((ties.before + ties.count).max())) + 1))
         np.add.at(self.weight, (np.arange(n_queries)[:, None], need), 1.0)
-        shape = (n_queries, self.size, values.shape[1])
         # the share of the orders in each state, and of several levels the sum so far, averaged over all orders
-        self.states = [np.zeros(shape) for _ in range(min(need.shape[1], 2))]
+        self.states = [np.zeros((n_queries, self.size, values.shape[1])) for _ in range(min(need.shape[1], 2))]
         self.states[0][:, 0] = 1.0
         self.mean, self.square = np.zeros(n_queries), np.zeros(n_queries)
 

@@ -80,8 +80,7 @@ def _of_shape(size: int, kinds: Sequence[int], ties: IntArray, added: Added) -> 
 
 def _one_more(state: FloatArray, axis: int) -> FloatArray:
     """Return for each state that with one more document of a kind seen."""
-    nothing = np.zeros_like(np.take(state, [0], axis=axis))
-    return np.concatenate((np.delete(state, 0, axis=axis), nothing), axis=axis)
+    return np.concatenate((np.delete(state, 0, axis=axis), np.zeros_like(np.take(state, [0], axis=axis))), axis=axis)
 
 
 def _mixed(chances: FloatArray, states: FloatArray) -> FloatArray:

@@ -236,8 +236,7 @@ class AP(SumMeasure, CountConditional):
         sums = pairwise.RankSums(*(getattr(flat, name)[:, None] for name in flat.__dataclass_fields__))
         patterns = pairwise.binary_patterns(count, found.before[index, None])
         n = inside[:, None]
-        variance = np.where(count < n, pairwise.variance(patterns, sums, n), 0.0)
-        return pairwise.mean(patterns, sums, n), variance
+        return pairwise.mean(patterns, sums, n), np.where(count < n, pairwise.variance(patterns, sums, n), 0.0)
 
     def part_extremes(
         self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray

@@ -73,8 +73,7 @@ class Number:
             "(" if self.open_low or self.low == -math.inf else "[",
             (")" if self.open_high or self.high == math.inf else "]"),
         )
-        either = " or None" if self.optional else ""
-        return f"a number in {left}{self.low:g}, {self.high:g}{right}{either}"
+        return f"a number in {left}{self.low:g}, {self.high:g}{right}{' or None' if self.optional else ''}"
 
     def bounds(self, name: str) -> str:
         """Write the bounds around a name; nothing if there are none."""
@@ -685,8 +684,7 @@ def also_called(measure: M, name: str) -> M:
 def other_names(measure: type[Measure]) -> list[str]:
     """Return the names, beside its own, by which a measure is read."""
     in_trec = (template.removesuffix("_{}").removesuffix("_cut") for template in measure.trec_eval)
-    names = dict.fromkeys((*measure.aliases, *in_trec, *measure.presets))
-    return [name for name in names if name != measure.__name__]
+    return [name for name in dict.fromkeys((*measure.aliases, *in_trec, *measure.presets)) if name != measure.__name__]
 
 
 def trec_names(measure: type[Measure]) -> list[str]:

@@ -79,13 +79,12 @@ def _rows(table: Table, texts: Collection[int], digits: int | None) -> str:
             made.append("</tbody>\n<tbody>")
             above = ()
         repeated = [n < len(above) - 1 and row.labels[: n + 1] == above[: n + 1] for n in range(len(row.labels))]
-        labels = map(_label, row.labels, repeated)
         cells = (
             _cell(cell, digits, is_text=n in texts, is_main=n == table.main)
             for group in row.cells
             for n, cell in enumerate(group)
         )
-        made.append(f"<tr>{''.join(labels)}{''.join(cells)}</tr>")
+        made.append(f"<tr>{''.join(map(_label, row.labels, repeated))}{''.join(cells)}</tr>")
         above = row.labels
     return "\n".join(made)
 

@@ -122,8 +122,7 @@ def report_comparison(
     among : str, default ""
         What the differences are between, where the report gets others too.
     """
-    named = {(): comparison} if strata is None else strata
-    parts = {keys_of(key): part for key, part in named.items()}
+    parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
     leading = columns_of_strata(columns)
     headline, opening, verdict = judged(comparison, strata, columns, margin)
     facts = (verdict, *_facts(comparison, parts, qrels, among))

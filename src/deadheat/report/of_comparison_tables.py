@@ -213,8 +213,7 @@ def _in_totals(
     """Give a row for each pair, for a difference of this size between means, or between totals of counts."""
     for stratum, part in parts.items():
         counts = {measure.label for measure in part.measures if measure.total}
-        rows = table_for(part, size).rows(named=True)
-        for place, (pair, row) in enumerate(zip(part.pairs, rows, strict=True)):
+        for place, (pair, row) in enumerate(zip(part.pairs, table_for(part, size).rows(named=True), strict=True)):
             found, n_queries = row, pair.n_queries
             if n_queries and pair.measure in counts:
                 found = table_for(part, size / n_queries).row(place, named=True)
@@ -399,8 +398,7 @@ def _cells(
 ) -> dict[str, NumberCell | None]:
     """Return the cells of systems by one measure, the best marked."""
     known = [value for value in values.values() if measure.is_quality and not np.isnan(value)]
-    best = (max if measure.higher_is_better else min)(known) if known else np.nan
-    shown = format_cell(best, digits)
+    shown = format_cell((max if measure.higher_is_better else min)(known) if known else np.nan, digits)
     room = max(map(len, marks.values()), default=0)
     return {
         name: None
@@ -448,8 +446,7 @@ def _ranges(found: Sequence[tuple[int, str]], named: Sequence[str]) -> str:
     """Return letters in order, three and more neighbours as a range: ``acf-k``; those in doubt have a question mark."""
     texts = []
     for (_, unsure), run in groupby(enumerate(sorted(found)), key=lambda item: (item[1][0] - item[0], item[1][1])):
-        places = [place for _, (place, _) in run]
-        own = [f"{named[place]}{unsure}" for place in places]
+        own = [f"{named[place]}{unsure}" for _, (place, _) in run]
         texts += [f"{own[0]}-{own[-1]}"] if len(own) > 2 and not unsure else own
     return "".join(texts)
 

@@ -131,8 +131,7 @@ def verdict_of(one: Conclusions) -> str:
     kept, n_human = one.n_separated - len(one.reversed) - len(one.lost), counted(one.n_separated, "difference")
     found = {"reverses {}": one.reversed, "misses {}": one.lost, "finds {} that they do not": one.false}
     other = "".join(", " + text.format(len(pairs)) for text, pairs in found.items() if pairs)
-    end = _outcome(one, IN_FULL)
-    return f"{by} {one.judge} confirms {kept} of {n_human} that the human labels find{other}: {end}."
+    return f"{by} {one.judge} confirms {kept} of {n_human} that the human labels find{other}: {_outcome(one, IN_FULL)}."
 
 
 def _with_ends(found: Mapping[str, Estimate]) -> dict[str, Cell]:

@@ -509,8 +509,7 @@ def _of_groups(found: Exposure) -> Iterator[Table]:
         names = [name for name in ("disparity", "ratio", "ratio_of_target") if name in found.pairs.columns]
         between = [column for name in names for column in _with_ends(found, name)]
         title = f"Between groups, with {found.confidence_level:.0%} intervals over queries"
-        labels = (GROUP, Column("other", "other"))
-        yield tabulate("pairs", labels, between, found.pairs.to_dicts(), title=title)
+        yield tabulate("pairs", (GROUP, Column("other", "other")), between, found.pairs.to_dicts(), title=title)
 
 
 def _with_ends(found: Exposure, name: str) -> list[Column]:

@@ -111,8 +111,7 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
 
 def _largest_error(found: CoarseningProfile) -> str:
     """Return where breaking ties by document id is off most, in few words."""
-    known = (row for row in found.rows if not math.isnan(row.error))
-    most = max(known, key=lambda row: abs(row.error), default=None)
+    most = max((row for row in found.rows if not math.isnan(row.error)), key=lambda row: abs(row.error), default=None)
     return (
         ""
         if most is None

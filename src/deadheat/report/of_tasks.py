@@ -190,8 +190,7 @@ def _caption(found: Leaderboard) -> str:
         "Models of one tier (letter) cannot be told from the best of it. Ranks: simultaneous"
         f" {found.confidence_level:.0%} intervals, resampling {_sampled(found)}."
     )
-    unknown = f"Which differences are sure is not known: {found.unknown}."
-    of_ranks = unknown if found.tiers is None else sure
+    of_ranks = f"Which differences are sure is not known: {found.unknown}." if found.tiers is None else sure
     return f"Mean {found.measure} {what}; the best of each column is bold. {of_ranks}"
 
 

@@ -147,8 +147,7 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
         line.rstrip()
     shown = {column.key for column in grid.table.columns}
     left_out = dict.fromkeys(one.heading for one in table.columns if one.heading and one.key not in shown)
-    lacking = f"not shown at this width: {', '.join(left_out)}"
-    lines += [Text(_filled(lacking, width), DIM)] if left_out else []
+    lines += [Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), DIM)] if left_out else []
     lines += [Text(""), Text(_filled(table.caption, min(width, MOST_READABLE)))] if table.caption else []
     return Text("\n").join(lines)
 
@@ -294,8 +293,7 @@ def _facts(facts: Sequence[Fact], width: int) -> Text:
         if is_narrow and heading:
             lines.append(Text(heading, head))
         for n, part in enumerate(_parts(fact.text, width - left - len(GAP))):
-            line = Text(set_cell_size("" if n else heading, left), head)
-            lines.append(line.append(GAP).append(Text(part, style)))
+            lines.append(Text(set_cell_size("" if n else heading, left), head).append(GAP).append(Text(part, style)))
     return Text("\n").join(lines)
 
 

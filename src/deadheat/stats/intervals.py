@@ -328,8 +328,8 @@ def _bias(units: Units, resampled: FloatArray) -> FloatArray:
 
 def _acceleration(units: Units, residuals: FloatArray, constant: BoolArray) -> FloatArray:
     """Return a, shape (n_columns,), from the mean without each unit; 0 in a constant column."""
-    remaining = units.sizes.sum() - units.sizes
-    influence = residuals / remaining[:, None]  # the mean minus the mean without the unit, in closed form
+    # the mean minus the mean without the unit, in closed form
+    influence = residuals / (units.sizes.sum() - units.sizes)[:, None]
     influence -= influence.mean(axis=0)
     influence /= np.where(constant, 1.0, np.abs(influence).max(axis=0))
     squares = np.where(constant, 1.0, (influence**2).sum(axis=0))

@@ -95,8 +95,7 @@ def powered_mean(
         return alone
     weights = np.full(n, weight) if weight is not None else _weights(known, predicted, others)
     found = _powered(known, weights, predicted, others, confidence_level)
-    is_worse = weight is None and found.standard_error >= alone.standard_error
-    return alone if is_worse else found
+    return alone if weight is None and found.standard_error >= alone.standard_error else found
 
 
 def sample_doubt(one: FloatArray, other: FloatArray) -> float | None:

@@ -156,8 +156,7 @@ def _drawn(
         scores = np.empty((stop - start, n_systems))
         for system, pool in enumerate(pools):
             if pool is not None:
-                draws = rng.integers(0, pool.shape[1], units.shape)
-                scores[:, system] = pool[units, draws].sum(axis=1)
+                scores[:, system] = pool[units, rng.integers(0, pool.shape[1], units.shape)].sum(axis=1)
             else:
                 spread = np.sqrt(variances[units, system].sum(axis=1))
                 scores[:, system] = means[units, system].sum(axis=1) + rng.standard_normal(len(units)) * spread

@@ -221,8 +221,7 @@ def _wilcoxon(differences: FloatArray, alternative: Alternative) -> Significance
         positive = int(ranks[order > 0].sum())
         is_exact[column] = len(ranks) <= EXACT_RANKS
         greater, less = (_exact_tails if is_exact[column] else _normal_tails)(ranks, positive)
-        both = min(1.0, 2 * min(greater, less))
-        found[column] = {"two-sided": both, "greater": greater, "less": less}[alternative]
+        found[column] = {"two-sided": min(1.0, 2 * min(greater, less)), "greater": greater, "less": less}[alternative]
     return Significance(found, is_exact)
 
 
@@ -762,8 +761,8 @@ def _exact(values: FloatArray, alternative: Alternative) -> float:
     middle = len(values) // 2
     first, second = (np.sort(_signed_sums(half)) for half in (values[:middle], values[middle:]))
     reached = len(first) * len(second) - np.searchsorted(second, bound - first).sum()
-    both = 2 if alternative == "two-sided" else 1  # changing all signs mirrors the sums
-    return float(both * reached / 2.0 ** len(values))
+    # changing all signs mirrors the sums
+    return float((2 if alternative == "two-sided" else 1) * reached / 2.0 ** len(values))
 
 
 def _signed_sums(values: FloatArray) -> FloatArray:

@@ -313,8 +313,7 @@ def spread_of_means(
 
 def _lowest(means: FloatArray) -> FloatArray:
     """Return the share of rows in which each column is lowest; equal ones share a row."""
-    scale = ROUNDING * np.abs(means).max(axis=1, keepdims=True)
-    is_lowest = means <= means.min(axis=1, keepdims=True) + scale
+    is_lowest = means <= means.min(axis=1, keepdims=True) + ROUNDING * np.abs(means).max(axis=1, keepdims=True)
     return np.asarray((is_lowest / is_lowest.sum(axis=1, keepdims=True)).mean(axis=0))
 
 

@@ -156,8 +156,7 @@ def page_of(
     policy = POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
     is_named = not first.qrels.startswith("the qrels")
     title = title or (PurePath(first.qrels).name if is_named else first.first.qrels_name)
-    titles = title, " · ".join(about_it)
-    return str(made.page(titles, sections, (data, script), _own("page.css"), policy, GLOSSARY))
+    return str(made.page((title, " · ".join(about_it)), sections, (data, script), _own("page.css"), policy, GLOSSARY))
 
 
 def fragment_of(subjects: Sequence[Subject], form: str) -> str:

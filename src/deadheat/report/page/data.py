@@ -102,8 +102,7 @@ def _pairs(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -
             scale = pair.n_queries if measure.total else 1
             ends = [scale * pair.difference, scale * pair.low, scale * pair.high]
             *numbers, chance = _numbers(np.array([*ends, pair.p_adjusted, pair.flip_probability]), ROUNDED)
-            place = measures[pair.measure], places[pair.system], places[pair.baseline]
-            yield [*place, *numbers, is_shown, chance]
+            yield [measures[pair.measure], places[pair.system], places[pair.baseline], *numbers, is_shown, chance]
 
 
 def _strata(subject: Subject) -> Iterator[dict[str, Any]]:
@@ -152,8 +151,7 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
         for held, own, (query, top) in zip(found, known, ranked.items(), strict=True):
             steps = _steps(subject.evaluations[system], subject.main, query) if system in stepped else None
             frames = [top] if steps is None else [top, steps.documents[:N_STEPS]]
-            listed = pl.concat([one.select("doc_id", "relevance") for one in frames])
-            for doc, relevance in listed.iter_rows():
+            for doc, relevance in pl.concat([one.select("doc_id", "relevance") for one in frames]).iter_rows():
                 if doc not in own:
                     own[doc] = len(own)
                     held["docs"].append(printable(doc))

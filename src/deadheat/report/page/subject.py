@@ -200,8 +200,8 @@ class Subject:
         """The queries that decide most between the duel's systems, then between all; of one system the worst."""
         names = self.duel or self.ranked[:1]
         looked_at = [self.evaluations[name][self.main] for name in names]
-        moved = [self.of_all_queries(one, one.tie_max - one.tie_min) for one in looked_at]
-        span = np.nan_to_num(moved).sum(axis=0)  # how far tie order alone can move their values
+        # how far tie order alone can move their values
+        span = np.nan_to_num([self.of_all_queries(one, one.tie_max - one.tie_min) for one in looked_at]).sum(axis=0)
         every = {
             name: self.of_all_queries(one[self.main], one[self.main].values) for name, one in self.evaluations.items()
         }
