@@ -53,12 +53,17 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
         base.mark_rule(strokeWidth=2.5).encode(x(low), alt.X2(high)),
         base.mark_point(filled=True, size=46, opacity=1, color=BLACK).encode(x(middle)),
     ]
-    notes = [text, "colour: alternates from tier to tier.", left_out(len(rows), len(found.models), "models")]
     first = found.tiers.count(1)
     told = f"{counted(first, 'model')} of {len(found.models)} cannot be told from the best"
     title = f"{short(found.models[0])} is best for sure" if first == 1 else told
     sizes = f"{counted(len(found.tasks), 'task')}, {counted(max(found.tiers), 'tier')}"
-    return finished(layers, rows, height=row_height(len(rows)) * len(rows), title=f"{title} ({sizes})", notes=notes)
+    return finished(
+        layers,
+        rows,
+        height=row_height(len(rows)) * len(rows),
+        title=f"{title} ({sizes})",
+        notes=[text, "colour: alternates from tier to tier.", left_out(len(rows), len(found.models), "models")],
+    )
 
 
 @figure("leaderboard", measures="all", place=10)
@@ -197,12 +202,13 @@ def without_task(found: Leaderboard) -> alt.LayerChart:
         "rank:Q", title="rank", scale=alt.Scale(reverse=True, zero=False, padding=6), axis=alt.Axis(tickMinStep=1)
     )
     decides = found.deciding_task
-    title = f"Without {short(decides)}, another model leads" if decides else "No single task decides which model leads"
     return finished(
         lines(x, y, "label", names, ["mean"]),
         rows,
         height=240,
-        title=title,
+        title=f"Without {short(decides)}, another model leads"
+        if decides
+        else "No single task decides which model leads",
         notes=[f"models by the mean {found.measure}.", left_out(len(names), len(found.models), "models")],
     )
 
@@ -273,10 +279,15 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         ),
     ]
     low, high = (number(end) for end in (own.kappa.low, own.kappa.high))
-    title = f"{own.judge} gives {percentage(own.estimates['agreement'])} of documents the human grade"
     note = f"kappa {number(own.kappa)} [{low}, {high}], quadratic {number(own.quadratic_kappa)}"
     sizes = f"{counted(own.n_documents, 'document')} of {counted(len(own.query_ids), 'query', 'queries')}"
-    return finished(layers, rows, height=44 * len(grades), title=title, notes=[f"{note}; {sizes}."])
+    return finished(
+        layers,
+        rows,
+        height=44 * len(grades),
+        title=f"{own.judge} gives {percentage(own.estimates['agreement'])} of documents the human grade",
+        notes=[f"{note}; {sizes}."],
+    )
 
 
 @figure("judges", place=20)
@@ -323,12 +334,17 @@ def judged_means(
         base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
         base.mark_point(filled=True, size=46, opacity=1).encode(x("mean")),
     ]
-    title = f"{own.judge} orders {counted(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human order"
     notes = [
         f"line: {found[own.judge].confidence_level:.0%} interval of the mean over {len(own.query_ids)} queries, by t.",
         left_out(len(placed), len(own.systems)),
     ]
-    return finished(layers, rows, height=2 * row_height(len(placed)) * len(placed), title=title, notes=notes)
+    return finished(
+        layers,
+        rows,
+        height=2 * row_height(len(placed)) * len(placed),
+        title=f"{own.judge} orders {counted(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human order",
+        notes=notes,
+    )
 
 
 @figure("judges", place=30)
@@ -384,19 +400,17 @@ def judge_bias(
         base.mark_point(filled=True, size=46, opacity=1).encode(x("bias")),
     ]
     biases = [one.difference for one in own.biases]
-    title = (
-        f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"
-        f"{unit_of(own.measure)}"
-    )
-    favoured = f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
     return finished(
         layers,
         rows,
         height=row_height(len(rows)) * len(rows),
-        title=title,
+        title=f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"
+        f"{unit_of(own.measure)}",
         notes=[
             f"line: {found[own.judge].confidence_level:.0%} interval, of each system by itself.",
-            favoured if own.favoured else "",
+            f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
+            if own.favoured
+            else "",
             left_out(len(placed), len(own.systems)),
         ],
     )

@@ -117,8 +117,12 @@ def cutoffs(
         raise FigureError(f"{of.label} has no cutoff", hint="take one that has, such as nDCG, R or P")
     whole = of(cutoff=None)
     at = as_cutoffs(at)
-    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(values=at, grid=False)
-    x = alt.X("cutoff:Q", title="cutoff (log scale)", scale=scale, axis=axis)
+    x = alt.X(
+        "cutoff:Q",
+        title="cutoff (log scale)",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=at, grid=False),
+    )
     if against is not None:
         _check_against(named(systems), against)
     rows, n_systems = _curves(systems, "cutoff", {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}, options, against)
@@ -331,8 +335,13 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
         for name, one in zip(names, kept, strict=True)
         for language, mean in one.means.items()
     ]
-    scale, axis = alt.Scale(padding=0.3), alt.Axis(labelAngle=0, grid=True)
-    x = alt.X("language:N", sort=list(languages.languages), title=None, scale=scale, axis=axis)
+    x = alt.X(
+        "language:N",
+        sort=list(languages.languages),
+        title=None,
+        scale=alt.Scale(padding=0.3),
+        axis=alt.Axis(labelAngle=0, grid=True),
+    )
     y = alt.Y("mean:Q", title=f"{of}, mean over the same queries", scale=alt.Scale(zero=False))
     layers = [
         *lines(x, y, "system", names, ["mean", "tie_min", "tie_max", "n_queries"]),
@@ -341,13 +350,13 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
         .mark_rule(strokeWidth=1.4)
         .encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
     ]
+    sign = measure_of(next(iter(languages.evaluations.values())), of).sign
+    best = max(own, key=lambda one: sign * one.mean)
     notes = [
         "point: exact mean over tie orders; whisker: range over tie orders.",
         "The queries are the same in each language: whether slopes differ by more than chance is in the table of gaps.",
         left_out(len(kept), len(own), which="first"),
     ]
-    sign = measure_of(next(iter(languages.evaluations.values())), of).sign
-    best = max(own, key=lambda one: sign * one.mean)
     return finished(layers, rows, height=250, title=_over_languages(best), notes=notes)
 
 
@@ -413,11 +422,15 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
         ]
         note = f"point: exact mean over tie orders; band: range over tie orders; tick: ties {BY_DOC_ID}."
     first = next(row for row in kept if row.scores != AS_GIVEN)
-    title = (
-        f"With {first.scores}, {of} of {short(runs[0])} changes by {number(first.value - first.original)}, and tie"
-        f" order alone moves it from {number(first.tie_min)} to {number(first.tie_max)} ({n_queries(first.n_queries)})"
+    return finished(
+        layers,
+        rows,
+        height=240,
+        title=f"With {first.scores}, {of} of {short(runs[0])} changes by {number(first.value - first.original)},"
+        f" and tie order alone moves it from {number(first.tie_min)} to {number(first.tie_max)}"
+        f" ({n_queries(first.n_queries)})",
+        notes=[note, left_out(len(runs), len(given), "runs")],
     )
-    return finished(layers, rows, height=240, title=title, notes=[note, left_out(len(runs), len(given), "runs")])
 
 
 @figure("history", place=10)

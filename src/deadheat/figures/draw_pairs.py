@@ -449,8 +449,12 @@ def power(
             f" {n_queries(pair.n_queries)}, all with the same difference"
         )
     found, n = abs(pair.difference), pair.n_queries
-    scale, axis = alt.Scale(type="log", nice=False), alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=8)
-    x = alt.X("n_queries:Q", title="queries (log scale)", scale=scale, axis=axis)
+    x = alt.X(
+        "n_queries:Q",
+        title="queries (log scale)",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(grid=False, labelOverlap="greedy", labelSeparation=8),
+    )
     y = alt.Y(
         "detectable:Q",
         title=f"detectable difference in {of} (log scale)",
@@ -466,8 +470,11 @@ def power(
         strokeDash=alt.StrokeDash("label:N", title=None, scale=dashes),
         tooltip=tips("n_queries:Q", "detectable:Q", "power:Q"),
     )
-    point = {"n_queries": n, "detectable": found, "text": f"these {n:,} queries", "difference": "found"}
-    here = alt.Chart(alt.InlineData(values=[point]))
+    here = alt.Chart(
+        alt.InlineData(
+            values=[{"n_queries": n, "detectable": found, "text": f"these {n:,} queries", "difference": "found"}]
+        )
+    )
     of_found = [
         here.mark_rule(color=RED, strokeWidth=1.2, strokeDash=[5, 3]).encode(y),
         here.mark_point(filled=True, color=RED, size=50, shape="diamond", opacity=1).encode(x, y),
@@ -575,17 +582,14 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     n_significant, n_open = (
         sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
     )
-    title = (
-        f"{n_significant:,} of {len(pairs):,} differences in {of.label} are significant"
-        f" ({n_queries(*(pair.n_queries for pair in pairs.values()))});"
-        f" tie order can reverse {f'{n_open:,} of them' if n_open else 'none'}"
-    )
     baseline = comparison.design.baseline
     return finished(
         layers,
         rows,
         height=size * n_systems,
-        title=title,
+        title=f"{n_significant:,} of {len(pairs):,} differences in {of.label} are significant"
+        f" ({n_queries(*(pair.n_queries for pair in pairs.values()))});"
+        f" tie order can reverse {f'{n_open:,} of them' if n_open else 'none'}",
         notes=[
             "Below the diagonal: how far the column's system leads the row's, and its p value (a star: significant).",
             "Above it: probability, in percent, that random tie orders reverse the two.",
@@ -615,10 +619,10 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
         )
         is_dark = f"datum.{field} > {dark * most!r}"
         of_text = alt.ColorValue(**alt.condition(is_dark, alt.value(ON_DARK), alt.value(ON_LIGHT)))
-        layers.append(cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip))
-        layers.append(
-            cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text)
-        )
+        layers += [
+            cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip),
+            cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text),
+        ]
     return layers
 
 

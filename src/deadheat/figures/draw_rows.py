@@ -226,16 +226,13 @@ def ranks(
         ),
     ]
     n = n_queries(*(one[of].n_queries for one in comparison.evaluations.values()))
-    title = (
-        f"{short(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
-        f" it is best with probability {percentage(first['p_best'])} ({n})"
-    )
     level = f"{comparison.design.confidence_level:.0%}"
     return finished(
         layers,
         rows,
         height=len(rows) * size,
-        title=title,
+        title=f"{short(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
+        f" it is best with probability {percentage(first['p_best'])} ({n})",
         notes=[
             f"dot: rank; bar: {level} of the ranks over resampled queries and drawn tie orders.",
             "Percentage: probability to be the best.",
@@ -436,8 +433,11 @@ def mean_tie_ratio(ties: Ties) -> alt.LayerChart:
     [('low', 0.65), ('very-high', 0.98)]
     """
     queries = table_of(ties).unique(["run", "query_id"], maintain_order=True).drop_nulls("tie_ratio")
-    of_runs = queries.group_by("run", maintain_order=True).agg(ratio=pl.col("tie_ratio").mean(), n_queries=pl.len())
-    found = of_runs.to_dicts()
+    found = (
+        queries.group_by("run", maintain_order=True)
+        .agg(ratio=pl.col("tie_ratio").mean(), n_queries=pl.len())
+        .to_dicts()
+    )
     order = labels(row["run"] for row in found[:MOST])
     rows = [
         {"label": label, **row, "text": percentage(row["ratio"])}

@@ -268,10 +268,13 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         for row in _bins(part["difference"].to_numpy().astype(np.float64), width)
     ]
     rule = rule_of(table)
-    title = f"difference in {of}{unit_of(of)} from exact, ties {rule}"
     colour = alt.Color("kind:N", scale=alt.Scale(domain=["equal", "apart"], range=[ORANGE, BLUE]), legend=None)
     base = alt.Chart().encode(
-        alt.X("middle:Q", title=title, scale=alt.Scale(nice=True, padding=10)),
+        alt.X(
+            "middle:Q",
+            title=f"difference in {of}{unit_of(of)} from exact, ties {rule}",
+            scale=alt.Scale(nice=True, padding=10),
+        ),
         alt.Y("sum(n_queries):Q", title="queries", axis=alt.Axis(format="d", tickMinStep=1)),
     )
     n_bins = len({row["middle"] for row in rows})

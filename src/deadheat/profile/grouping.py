@@ -67,14 +67,15 @@ class Grouped:
         n_orders = np.ones(n, np.uint64)
         is_small = log_orders[self.query] < MOST_DIGITS
         np.multiply.at(n_orders, self.query[is_small], FACTORIALS[self.size[is_small]])
-        columns = {
-            "query_id": self.query_ids,
-            "n_documents": self.n_documents,
-            "n_ties": np.bincount(self.query, minlength=n),
-            "n_tied": np.bincount(self.query, self.size, n).astype(np.int64),
-            "largest_tie": largest,
-        }
-        return pl.DataFrame(columns).with_columns(
+        return pl.DataFrame(
+            {
+                "query_id": self.query_ids,
+                "n_documents": self.n_documents,
+                "n_ties": np.bincount(self.query, minlength=n),
+                "n_tied": np.bincount(self.query, self.size, n).astype(np.int64),
+                "largest_tie": largest,
+            }
+        ).with_columns(
             tie_ratio=pl.col("n_tied") / pl.col("n_documents"),
             n_orders=pl.when(pl.Series(log_orders < MOST_DIGITS)).then(pl.Series(n_orders)),
             log10_orders=pl.Series(log_orders, dtype=pl.Float64),
@@ -134,10 +135,17 @@ def _columns(frame: pl.DataFrame) -> tuple[IntArray, IntArray, pl.Series, FloatA
 def _by_workers(run: Run) -> Grouped:
     found = by_query(run, group)
     queries = of_kind(found, QUERY, "query_id", "above", "tied").sort("query_id").with_row_index("code")
-    ties = of_kind(found, TIE, "query_id", "above", "tied", "value")
-    ties = ties.join(queries.select("query_id", "code"), on="query_id").sort("code", "above")
-    kinds = of_kind(found, KIND, "value", "above", "tied").group_by("value", "above").agg(pl.col("tied").sum())
-    kinds = kinds.sort("value", "above")
+    ties = (
+        of_kind(found, TIE, "query_id", "above", "tied", "value")
+        .join(queries.select("query_id", "code"), on="query_id")
+        .sort("code", "above")
+    )
+    kinds = (
+        of_kind(found, KIND, "value", "above", "tied")
+        .group_by("value", "above")
+        .agg(pl.col("tied").sum())
+        .sort("value", "above")
+    )
     n = kinds["tied"].to_numpy()
     return Grouped(
         ties["code"].cast(pl.Int64).to_numpy(),

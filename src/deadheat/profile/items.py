@@ -907,9 +907,8 @@ def _ratio(name: str, up: FloatArray, down: FloatArray, confidence_level: float)
     with np.errstate(divide="ignore", invalid="ignore"):
         whole = float(np.log(up.sum(axis=0)).sum() - np.log(down.sum(axis=0)).sum())
         left = sum(sign * np.log(one.sum(axis=0) - one).sum(axis=1) for sign, one in ((1, up), (-1, down)))
-    ends = (np.nan, np.nan)
-    if np.isfinite(left).all():  # else a group has exposure in one query alone, or in none
-        ends = jackknife_bounds(whole, left, confidence_level)
+    # a group may have exposure in one query alone, or in none
+    ends = jackknife_bounds(whole, left, confidence_level) if np.isfinite(left).all() else (np.nan, np.nan)
     return dict(zip((name, f"{name}_low", f"{name}_high"), np.exp([whole, *ends]).tolist(), strict=True))
 
 

@@ -588,9 +588,16 @@ def recommend(decided: Sequence[Decided], n_with_ties: int, n_of_run: int) -> Re
     if not telling:
         return None
     most = max(telling, key=lambda one: (span(one) >= VISIBLE, math.isfinite(one.measure.range[1]), span(one)))
-    low, high = most.scores.reported("tie_min"), most.scores.reported("tie_max")
-    is_exact, n_queries = span(most) >= VISIBLE, most.scores.n_queries
-    return Recommendation(is_exact, most.measure, low, high, most.n_queries, n_queries, n_with_ties, n_of_run)
+    return Recommendation(
+        span(most) >= VISIBLE,
+        most.measure,
+        most.scores.reported("tie_min"),
+        most.scores.reported("tie_max"),
+        most.n_queries,
+        most.scores.n_queries,
+        n_with_ties,
+        n_of_run,
+    )
 
 
 Ranking = Mapping[str, float] | Sequence[float]
