@@ -134,10 +134,9 @@ def draw(bar: Bar) -> str:
         return f"{EDGE + bar.place(number) * (WIDTH - 2 * EDGE):.1f}"
 
     low, middle, high, y = place(bar.low), place(bar.middle), place(bar.high), HEIGHT / 2
-    ends = f"M{low} {y - 4:g}V{y + 4:g}M{high} {y - 4:g}V{y + 4:g}"
     has_ends = math.isfinite(bar.low) and math.isfinite(bar.high)
     zero = f'<path d="M{place(0.0)} 0V{HEIGHT}" stroke-dasharray="2"/>' if bar.start < 0 < bar.end else ""
-    line = f'<path d="M{low} {y:g}H{high}{ends}"/>' if has_ends else ""
+    line = f'<path d="M{low} {y:g}H{high}M{low} {y - 4:g}V{y + 4:g}M{high} {y - 4:g}V{y + 4:g}"/>' if has_ends else ""
     dot = f'<circle cx="{middle}" cy="{y:g}" r="3" fill="currentColor"/>' if math.isfinite(bar.middle) else ""
     size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     return f'<svg {size} fill="none" stroke="currentColor" aria-hidden="true">{zero}{line}{dot}</svg>'

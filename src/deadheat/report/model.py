@@ -529,21 +529,19 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
     for name, one in reports.items():
         heading = ""
         for fact in one.facts:
-            heading = (
-                fact.heading or heading
-            )  # without one it goes on with what is above it, which may be elsewhere now
+            # without one it goes on with what is above it, which may be elsewhere now
+            heading = fact.heading or heading
             if fact not in shared:
                 key, text = fact.key and f"{fact.key}_by_{name}", fact.text
                 of = "" if not text or text.startswith("by ") else f"by {name}: "
                 facts.append(replace(fact, key=key, heading=text and heading, text=of + text))
-    tables = (
-        table if n_having[table.key] == 1 else replace(table, key=f"{table.key}_by_{name}")
-        for name, one in reports.items()
-        for table in one.tables
-    )
     return replace(
         first,
-        tables=tuple(tables),
+        tables=tuple(
+            table if n_having[table.key] == 1 else replace(table, key=f"{table.key}_by_{name}")
+            for name, one in reports.items()
+            for table in one.tables
+        ),
         facts=tuple(facts),
         headline=joined(*dict.fromkeys(one.headline for one in reports.values())),
         opening=joined(*(one.opening for one in reports.values())),

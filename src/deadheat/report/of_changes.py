@@ -262,8 +262,7 @@ def report_gate(
             columns = [replace(one, is_data=one.is_data or one.key in hidden) for one in REGRESSIONS]
             title = f"{asked.format(result.options.no_worse_than)} against {result.baseline}"
             tables.append(_table_of_gate(key, MEASURE, columns, checks, marks=marks, title=title, main=2))
-    weak = result.proving_little or not_asked
-    mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
+    mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if result.proving_little or not_asked else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
     evaluation = result.evaluation
     facts = () if evaluation is None else tuple(_facts_of_gate(result, evaluation, sources, not_asked, summary))

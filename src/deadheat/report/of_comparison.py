@@ -340,8 +340,13 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
             spare=-1,
         ),
     )
-    title = "Significant under one tie rule only"
-    return tabulate("one_tie_rule", (*leading, SYSTEM, BASELINE, MEASURE), columns, rows, title=title)
+    return tabulate(
+        "one_tie_rule",
+        (*leading, SYSTEM, BASELINE, MEASURE),
+        columns,
+        rows,
+        title="Significant under one tie rule only",
+    )
 
 
 def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
@@ -575,12 +580,13 @@ def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
 def _why_doubtful(pair: Pair) -> str:
     units, n = "queries" if pair.n_clusters is None else "clusters", n_units(pair)
     is_skewed = stats.is_doubtful(np.array([pair.skewness]), np.array([n]), "t")[0]
-    whys = {
-        f"fewer than {FEWEST} {units} prove nothing": n < FEWEST,
-        f"one difference in all {units} does not say how others vary": not pair.low < pair.high,
-        f"too skewed for so few {units}, a t test rules out rare large differences too easily": is_skewed,
-    }
-    return first_true(whys)
+    return first_true(
+        {
+            f"fewer than {FEWEST} {units} prove nothing": n < FEWEST,
+            f"one difference in all {units} does not say how others vary": not pair.low < pair.high,
+            f"too skewed for so few {units}, a t test rules out rare large differences too easily": is_skewed,
+        }
+    )
 
 
 def _once_more(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:

@@ -147,9 +147,14 @@ def report_in_full(
     with_others : bool, default True
         Whether there is room for the tables of languages.
     """
-    among = "systems" if languages else ""
     report = report_comparison(
-        comparison, qrels=qrels, columns=columns, strata=strata, for_people=for_people, margin=margin, among=among
+        comparison,
+        qrels=qrels,
+        columns=columns,
+        strata=strata,
+        for_people=for_people,
+        margin=margin,
+        among="systems" if languages else "",
     )
     parts: Comparisons = {(): comparison} if strata is None else strata
     tables, facts = planned(parts, columns, margin, detect)
@@ -203,8 +208,7 @@ def planned(
         if size is not None
     ]
     placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
-    doubts = () if margin is None else doubt_margin(placed)
-    return tables, [Fact("margin", margin), Fact("detect", detect), *doubts]
+    return tables, [Fact("margin", margin), Fact("detect", detect), *(() if margin is None else doubt_margin(placed))]
 
 
 def _in_totals(
@@ -254,8 +258,7 @@ def list_queries(comparison: Comparison, n: int, texts: Mapping[str, str], *, fo
         columns = (*(Column(name, name) for name in NUMBERS), ties, *text)
         return [tabulate("queries", (SYSTEM, BASELINE, MEASURE, Column("kind", ""), QUERY), columns, rows)]
     kind, tables = Column("kind", "", lambda row: HEADINGS[row["kind"]]), []
-    for key, own in groupby(rows, key=lambda row: (row["measure"], row["system"], row["baseline"])):
-        measure, *pair = key
+    for (measure, *pair), own in groupby(rows, key=lambda row: (row["measure"], row["system"], row["baseline"])):
         named = (Column(name, heading, spare=1) for name, heading in zip(NUMBERS[1:], pair, strict=True))
         title = f"{measure}: queries that decide, {' - '.join(pair)}"
         columns = (Column("difference", "difference"), *named, ties, *text)

@@ -235,11 +235,10 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
     n_pairs = math.comb(len(evaluations), 2)
     moved = [f"{n:,} ({measure})" for measure, n in swapped.items() if n]
     order_of_runs = f"{', '.join(moved)} of {counted(n_pairs, 'pair')} of runs change their order" if moved else ""
-    held = {"n_pairs": n_pairs, "n_swapped": swapped}
     return [
         shown,
         Fact("leader_changes", changed, "best run", "; ".join(leaders), is_note=True),
-        Fact("swapped_pairs", held, "order", order_of_runs, is_note=True),
+        Fact("swapped_pairs", {"n_pairs": n_pairs, "n_swapped": swapped}, "order", order_of_runs, is_note=True),
     ]
 
 
@@ -326,13 +325,12 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     if not shares:
         return
     of_error, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
-    stratum = {"stratum": list(labels)} if labels else {}
     grows = (
         f"{measure} of {run}{inside(labels)}: {format_cell(interval.query_standard_error, digits)} from the choice"
         f" of queries; breaking its ties at random would add {format_cell(interval.tie_standard_error, digits)},"
         f" {format_cell(share(of_error))} of the squared error" + ", the largest share here" * (len(shares) > 1)
     )
-    value = {"run": run, **stratum, **notation_of(measure), "tie_share": of_error}
+    value = {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(measure), "tie_share": of_error}
     text = grows if of_error else "none would grow if ties were broken at random"
     yield Fact("largest_tie_share", value, "errors", text)
 

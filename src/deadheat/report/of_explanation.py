@@ -403,7 +403,6 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
         for measure in MEASURES
         for name, by_rule in sorted(systems.items(), key=lambda item: -item[1]["expected"][measure].mean)
     ]
-    table = tabulate("scores", (MEASURE, SYSTEM), columns, rows, main=EXACT)
     measure = MEASURES[0]
     best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
     said = ", ".join(
@@ -411,7 +410,7 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
         for name in dict.fromkeys(best.values())
     )
     return Report(
-        (table,),
+        (tabulate("scores", (MEASURE, SYSTEM), columns, rows, main=EXACT),),
         (
             Fact(
                 "",

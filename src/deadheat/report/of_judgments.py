@@ -147,10 +147,9 @@ def _ends_of(name: str, level: str, spare: int) -> Column:
 def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
     """Return a row for each judge, with the intervals of what is most asked for."""
     spares = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
-    counts = ("n_queries", "only_human", "only_judge")
     columns = [
         Column("n_documents", "documents"),
-        *(Column(name, name, is_data=True) for name in counts),
+        *(Column(name, name, is_data=True) for name in ("n_queries", "only_human", "only_judge")),
         *(
             replace(column, is_data=name not in spares)
             for name, spare in {**dict.fromkeys(STATISTICS, 3), **spares}.items()
@@ -192,12 +191,17 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
         for place, grade in enumerate(own.grades)
     ]
     named = " and ".join(judges) if not leading else "the judge"
-    title = f"Documents by human grade (rows) and grade of {named} (columns)"
     every = sorted({f"{grade:g}" for own in judges.values() for grade in own.grades}, key=float)
     grades = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
     both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
     return [
-        tabulate("confusion", labels, grades, rows, title=title),
+        tabulate(
+            "confusion",
+            labels,
+            grades,
+            rows,
+            title=f"Documents by human grade (rows) and grade of {named} (columns)",
+        ),
         tabulate("grades", labels, both, rows, title="By grade (inflation: mean grade of the judge - human grade)"),
     ]
 

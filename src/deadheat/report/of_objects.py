@@ -50,13 +50,13 @@ def of_interval(interval: Interval) -> Report:
     """Return the report of an interval."""
     which = "mean" if interval.quantile is None else f"quantile {interval.quantile:g}"
     columns = (
+        Column("mean", which, lambda one: one.mean if one.at is None else one.at),
         Column("ci", level_heading(interval.confidence_level, {interval.n_queries}), span_of),
         Column("standard_error", "std err"),
         Column("tie_standard_error", "tie std err"),
     )
-    value = interval.mean if interval.at is None else interval.at
     return Report(
-        (tabulate("interval", (), (Column("mean", which, lambda _: value), *columns), [interval]),),
+        (tabulate("interval", (), columns, [interval]),),
         (Fact("method", interval.method, "method", interval.method), note("?", interval.unknown)),
     )
 

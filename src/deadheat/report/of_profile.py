@@ -70,21 +70,19 @@ TIES = tuple(Column(key, key.replace("_", " ")) for key in OF_TIES)
 
 def report_orders(listed: TieOrders, query_id: str) -> Report:
     """Return the report of every order of the ties of one query."""
-    labels = (Column("order", "order", lambda row: " ".join(row["order"])),)
     names = {"first_relevant": "first relevant", **{name: name for name in listed.by_measure}}
     table = tabulate(
         "orders",
-        labels,
+        (Column("order", "order", lambda row: " ".join(row["order"])),),
         [Column(key, heading, lambda row, key=key: row[key]) for key, heading in names.items()],
         listed.to_polars().to_dicts(),
         main=1,
     )
     means = ", ".join(f"{name} {format_cell(float(found.mean()))}" for name, found in listed.by_measure.items())
-    orders = counted(len(listed.orders), "order")
     return Report(
         (table,),
         (said("mean over the orders", means),),
-        heading=f"{orders} of the ties of query {query_id}, equally likely",
+        heading=f"{counted(len(listed.orders), 'order')} of the ties of query {query_id}, equally likely",
     )
 
 
@@ -113,24 +111,31 @@ def report_profile(
     """
     cutoff = Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))
     cut = (Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share)))
-    title = "Queries in which the cutoff cuts a tie"
     worst = [
         {"measure": one.measure.label, "value": query.mean, **vars(query)}
         for one in (profile.decided if every_measure else profile.decided[:1])
         for query in one.worst
     ]
-    depending = (Column("value", "mean"), *TIES)
     tables = [
         *([_per_query(profile)] if per_query else []),
-        tabulate("cutoffs", [cutoff], cut, profile.cuts, title=title),
+        tabulate("cutoffs", [cutoff], cut, profile.cuts, title="Queries in which the cutoff cuts a tie"),
         *([_measures(profile.decided)] if profile.decided else []),
-        tabulate("worst_queries", (MEASURE, QUERY), depending, worst, title="Queries that depend on it most"),
+        tabulate(
+            "worst_queries",
+            (MEASURE, QUERY),
+            (Column("value", "mean"), *TIES),
+            worst,
+            title="Queries that depend on it most",
+        ),
         *([_stability(profile), _correlations(profile)] if profile.decided else []),
     ]
-    of_counts = tell_counts([one.measure for one in profile.decided])
     return Report(
         tuple(one for one in tables if one.rows),
-        (*_recommended(profile, digits), *_facts(profile, missing), *of_counts),
+        (
+            *_recommended(profile, digits),
+            *_facts(profile, missing),
+            *tell_counts([one.measure for one in profile.decided]),
+        ),
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}",
         SIZES.format(RULES[profile.rule or ""]) if profile.decided else "",
         facts_first=True,
@@ -369,16 +374,17 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
     name : str
         Of the second key.
     """
-    left = f"{keyed.n_tied:,} of {counted(profile.n_tied, 'tied document')} still tie"
     facts = [
         Fact(
             "then_by",
             {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties},
             f"then by {name}",
-            left if profile.n_tied else "nothing: no document is in a tie",
-        )
+            f"{keyed.n_tied:,} of {counted(profile.n_tied, 'tied document')} still tie"
+            if profile.n_tied
+            else "nothing: no document is in a tie",
+        ),
+        *(said("second key", one) for one in keyed.notes if one not in profile.notes),
     ]
-    facts += [said("second key", one) for one in keyed.notes if one not in profile.notes]
     if not profile.decided:
         return replace(report, facts=(*report.facts, *facts))
     rows = [
@@ -489,8 +495,8 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
         ),
         tabulate("exposure", (Column("doc_id", "item"),), columns, shown.to_dicts(), title="Items"),
     ]
-    runs = "" if found.n_runs == 1 else f", mean of {found.n_runs} runs"
     lists = counted(found.n_queries, "query", "queries")
+    runs = "" if found.n_runs == 1 else f", mean of {found.n_runs} runs"
     return Report(
         tuple(tables),
         _facts_of_exposure(found, len(shown), len(items)),
@@ -508,8 +514,13 @@ def _of_groups(found: Exposure) -> Iterator[Table]:
     if found.pairs is not None:
         names = [name for name in ("disparity", "ratio", "ratio_of_target") if name in found.pairs.columns]
         between = [column for name in names for column in _with_ends(found, name)]
-        title = f"Between groups, with {found.confidence_level:.0%} intervals over queries"
-        yield tabulate("pairs", (GROUP, Column("other", "other")), between, found.pairs.to_dicts(), title=title)
+        yield tabulate(
+            "pairs",
+            (GROUP, Column("other", "other")),
+            between,
+            found.pairs.to_dicts(),
+            title=f"Between groups, with {found.confidence_level:.0%} intervals over queries",
+        )
 
 
 def _with_ends(found: Exposure, name: str) -> list[Column]:

@@ -92,8 +92,8 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
     runs = list(dict.fromkeys(row.run for row in found.rows))
     is_single = len(runs) == 1
     labels = (MEASURE, SCORES) if is_single and for_people else (MEASURE, RUN, SCORES)
-    rival = Column("rival", "against", is_data=len(runs) < 3, spare=1)  # of two runs, it is the other one
-    columns = (*COLUMNS, WRONG, rival) if found.pairs else COLUMNS
+    # of two runs, the rival is the other one
+    columns = (*COLUMNS, WRONG, Column("rival", "against", is_data=len(runs) < 3, spare=1)) if found.pairs else COLUMNS
     of_pair, title = (MEASURE, SYSTEM, Column("baseline", "baseline"), SCORES), "The winner of each pair"
     whose = runs[0] if is_single else counted(len(runs), "run")
     return Report(

@@ -177,11 +177,13 @@ def _ranking(found: Leaderboard) -> Table:
 
 def _sampled(found: Leaderboard) -> str:
     """Return what was resampled."""
-    whats = {
-        "queries within each task; tasks are fixed": found.sampling == "fixed",
-        "tasks, and queries within each": found.has_queries,
-    }
-    return first_true(whats, "tasks alone; their queries are not known")
+    return first_true(
+        {
+            "queries within each task; tasks are fixed": found.sampling == "fixed",
+            "tasks, and queries within each": found.has_queries,
+        },
+        "tasks alone; their queries are not known",
+    )
 
 
 def _caption(found: Leaderboard) -> str:
@@ -285,10 +287,11 @@ def with_languages(report: Report, found: Languages, margin: float | None, *, fo
         *tell_beside(found),
         *tell_gaps(found),
     )
-    if for_people:
-        tables = list_languages(found, found.measures, margin=margin)
-    else:
-        tables = data_of_languages({"queries": found}, leading=Column("of", "of"), margin=margin)
+    tables = (
+        list_languages(found, found.measures, margin=margin)
+        if for_people
+        else data_of_languages({"queries": found}, leading=Column("of", "of"), margin=margin)
+    )
     return replace(
         report,
         tables=(*report.tables, *tables),

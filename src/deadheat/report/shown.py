@@ -72,7 +72,6 @@ def _of_placements(placements: Placements) -> Report:
     n_tied, n_missing = int((placements.tied > 1).sum()), int(placements.missing.sum())
     n_retrieved = int(placements.n_retrieved.sum())
     in_ties = f"{n_tied:,} of {n_rows:,} ({format_cell(share(n_tied / n_rows))})" if n_rows else ""
-    judged = counted(n_rows, "judged document")
     return Report(
         (tabulate("placements", (QUERY, Column("doc_id", "document")), columns, rows),),
         (
@@ -82,7 +81,7 @@ def _of_placements(placements: Placements) -> Report:
             said("above, tied", "documents of the query with a higher score, and with exactly this one"),
             said("rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
         ),
-        f"{counted(placements.n_queries, 'query', 'queries')}, {judged} retrieved",
+        f"{counted(placements.n_queries, 'query', 'queries')}, {counted(n_rows, 'judged document')} retrieved",
     )
 
 

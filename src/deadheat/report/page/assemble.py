@@ -183,9 +183,15 @@ def fragment_of(subjects: Sequence[Subject], form: str) -> str:
 @shows(Comparison, among=PAGES)
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
-    qrels = next(iter(comparison.evaluations.values())).qrels_name
     return page_of(
-        [Subject(evaluations=comparison.evaluations, comparison=comparison, qrels=qrels, margin=comparison.margin)]
+        [
+            Subject(
+                evaluations=comparison.evaluations,
+                comparison=comparison,
+                qrels=next(iter(comparison.evaluations.values())).qrels_name,
+                margin=comparison.margin,
+            )
+        ]
     )
 
 
@@ -220,18 +226,21 @@ def _of_subject(
         for name in ("figures", "strata", "ties")
     }
     shown = [(kind, one if one and one.svg else None) for kind, one in zip(FIRST.values(), first, strict=True)]
-    if subject.comparison is None:
-        report = report_evaluations([subject.first], subject.qrels, intervals=IntervalOptions())
-    else:
-        report = report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
+    report = (
+        report_evaluations([subject.first], subject.qrels, intervals=IntervalOptions())
+        if subject.comparison is None
+        else report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
+    )
     n_queries = counted(len(subject.query_ids), "query", "queries")
     are_cut = any(len(one) > LONGEST_TEXT for one in subject.names.values())
-    ranked = f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
-    ranked += f"Texts are cut after {LONGEST_TEXT} characters. " * are_cut
+    ranked = (
+        f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
+        + f"Texts are cut after {LONGEST_TEXT} characters. " * are_cut
+    )
     steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
-    kind, heading, note = "steps", "Values, step by step", steps
-    if subject.runs:
-        kind, heading, note = "rankings", "Rankings", ranked + steps
+    kind, heading, note = (
+        ("rankings", "Rankings", ranked + steps) if subject.runs else ("steps", "Values, step by step", steps)
+    )
     is_stepped = bool(subject.runs) or subject.first.ties in POLICIES
     strata = _strata_tables(subject)
     return [
@@ -394,12 +403,18 @@ def _strata_tables(subject: Subject) -> list[Table]:
     """Return the systems of each stratum, measure by measure; none without columns to report by."""
     groupings = () if subject.queries is None else subject.groupings
     if subject.comparison is None:
-        level = IntervalOptions.confidence_level
         every = {
             columns: parts_of((), list(subject.strata(columns).values()), IntervalOptions()) for columns in groupings
         }
         return [
-            tabulate_scores(held, subject.ranked, subject.measures, columns=columns, smallest=SMALLEST, level=level)
+            tabulate_scores(
+                held,
+                subject.ranked,
+                subject.measures,
+                columns=columns,
+                smallest=SMALLEST,
+                level=IntervalOptions.confidence_level,
+            )
             for columns, held in every.items()
         ]
     compared = {columns: strata_of(subject.comparison, columns, subject.queries) for columns in groupings}
@@ -436,5 +451,6 @@ def _page_of(
     numbers = count(1)
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
     figures = "".join(f'<figure tabindex="0">{one.svg}</figure>' for one in drawn if one.svg)
-    page = as_html(replace(report, heading=heading))
-    return SAID.sub(lambda said: f'{said[0]}<div class="drawn">{figures}</div>', page, count=1)
+    return SAID.sub(
+        lambda said: f'{said[0]}<div class="drawn">{figures}</div>', as_html(replace(report, heading=heading)), count=1
+    )

@@ -213,8 +213,9 @@ def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:
     tie with it).
     """
     queries = [subject.query_ids[n] for n in subject.deciding]
-    schema = {"doc_id": pl.String, "score": pl.Float64, "relevance": pl.Float64, "n": pl.Int64, "below": pl.Int64}
-    empty = pl.DataFrame(schema=schema)
+    empty = pl.DataFrame(
+        schema={"doc_id": pl.String, "score": pl.Float64, "relevance": pl.Float64, "n": pl.Int64, "below": pl.Int64}
+    )
     run = subject.runs.get(system)
     if run is None:
         return dict.fromkeys(queries, empty)
