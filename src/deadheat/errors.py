@@ -338,7 +338,7 @@ class DeadheatError(Exception):
                 given = ", ".join(map(as_given, self.given))
             text += f", got {given}"
         hint = _advised(options, self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
-        hint = hint or (did_you_mean(self.given, choices) if choices else "")
+        hint = hint or (did_you_mean(self.given, choices) if len(choices) > 1 else "")
         if hint:
             end = "." if hint[0].isupper() else ";" if self.is_given else ":"
             text = f"{text.removesuffix('.' * (end == '.'))}{end} {hint}"

@@ -210,6 +210,12 @@ def test_the_column_of_languages(columns: list[str], name: str | None) -> None:
             r"q\.csv:4: query 'a' appears on lines 2 and 4",
         ),
         ("q.jsonl", '{"qid": "a"}\n\n{"qid": "a"}', DuplicateError, r"q\.jsonl:3: query 'a' appears on lines 1 and 3"),
+        (
+            "q.csv",
+            "frage,topic\nx,a\ny,a\n",
+            DuplicateError,
+            "each may appear only once in column 'topic', which holds the ids",
+        ),
         ("q.json", '[{"qid": "a"}, {"qid": "a"}]', DuplicateError, r"query 'a' appears in rows 1 and 2"),
         ("q.json", '{"a": {}, "a": {}}', DuplicateError, r"key 'a' appears twice"),
         ("q.csv", "qid,lang\n,de\n", DataError, r"q\.csv:2: empty field in column 'qid', expected an id"),

@@ -485,7 +485,7 @@ def test_grades_of_some_results_are_an_error() -> None:
         dh.Run.of_results({"q": [{"id": "a", "grade": 1}, {"id": "b", "grade": None}]})
     with pytest.raises(SourceTypeError, match="documents for query 'q' have a score, those for 'r' have grade"):
         dh.Run.of_results({"q": [{"id": "a", "score": 1}], "r": [{"id": "a", "grade": 1}]})
-    with pytest.raises(DataError, match=r"'8/10': float\(text.partition\(\"/\"\)\[0\]\) reads grades such as \"8\""):
+    with pytest.raises(DataError, match=r"'8/10'; float\(text.partition\(\"/\"\)\[0\]\) reads grades such as \"8\""):
         dh.Run.of_results({"q": [{"id": "a", "grade": "8/10"}, {"id": "b", "grade": "7/10"}]})
 
 

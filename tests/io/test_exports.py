@@ -64,6 +64,10 @@ MTEB = {"mteb_model_meta": {"model_name": "me/model", "revision": "1"}, "default
 RUNS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "_rank_eval": (EVALUATED, ("2 of 3 hits are unrated", "1 query failed in the search engine: q3")),
     "_search": ({"q1": RESPONSE}, ()),
+    "_search, with queries that failed": (
+        {"q0": {"error": {}, "status": 400}, "q1": RESPONSE, "q2": {"error": {"type": "x"}}},
+        ("2 queries failed in the search engine: q0, q2",),
+    ),
     "hits": ({"q1": HITS}, ()),
     "hits of OpenSearch": ({"q1": {"hits": {"total": {"value": 3}, "max_score": 2.0, "hits": HITS}}}, ()),
     "some shards": (
@@ -189,7 +193,7 @@ REFUSED_RUNS: list[tuple[Any, type[Exception], str]] = [
     (RANK_EVAL, SwappedFilesError, "request holds judgments, expected results: the run is in the response"),
     ({"took": 1, "responses": [RESPONSE]}, DataError, r"_msearch do not say the query: save \{query: response\}"),
     (RESPONSE, DataError, r"a response of _search does not say the query: save \{query: response\}"),
-    ({"q1": RESPONSE, "q2": {"error": {}, "status": 400}}, DataError, "query 'q2' has no hits, got {'error': {}"),
+    ({"q1": RESPONSE, "q2": {"took": 3}}, DataError, "query 'q2' has no hits, got {'took': 3}"),
     (
         {"q1": {"hits": {"hits": [*HITS, {"_index": "j", "_id": "a", "_score": 1}]}}},
         DuplicateError,

@@ -117,6 +117,7 @@ def test_parts_become_a_sentence() -> None:
             "given": "abb",
             "allowed": ["ab", "cd"],
         },
+        "x must be one of 'ab', got 'aa'": {"argument": "x", "given": "aa", "allowed": ["ab"]},  # said already
         "f:3: a row, expected 2 fields, got none; add one": {
             "problem": "a row",
             "given": Plain("none"),

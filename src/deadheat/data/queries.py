@@ -287,7 +287,7 @@ def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
         if query in seen:
             raise DuplicateError(
                 f"query {query!r} appears {records.where(seen[query], place)}",
-                hint="each query may appear only once",
+                hint=f"each may appear only once in column {column.name!r}, which holds the ids",
                 path=where,
                 line=records.line(place),
             )

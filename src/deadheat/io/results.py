@@ -339,7 +339,7 @@ class Reader:
             f"document {twice!r} comes {len(places)} times for query {query!r}"
             f" (results {', '.join(map(str, places[:5]))})",
             allowed="once",
-            hint=f"it is in {', '.join(indices)}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
+            python=f"it is in {', '.join(indices)}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
             if len(indices) > 1
             else f'write {CALL[self.kind]}(results, repeated="best") for its best result, "first" for the first',
             path=self.where,

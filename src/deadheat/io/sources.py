@@ -531,9 +531,12 @@ def _read_rank_eval(held: Document, where: str) -> Found:
     ratings = [hit.get("rating") for hits in lists.values() for hit in hits]
     if unrated := ratings.count(None):
         notes += (f"{unrated:,} of {counted(len(ratings), 'hit')} are unrated",)
-    if failed := list(part({"failures": {}, **held}, "failures", (dict,), "", where)):
-        notes += (f"{counted(len(failed), 'query', 'queries')} failed in the search engine: {three(failed)}",)
-    return nested, notes
+    return nested, notes + _told_failed(list(part({"failures": {}, **held}, "failures", (dict,), "", where)))
+
+
+def _told_failed(queries: Sequence[str]) -> tuple[str, ...]:
+    told = f"{counted(len(queries), 'query', 'queries')} failed in the search engine: {three(queries)}"
+    return (told,) if queries else ()
 
 
 @export(
@@ -585,9 +588,19 @@ def _has_hits(held: object) -> bool:
     return isinstance(held, dict) and isinstance(held.get("hits"), dict | list)
 
 
-@export("a dict of _search responses", "run", lambda held: _has_hits(next(iter(held.values()), None)))
+def _has_failed(held: object) -> bool:
+    return isinstance(held, dict) and isinstance(held.get("error"), dict) and "hits" not in held
+
+
+@export(
+    "a dict of _search responses",
+    "run",
+    lambda held: _has_hits(next((one for one in held.values() if not _has_failed(one)), None)),
+)
 def _read_responses(held: Document, where: str) -> Found:
-    """Read ``{query: response}``."""
+    """Read ``{query: response}``, without those that are errors: the run lacks their queries."""
+    failed = [query for query, response in held.items() if _has_failed(response)]
+    held = {query: response for query, response in held.items() if query not in failed}
     for query, response in held.items():
         if results_in(response) is None:
             raise DataError(f"query {query!r} has no hits", given=Plain(f"{response!r:.60}"), path=where)
@@ -595,7 +608,7 @@ def _read_responses(held: Document, where: str) -> Found:
     if partial := [query for query, response in held.items() if _is_partial(response)]:
         queries = counted(len(partial), "query", "queries")
         notes += (f"{queries} with partial results, as shards failed or time ran out: {three(partial)}",)
-    return nested, notes
+    return nested, notes + _told_failed(failed)
 
 
 def _is_partial(response: object) -> bool:

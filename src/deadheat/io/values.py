@@ -345,8 +345,8 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
         msg = f"{place} is infinite: {value!r}"
     else:
         return
-    hint = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"' if is_grade else None
-    raise DataError(msg, hint=hint, path=where)
+    python = 'float(text.partition("/")[0]) reads grades such as "8" and "8/10"' if is_grade else None
+    raise DataError(msg, python=python, path=where)
 
 
 # What Polars reads as a float. Python's float() accepts more: "1_0", and digits of other scripts.
