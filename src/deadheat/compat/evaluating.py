@@ -136,16 +136,15 @@ class Evaluator(Generic[Key]):
         """Return the placements of some queries after a tie policy; trec_eval's looks at 32 bits of a score."""
         held = {query: run[query] for query in queries if run[query]}
         of_queries: list[object] = list(held.values())
-        ids = chain.from_iterable(own for own in of_queries if isinstance(own, Mapping))
-        check_ids([*ids], "run")  # numbers are no ids here, as in pytrec_eval
+        # numbers are no ids here, as in pytrec_eval
+        check_ids([*chain.from_iterable(own for own in of_queries if isinstance(own, Mapping))], "run")
         held = check_mapping(held, "run", "run") if held else {}
         qrels = Qrels.of_checked({query: self._judged[query] for query in queries}, "qrels")
         qrels.subtopics = self._subtopics
         retrieved = Run.of_checked({query: held.get(query, {}) for query in queries}, "run")
         with warnings.catch_warnings(action="ignore", category=DeadheatWarning):  # pytrec_eval does not warn either
             engine = engine_of(qrels, retrieved, "float32" if ties == OF_TREC_EVAL else None)
-        placements = replace(engine.place(), max_relevance=self._max_relevance)
-        placements = policies.apply(placements, ties, engine=engine)
+        placements = policies.apply(replace(engine.place(), max_relevance=self._max_relevance), ties, engine=engine)
         return condense(placements) if self._judged_only else placements
 
 

@@ -108,10 +108,11 @@ def mean(groups: Groups, *, weights: FloatArray) -> FloatArray:
     _announce(reach, groups.listed, "mean")
     for index in _two_way_batches(reach, groups.listed, reach):
         width = int(reach[index].max())
-        if groups.listed[index].max() > DENSE:
-            chances = np.stack([_chances_of_large(groups, int(group), width) for group in index])
-        else:
-            chances = _stop_chances(groups, index, width)
+        chances = (
+            np.stack([_chances_of_large(groups, int(group), width) for group in index])
+            if groups.listed[index].max() > DENSE
+            else _stop_chances(groups, index, width)
+        )
         rank = np.arange(width)
         gain = weights[np.minimum(groups.above[index, None] + rank, len(weights) - 1)]
         part[index] = (np.where(rank < reach[index, None], gain, 0.0) * chances).sum(axis=1)

@@ -488,10 +488,6 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
         count = placements.n_relevant(self.rel)[:, None] * self.levels
         return np.maximum(ROUNDED[self.rounding](count), 1.0).astype(np.int64)
 
-    def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return 1 for relevant documents, else 0."""
-        return 1.0 * (relevance >= self.rel)
-
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
         count = np.cumsum(rankings, axis=1)
@@ -503,9 +499,7 @@ class InterpolatedMeasure(RelevanceMeasure, OrdersMeasure):
                 total += np.take_along_axis(highest, (count >= need).argmax(axis=1)[:, None], axis=1)[:, 0]
         return total / len(self.levels)
 
-    def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
-        """Return the values of the worst and of the best order, also where orders are drawn."""
-        return Measure.extremes(self, placements)
+    extremes = Measure.extremes  # of the worst and of the best order, also where orders are drawn
 
     def n_steps(self, placements: Placements) -> float:
         """Return how many numbers the exact moments take: some 60 million in a second."""

@@ -205,10 +205,11 @@ def weighted_sum(
     above, tied = placements.above[starts], placements.tied[starts]
     total, spread = gain_moments(placements, *gains)
     inside = measure.inside(above, tied)
-    if squares:
-        part = linear.variance(above, tied, inside, spread, weights=weights)
-    else:
-        part = linear.mean(above, tied, inside, total, weights=weights)
+    part = (
+        linear.variance(above, tied, inside, spread, weights=weights)
+        if squares
+        else linear.mean(above, tied, inside, total, weights=weights)
+    )
     return placements.by_query(part, placements.query[starts])
 
 
@@ -386,9 +387,11 @@ class nDCG(DCG):
 
     def _worst(self, placements: Placements) -> FloatArray:
         """Return the DCG of the worst ranking: the documents of negative gain, the lowest first."""
-        query, relevance = placements.judged_query, placements.judged_relevance
-        if self.ideal == "retrieved":
-            query, relevance = placements.query, placements.relevance
+        query, relevance = (
+            (placements.query, placements.relevance)
+            if self.ideal == "retrieved"
+            else (placements.judged_query, placements.judged_relevance)
+        )
         gains = np.minimum(gains_of(self.gain, relevance, self.negative), 0.0)
         return self._of_sorted(placements, query, gains[np.lexsort((gains, query))])
 

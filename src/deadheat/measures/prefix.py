@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import CUTOFF, FLAG, Number, once, parameter, register
+from deadheat.measures.base import CUTOFF, FLAG, Measure, Number, once, parameter, register
 from deadheat.measures.discounted import (
     LOWEST_POSITIVE,
     GainMeasure,
@@ -115,9 +115,7 @@ class PrefixMeasure(OrdersMeasure):
 class MeanMeasure(PrefixMeasure):
     """One with a mean of its own: a sum of means that are exact however many documents tie."""
 
-    def standard_error(self, placements: Placements) -> FloatArray:
-        """Return 0: the mean is exact, also where variance and extremes are those of a sample."""
-        return np.zeros(placements.n_queries)
+    standard_error = Measure.standard_error  # 0: the mean is exact, also where variance and extremes are of a sample
 
     def has_drawn_spread(self, placements: Placements) -> BoolArray:
         """Tell for which queries variance and extremes are those of drawn orders."""

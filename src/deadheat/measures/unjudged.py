@@ -127,17 +127,23 @@ def with_ties(
     """
     check_threads()
     rows = coded(run.rounded(score_precision).to_polars(), placements.query_ids.tolist())
-    ties = rows.group_by("code", "score").agg(tied=pl.len().cast(pl.Int64))
-    ties = ties.sort("code", "score", descending=[False, True]).select(
-        "code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code")
+    ties = (
+        rows.group_by("code", "score")
+        .agg(tied=pl.len().cast(pl.Int64))
+        .sort("code", "score", descending=[False, True])
+        .select("code", "tied", above=(pl.col("tied").cum_sum() - pl.col("tied")).over("code"))
     )
     if depth is not None:
-        ties = ties.filter(pl.col("above") < depth)
-        ties = ties.with_columns(tied=pl.min_horizontal("tied", depth - pl.col("above")))
+        ties = ties.filter(pl.col("above") < depth).with_columns(
+            tied=pl.min_horizontal("tied", depth - pl.col("above"))
+        )
     starts = placements.tie_starts
     judged = {"code": placements.query[starts], "above": placements.above[starts], "judged": placements.tie_sizes}
-    ties = ties.join(pl.DataFrame(judged), on=["code", "above"], how="left", maintain_order="left")
-    ties = ties.with_columns(count=pl.col("tied") - pl.col("judged").fill_null(0)).filter(pl.col("count") > 0)
+    ties = (
+        ties.join(pl.DataFrame(judged), on=["code", "above"], how="left", maintain_order="left")
+        .with_columns(count=pl.col("tied") - pl.col("judged").fill_null(0))
+        .filter(pl.col("count") > 0)
+    )
     query, above, tied, count = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
     return Unjudged(query, above, tied, count, np.zeros_like(placements.n_retrieved))
 
@@ -167,8 +173,12 @@ def open_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = Non
 def open_ties(placements: Placements, documents: pl.DataFrame) -> Unjudged:
     """Return where the documents of :func:`open_documents` are ranked."""
     placed = coded(documents, placements.query_ids.tolist())
-    ties = placed.drop_nulls("above").group_by("code", "above", "tied").agg(count=pl.len().cast(pl.Int64))
-    ties = ties.sort("code", "above")
+    ties = (
+        placed.drop_nulls("above")
+        .group_by("code", "above", "tied")
+        .agg(count=pl.len().cast(pl.Int64))
+        .sort("code", "above")
+    )
     lost = placed.filter(pl.col("above").is_null())["code"].to_numpy()
     query, above, tied, count = (ties[name].to_numpy() for name in ("code", "above", "tied", "count"))
     return Unjudged(query, above, tied, count, np.bincount(lost, minlength=placements.n_queries).astype(np.int64))

@@ -124,12 +124,13 @@ def interval_bounds(
             elif method in {"t", "bootstrap-t"}:
                 found = t_bounds(units, level)
                 found = found if method == "t" else _widened(units, found, level, n_resamples, seed)
-            elif given is None:
-                drawn = np.random.default_rng(seed)
-                resampled = bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=drawn)
-                found = _resampled_bounds(units, resampled, method, level)
             else:
-                found = _resampled_bounds(units, given[:, places], method, level)
+                resampled = (
+                    bootstrap_means(units.sums, units.sizes, n_resamples=n_resamples, rng=np.random.default_rng(seed))
+                    if given is None
+                    else given[:, places]
+                )
+                found = _resampled_bounds(units, resampled, method, level)
             bounds[:, places] = found
     return bounds[0], bounds[1]
 
