@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+from itertools import product
+from math import log2
 from pathlib import Path
 
 import pytest
@@ -166,6 +168,25 @@ def test_what_judges_write_is_read_as_qrels_and_as_scores(folder: Path) -> None:
     notes = " ".join(ok("judges", "human.txt", "answers.jsonl", "--grades", bounds).split())
     assert "1 of 4 answers is no grade ('I cannot say'), left out; bounds of an evaluation" in notes
     assert dh.judge_agreement("human.txt", run).kappa == dh.judge_agreement("human.txt", grades).kappa
+
+
+def test_runs_with_scores_are_no_answers(folder: Path) -> None:
+    answers = {"q1": {"d1": "Score: 2", "d2": "0"}, "q2": {"d1": "Error 429", "d3": "1"}}
+    (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
+    run = {"q1": {"d2": 9.5, "d1": 7.0}, "q2": {"d3": 0.5}}
+    (folder / "main.json").write_text(json.dumps(run), encoding="utf-8")
+    rows = [(query, doc, score) for query, own in run.items() for doc, score in own.items()]
+    for name, column in (("main.csv", "similarity"), ("score.csv", "score")):
+        lines = [f"query,doc,{column}", *(f"{query},{doc},{score}" for query, doc, score in rows)]
+        (folder / name).write_text("\n".join(lines), encoding="utf-8")
+    wanted = dh.evaluate({"q1": {"d1": 2, "d2": 0}, "q2": {"d3": 1}}, run, "RR").means()["RR"]
+    assert wanted == (1 / 2 + 1) / 2
+    for name, more in product(("main.json", "main.csv", "score.csv"), ("drop", "drop,scale=3")):
+        out = json.loads(ok("evaluate", "answers.json", name, "--grades", more, "-m", "RR", "--format", "json"))
+        assert out["scores"][Path(name).stem]["RR"]["value"] == wanted
+    own = ("--grades", "drop,grade=similarity", "-m", "DCG", "--format", "json")
+    graded = json.loads(ok("evaluate", "main.csv", "answers.json", *own))
+    assert graded["scores"]["answers"]["DCG"]["value"] == pytest.approx((7 + 9.5 / log2(3) + 0.5) / 2)
 
 
 def test_files_have_one_form_for_one_judge_and_for_several() -> None:

@@ -45,6 +45,92 @@ def test_one_answer(answer: object, value: float | None, scale: float | None) ->
     assert read_grade(answer, {"Highly relevant": 3}) == (value, scale)
 
 
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        # of errors, documents and shares
+        ("Error 429: rate limit exceeded", None),
+        ("Error code: 429 - {'error': {'message': 'Rate limit reached'}}", None),
+        ("HTTP 503", None),
+        ("429 Too Many Requests", None),
+        ("503: Service Unavailable", None),
+        ("503. Try again later.", None),
+        ("Response: 500 Internal Server Error", None),
+        ("Request failed with status code 500", None),
+        ("RateLimitError: retry in 20s", None),
+        ("RateLimitError: limit is 20.", None),
+        ("The request timed out after 30 seconds.", None),
+        ("I got a 404.", None),
+        ("Attempt 2/3 failed", None),
+        ("exceeded 20/min", None),
+        ("maximum of 7 out of 10", None),
+        ("I cannot rate document 2", None),
+        ("I cannot rate the passage: it ends at line 2.", None),
+        ("Document 2 is not relevant", None),
+        ("Document 2: not relevant", None),
+        ("Passage [3] is off topic", None),
+        ("[3] is off topic", None),
+        ("(3) is off topic", None),
+        ("Not relevant [3].", None),
+        ("The relevance of [3] is low", None),
+        ("The score of document 2 is low", None),
+        ("Answer 2 is off topic", None),
+        ("Line 1 answers", None),
+        ("2 of the facts are there", None),
+        ("3 words fit", None),
+        ("7 out of 10 documents are off topic", None),
+        ("2nd passage", None),
+        ("Q2", None),
+        ("Page 1/2", None),
+        ("66%", None),
+        ("66 %.", None),
+        ("Score: 66%", None),
+        ("Score: 66 percent", None),
+        ('{"status": 429, "error": "rate limit"}', None),
+        ('{"score": "Error 429"}', None),
+        # grades
+        ("2", 2),
+        ("-1.", -1),
+        ("**2**", 2),
+        ("[[2]]", 2),
+        ("100", 100),
+        ("429", 429),
+        ("2 stars", 2),
+        ("2 - it answers", 2),
+        ("2: it names HTTP errors", 2),
+        ("2. The passage names errors.", 2),
+        ("2 (related)", 2),
+        ("2\n\nThe passage answers.", 2),
+        ("2 because it answers", 2),
+        ("8/10", 8),
+        ("8 out of 10, as it answers", 8),
+        ("Rating: 3/5", 3),
+        ("Rating: [[5]]", 5),
+        ("Score: 2", 2),
+        ("score=2", 2),
+        ("**Score:** 2", 2),
+        ("_Score_: 2", 2),
+        ("Score: 2 points", 2),
+        ("Score: 2\nReason: the passage names an error", 2),
+        ("Reason: an HTTP error.\n##final score: 2", 2),
+        ("The passage is about errors. Final answer: 2.", 2),
+        ("<score>2</score>", 2),
+        ('Here you are: {"score": 2}', 2),
+        ("Relevance level: 2", 2),
+        ("The relevance score is 2.", 2),
+        ("I would give this a score of 2, because it answers", 2),
+        ("I'd rate this passage as a 2.", 2),
+        ("I would say 7 out of 10", 7),
+        ("Highly relevant (3)", 3),
+        ("Relevant: 2", 2),
+        ('```json\n{"score": 2, "why": "3 of 5 facts"}\n```', 2),
+        ('```\n{"why": "3 of 5 facts"}\n```', None),
+    ],
+)
+def test_a_number_is_a_grade_where_it_clearly_is(answer: str, value: float | None) -> None:
+    assert read_grade(answer).value == value
+
+
 def test_what_becomes_of_failures() -> None:
     with pytest.raises(DataError, match=r"2 of 6 answers are no grades \('I cannot rate this.', None\)"):
         dh.read_judgments(RAW)
@@ -131,6 +217,24 @@ def test_scales() -> None:
     assert beyond.to_dict() == {"q": {"c": 3}}
 
 
+def test_a_grade_far_beyond_the_others_is_noted() -> None:
+    raw = {"q": {**{f"d{place}": str(place % 4) for place in range(40)}, "a": "429"}}
+    assert dh.read_judgments(raw).notes == (
+        "429 among grades of which nine in ten are at most 3: with a scale these are no grades",
+    )
+    for failed in ("drop", "bounds"):
+        assert not any("nine in ten" in note for note in dh.read_judgments(raw, scale=3, failed=failed).notes)
+    assert dh.read_judgments({"q": {f"d{place}": f"{5 * place}/100" for place in range(21)}}).notes == ()
+
+
+def test_words_that_no_answer_holds_are_noted() -> None:
+    raw = {"q": {"a": "3", "b": {"label": "Highly  relevant"}, "c": ["Related", 1]}}
+    words = {"highly relevant": 3, "related": 1}
+    assert dh.read_judgments(raw, grades=words).notes == ()
+    noted = dh.read_judgments(raw, grades={**words, "skale": 3}).notes
+    assert noted == ("no answer holds 'skale', which would be a grade",)
+
+
 def test_several_judgments_of_a_document() -> None:
     assert dh.read_judgments({"q": {"a": [1, "2", None], "b": "[3, 1]"}}).to_dict()["q"]["a"] == 1.5
     with pytest.raises(DataError):
@@ -143,7 +247,9 @@ def test_files_and_frames(tmp_path: Path) -> None:
     frame = pl.DataFrame([{**row, "answer": None if row["answer"] is None else str(row["answer"])} for row in rows])
     frame.write_csv(tmp_path / "llm.csv")
     wanted = dh.read_judgments(RAW, failed="drop").to_dict()
-    for source in (tmp_path / "llm.jsonl", tmp_path / "llm.csv", rows, frame):
+    (tmp_path / "llm.json").write_text(json.dumps(RAW), encoding="utf-8")
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    for source in (*map(tmp_path.joinpath, ("llm.jsonl", "llm.csv", "llm.json", "rows.json")), rows, frame):
         assert dh.read_judgments(source, failed="drop").to_dict() == wanted
     assert dh.read_judgments(tmp_path / "llm.csv", failed="drop").name == "llm"
     named = frame.rename({"answer": "verdict"})

@@ -169,8 +169,21 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
 def _graded(
     path: str, kind: Literal["qrels", "run"], name: str | None, given: Mapping[str, Any]
 ) -> dh.Qrels | dh.Run | None:
-    """Read what a judge wrote, if this is a table: --grades, which is given, says that tables hold that."""
-    return dh.read_judgments(path, kind=kind, name=name, **given) if GRADED.search(path) else None
+    """Read what a judge wrote, if this is a table: --grades, which is given, says that tables hold that.
+
+    A run is what a judge wrote only if it has a column for that, or its scores are not numbers.
+    """
+    from deadheat.data.judgments import GRADES
+    from deadheat.io.formats import has_column
+
+    if not GRADED.search(path):
+        return None
+    known = [given["grade"]] if "grade" in given else [one for one in GRADES if one != "score"]
+    if kind == "run" and not any(has_column(Path(path), one) for one in known):
+        with suppress(DataError):
+            dh.Run(path, columns=named_columns("run"))
+            return None
+    return dh.read_judgments(path, kind=kind, name=name, **given)
 
 
 def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:

@@ -187,9 +187,9 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--grades",
         callback=parsed_grades,
         metavar="FAILED,...",
-        help="Files that are tables (CSV, JSON Lines, ...) hold what judges wrote, such as 'Score: 2'. What becomes of"
-        " answers that are no grade: error, drop, lowest or bounds (values have a range); then, with commas, scale=10,"
-        " grade=COLUMN, and what words mean: 'Highly relevant=3'.",
+        help="Files that are tables (CSV, JSON Lines, ...) hold what judges wrote, such as 'Score: 2'; runs only if"
+        " their scores are no numbers. What becomes of answers that are no grade: error, drop, lowest or bounds (values"
+        " have a range); then, with commas, scale=10, grade=COLUMN, and what words mean: 'Highly relevant=3'.",
     ),
     "measures": click.option(
         "-m",

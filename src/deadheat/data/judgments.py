@@ -35,15 +35,33 @@ from deadheat.errors import (
     shown,
     three,
 )
+from deadheat.io.formats import ending
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, check_column, find_column
+from deadheat.io.objects import JsonText, read_text
 from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
 from deadheat.io.values import is_plain, read_value
 
 FAILED = ("error", "drop", "lowest", "bounds")
 NUMBER = r"(?<![\d.])[-+]?\d+(?:\.\d+)?(?![\d.]*\d)"
-OF_SCALE = re.compile(rf"({NUMBER})\s*(?:/|out of)\s*(\d+(?:\.\d+)?)(?![\d.]*\d)")
-NUMBERS = re.compile(NUMBER)
+OF_SCALE = r"\s*(?:/|out[ ]of)\s*(\d+(?:\.\d+)?)(?![\d.]*\d)"
+NUMBERS = re.compile(f"({NUMBER})(?:{OF_SCALE})?")
+# A number that is a grade, and not that of a document or of an error; compiled when it is first used
+GRADED = rf"""(?xi)
+\A[\W_]* {NUMBER} (?:[^\w%]|_)*\Z  # alone
+| (?:
+    \A[^\w\[(]* (?=[-+]?(?:\d{{1,2}}|100)(?!\d))  # first: longer ones, such as 503, are codes
+    | (?<![^\W_])(?:
+        (?:final|grade|rating|relevance|relevance[ ]level|score|label|judge?ment|verdict|answer|bewertung)[\W_]+
+        | (?:say|give|rated?|assign)\s+\**
+    )(?:(?:is|of|as|at|an?|it|this(?:\s\w+)?)[\W_]+)*
+    | \b(?:ir)?relevant\W*[:(=-]\s*
+)
+{NUMBER} (?:{OF_SCALE})? (?:\s+(?:points?|stars?))?
+(?:  # not before a word: that is what is counted
+    (?:[^\w%]|_)*\Z | \s*\n | \s*[^\w\s%/\]-] | \s*-(?!\w) | \s+(?:because|since|as|for)\b
+)"""
+FENCED = re.compile(r"(?s)\A\s*```(?:json)?\s*(\{.*\})\s*```\s*\Z")
 # Names of the column that holds what a judge wrote, the likeliest first
 GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "score", "answer", "response", "output")
 
@@ -72,7 +90,8 @@ def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Gra
     Parameters
     ----------
     answer : object
-        A number, or text with one: 3, "3", "8/10", "Score: 2". Any other text with two numbers holds none.
+        A number, or text with one, alone, first or after a word such as score: 3, "3", "8/10", "Score: 2". Any other
+        text with two numbers holds none, as does one whose number may be of a document or an error.
     grades : dict of str to float, optional
         What words mean, in any case: ``{"Highly relevant": 3}``. The answer must be these words alone.
 
@@ -82,7 +101,7 @@ def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Gra
     [3.0, 3.0, 8.0, 2.0, 1.5, 2.0]
     >>> read_grade("Score: 8/10").scale, read_grade("Highly relevant.", {"highly relevant": 3}).value
     (10.0, 3.0)
-    >>> [read_grade(one).value for one in ("I cannot rate this.", "2 or 3", "", None, float("nan"))]
+    >>> [read_grade(one).value for one in ("I cannot rate this.", "2 or 3", "Error 429", "Passage 2 is off topic", "")]
     [None, None, None, None, None]
     """
     answer = _of_object(answer)
@@ -90,14 +109,11 @@ def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Gra
         meant = {_words(name): number for name, number in (grades or {}).items()}
         if (words := _words(answer)) in meant:
             return Grade(float(meant[words]))
-        of_scale = set(OF_SCALE.findall(answer))
-        rest = NUMBERS.findall(OF_SCALE.sub(" ", answer))
-        if of_scale:
-            ((number, scale), *others) = of_scale
-            is_grade = not others and not rest and 0 <= float(number) <= float(scale)
-            return Grade(float(number), float(scale)) if is_grade else Grade(None)
-        numbers = {float(one) for one in rest}
-        return Grade(numbers.pop() if len(numbers) == 1 else None)
+        found = {(float(number), float(scale) if scale else None) for number, scale in NUMBERS.findall(answer)}
+        if len(found) != 1 or not re.search(GRADED, answer):
+            return Grade(None)
+        ((number, scale),) = found
+        return Grade(number, scale) if scale is None or 0 <= number <= scale else Grade(None)
     is_number = isinstance(answer, int | float) or hasattr(answer, "__float__")
     number = float(cast("float", answer)) if is_number and not isinstance(answer, bool) else math.nan
     return Grade(number if math.isfinite(number) else None)
@@ -105,7 +121,7 @@ def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Gra
 
 def _of_object(answer: object) -> object:
     """Return the grade of an answer that is a JSON object with one key for it, such as ``{"score": 2, "why": ...}``."""
-    answer = _parsed(answer, "{")
+    answer = _parsed(FENCED.sub(r"\1", answer) if isinstance(answer, str) else answer, "{")
     if not isinstance(answer, Mapping):
         return answer
     found = [value for name, value in answer.items() if name.casefold() in GRADES]
@@ -176,6 +192,9 @@ def read_judgments(
         as_positive("scale", scale)
     path = path_of(source)
     where = str(path) if path else name or "judgments"
+    if path is not None and ending(path) == ".json":
+        held = JsonText(read_text(path, "judgments"), path).value
+        source = held if isinstance(held, dict) and is_plain(held) else source
     rows = list(_rows(source, path, grade, where))
     each = [_read(answer, grades, scale) for *_, answer in rows]
     read = [one for one, _ in each]
@@ -197,9 +216,18 @@ def read_judgments(
     failures = found.filter(pl.col("grade").is_null()).select("query_id", "doc_id", "answer")
     table = _table(found, failures, kind, failed, where)
     table.name = name or (label_of(path) if path else kind)
-    if partial := [n_failed for _, n_failed in each if n_failed]:
-        of = f"{counted(len(partial), 'document')} with several answers of which {sum(partial):,} hold no grade"
-        table.notes = (*table.notes, f"{of}: the mean of the others is taken")
+    values, all_words = found["grade"].drop_nulls(), _words(" ".join(found["answer"].drop_nulls()))
+    usual = max(1.0, float(cast("float", values.quantile(0.9, "lower"))))
+    far = [f"{one:g}" for one in values.unique().sort() if one > 10 * usual]
+    unmet = [repr(word) for word in grades or () if _words(word) not in all_words]
+    partial = [n_failed for _, n_failed in each if n_failed]
+    told = {
+        f"{three(far)} among grades of which nine in ten are at most {usual:g}: with a scale these are no grades": far,
+        f"no answer holds {three(unmet)}, which would be a grade": unmet,
+        f"{counted(len(partial), 'document')} with several answers of which {sum(partial):,} hold no grade:"
+        " the mean of the others is taken": partial,
+    }
+    table.notes = (*table.notes, *(text for text, items in told.items() if items))
     if isinstance(table, Run):
         table.are_failures_open = failed == "bounds" and bool(len(failures))
     elif failed == "bounds":
