@@ -182,8 +182,20 @@ def test_a_single_run_and_what_it_lacks(tmp_path: Path) -> None:
     assert found.documents.rows() == dh.holes(qrels, {"one": path}, "RR").documents.rows()
     assert found.ranges["one"] == pytest.approx((0.5 / 3, 1 / 3))
     assert (found.n_queries, found.missing_queries) == (3, {"one": ("p", "r")})
-    assert "of 3 in the qrels: one 2 queries (p, r); counted as empty rankings" in " ".join(str(found).split())
+    assert "one 2 queries (p, r); of 3 in the qrels, counted as empty rankings" in " ".join(str(found).split())
     assert "missing queries" not in str(dh.holes({"q": {"a": 1}}, dh.read_run(path), "RR"))
+
+
+def test_queries_without_judgments_are_named_where_nothing_is_left_to_judge() -> None:
+    run = {"q": {"a": 2.0}, "p": {"x": 1.0}, "r": {"y": 1.0}}
+    found = dh.holes({"q": {"a": 1}}, {"one": run, "two": {"q": {"a": 1.0}}}, "RR")
+    assert found.unjudged_queries == {"one": ("p", "r"), "two": ()}
+    told = " ".join(str(found).split())
+    assert "Nothing to judge up to rank 100: all documents of the queries in the qrels have labels" in told
+    assert "unjudged queries one 2 queries (p, r); left out, not in the qrels" in told
+    told = " ".join(str(dh.holes({"q": {"a": 1}}, {"two": {"q": {"a": 1.0}}}, "RR")).split())
+    assert "Nothing to judge up to rank 100: all documents have labels" in told
+    assert "unjudged queries" not in told
 
 
 def test_a_narrow_terminal_shows_the_ranks_of_the_first_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import deadheat as dh
 from deadheat.errors import DataError, three
 from deadheat.report.of_judgments import report_judges
 from support.figure_data import rows_of
+from support.random_runs import random_runs
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
@@ -184,6 +185,24 @@ def test_conclusions_are_those_of_two_comparisons(seed: int) -> None:
         assert one.tau_b == pytest.approx(scipy_stats.kendalltau(*means).statistic, nan_ok=True)
         spread = [np.mean([of.evaluations[name][measure].mean_tie_std for name in runs]) for of in both]
         assert one.tie_std == pytest.approx(spread)
+
+
+def test_a_bias_of_other_documents_is_said() -> None:
+    """The judge gives people's labels of every second document: by these alone it has no bias."""
+    human, runs = random_runs()
+    half = {query: dict(list(own.items())[::2]) for query, own in human.items()}
+    found = dh.judge_agreement(human, dh.Qrels(half, name="llm"), runs=runs, measures="P@3")
+    assert found.conclusions[0].n_labels == (8 * len(human), 4 * len(human))
+    for bias in found.conclusions[0].biases:
+        own, other = (dh.evaluate(labels, runs[bias.system], "P@3").means()["P@3"] for labels in (half, human))
+        assert bias.difference == pytest.approx(own - other)
+    told = " ".join(str(found).split())
+    assert (
+        f"of these queries {8 * len(human)} documents have a human label, {4 * len(human)} one of llm: part of" in told
+    )
+    same = dh.judge_agreement(half, dh.Qrels(half, name="llm"), runs=runs, measures="P@3")
+    assert {bias.difference for bias in same.conclusions[0].biases} == {0}
+    assert "part of the bias" not in str(same)
 
 
 def test_a_favourite_is_found_by_its_bias_against_the_others() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import deadheat as dh
+from deadheat.report.model import Report
 from deadheat.report.of_changes import report_history
 from deadheat.report.of_judgments import report_judges
 from deadheat.report.of_simulation import report_simulation
@@ -50,6 +51,31 @@ def test_judges_say_what_their_labels_are_good_for() -> None:
     assert same.headline == "Human labels confirm every difference that llm finds."
     assert other.headline.startswith("Do not decide by the labels of llm alone: they reverse ")
     assert len(other.headline.split()) <= 15
+
+
+def test_a_judge_that_finds_no_difference_confirms_none_and_the_worst_of_several_leads() -> None:
+    blind = {query: dict.fromkeys(own, 1) for query, own in QRELS.items()}
+    turned = {query: {doc: 2 - level for doc, level in own.items()} for query, own in QRELS.items()}
+    judges = {
+        name: dh.Qrels(labels, name=name) for name, labels in (("same", QRELS), ("blind", blind), ("turned", turned))
+    }
+
+    runs = {name: RUNS[name] for name in ("weak", "good")}  # of two, none is favoured
+
+    def report(*names: str) -> Report:
+        labels = {name: judges[name] for name in names}
+        return report_judges(dh.judge_agreement(QRELS, labels, runs=runs, measures="P@5"))
+
+    short = "blind misses 1 difference that humans find, and finds none."
+    assert report("blind").headline == short
+    assert "blind confirms 0 of 1 difference that the human labels find, misses 1: it finds none." in (
+        report("blind").opening
+    )
+    assert report("same").headline == "Human labels confirm every difference that same finds."
+    for names in (("same", "blind"), ("blind", "same")):
+        assert report(*names).headline == short
+    for others in (("turned", "blind", "same"), ("same", "turned", "blind")):
+        assert report(*others).headline.startswith("Do not decide by the labels of turned alone")
 
 
 def test_judges_without_runs_say_how_far_they_agree() -> None:

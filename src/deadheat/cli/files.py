@@ -176,14 +176,13 @@ def _graded(
     from deadheat.data.judgments import GRADES
     from deadheat.io.formats import has_column
 
-    if not GRADED.search(path):
-        return None
+    is_table = GRADED.search(path)
     known = [given["grade"]] if "grade" in given else [one for one in GRADES if one != "score"]
-    if kind == "run" and not any(has_column(Path(path), one) for one in known):
+    if kind == "run" and is_table and not any(has_column(Path(path), one) for one in known):
         with suppress(DataError):
             dh.Run(path, columns=named_columns("run"))
             return None
-    return dh.read_judgments(path, kind=kind, name=name, **given)
+    return dh.read_judgments(path, kind=kind, name=name, **given) if is_table else None
 
 
 def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:
@@ -247,8 +246,9 @@ def split_repeats(
         if has_column(Path(path), REPEAT, form):
             from deadheat.evaluation.repeats import runs_by_repeat
 
-            is_ascending = bool(options.get("ascending"))
-            if runs := runs_by_repeat(path, name=name, columns=named_columns("run"), ascending=is_ascending):
+            if runs := runs_by_repeat(
+                path, name=name, columns=named_columns("run"), ascending=bool(options.get("ascending"))
+            ):
                 found[name] = runs
     return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}
 

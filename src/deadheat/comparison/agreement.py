@@ -188,9 +188,9 @@ def agree(
     p, cutoff = as_level("p", p, example="0.9"), as_count("cutoff", cutoff)
     runs = [Run.of(one, ascending=ascending) for one in (run, other)]
     if all(one.path is not None and are_levels(one) for one in runs):
-        where = " and ".join(one.where for one in runs)
         warnings.warn(
-            f"{where} hold small whole numbers alone: if these are judgments, they cannot be compared as rankings",
+            f"{runs[0].where} and {runs[1].where} hold small whole numbers alone: if these are judgments, they cannot"
+            " be compared as rankings",
             DeadheatWarning,
             stacklevel=2,
         )
@@ -503,6 +503,8 @@ class Conclusions:
         Standard deviation of the mean over tie orders under human labels and the judge's, averaged over systems.
     ends : ndarray of float, shape (2, n_systems, 2)
         Of the intervals of the means under human labels and the judge's (Student's t).
+    n_labels : tuple of two int
+        Human labels and the judge's for these queries. If they are of other documents, the bias is also due to that.
     """
 
     judge: str
@@ -517,6 +519,7 @@ class Conclusions:
     tau_ap: float
     tie_std: tuple[float, float]
     ends: FloatArray
+    n_labels: tuple[int, int]
 
     def _where(self, differ: Callable[[Pair, Pair], bool]) -> tuple[tuple[str, str], ...]:
         """Return the pairs of systems on which the labels differ in some way."""
@@ -883,13 +886,14 @@ def _conclusions(
         query_ids = agreements[name].query_ids
         kept = pl.col("query_id").is_in(query_ids.tolist())
         tables = [Qrels.of_checked(one.to_polars().filter(kept), one.name) for one in (judged, judge)]
+        n_labels = (len(tables[0].to_polars()), len(tables[1].to_polars()))
         with phase(f"evaluating by the labels of {name}"):
             both = [
                 {system: evaluate_under(conventions, table, run, measures, None) for system, run in runs.items()}
                 for table in tables
             ]
         for measure in measures:
-            yield _of_measure(name, measure, query_ids, both, design)
+            yield _of_measure(name, measure, query_ids, both, design, n_labels=n_labels)
 
 
 def _of_measure(
@@ -898,6 +902,8 @@ def _of_measure(
     query_ids: TextArray,
     both: list[dict[str, Evaluation]],
     design: Design,
+    *,
+    n_labels: tuple[int, int],
 ) -> Conclusions:
     """Return what a judge does to one measure; `both` has the evaluations by human labels and by the judge's."""
     systems = tuple(both[0])
@@ -932,6 +938,7 @@ def _of_measure(
                 ]
             )
         ),
+        n_labels,
     )
 
 

@@ -39,6 +39,7 @@ from deadheat.evaluation.saved import SAVED, is_saved, measure_of, stated, summa
 from deadheat.evaluation.scores import PlacedBounds, Repeated, Scores
 from deadheat.io.files import path_named
 from deadheat.io.guarding import phase
+from deadheat.io.kinds import KEYS
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike, Measures, parse_measures
 from deadheat.measures.unjudged import (
@@ -625,6 +626,8 @@ class Holes(Shown):
         Queries of the qrels, over which all means are.
     missing_queries : dict of str to tuple of str
         Of each run, the queries of the qrels that it lacks: they count as empty rankings.
+    unjudged_queries : dict of str to tuple of str
+        Of each run, its queries that the qrels lack: they are left out.
     """
 
     measure: Measure
@@ -637,6 +640,7 @@ class Holes(Shown):
     n_below: int
     n_queries: int
     missing_queries: Mapping[str, tuple[str, ...]]
+    unjudged_queries: Mapping[str, tuple[str, ...]]
 
     def __repr__(self) -> str:
         return (
@@ -735,9 +739,8 @@ def holes(
         )
         for name, run in named.items()
     }
-    names = ["query_id", "doc_id"]
-    highest = pl.concat([side.frame for side in sides.values()]).group_by(names).agg(pl.col("rank").min())
-    every = highest.filter(pl.col("rank") <= depth).select(names).sort(names)
+    highest = pl.concat([side.frame for side in sides.values()]).group_by(*KEYS).agg(pl.col("rank").min())
+    every = highest.filter(pl.col("rank") <= depth).select(*KEYS).sort(*KEYS)
     with phase("weighing documents"):
         weighed = _weighed(sides, every, by)
     return Holes(
@@ -751,6 +754,7 @@ def holes(
         n_below=len(highest.filter(pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right"))),
         n_queries=len(next(iter(evaluations.values())).query_ids),
         missing_queries={name: one.missing_queries for name, one in evaluations.items()},
+        unjudged_queries={name: one.unjudged_queries for name, one in evaluations.items()},
     )
 
 

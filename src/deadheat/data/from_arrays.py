@@ -167,8 +167,10 @@ def _described(values: NDArray[Any]) -> str:
     """Return what sizes are, in words: there may be thousands."""
     if values.ndim != 1 or values.dtype.kind not in "iu":
         return "text" if values.dtype.kind == "U" else f"shape {values.shape}, dtype {values.dtype}"
-    many = counted(len(values), "number that sums", "numbers that sum")
-    return f"{many} to {int(values.sum())}, the lowest {values.min(initial=0)}"
+    return (
+        f"{counted(len(values), 'number that sums', 'numbers that sum')} to {int(values.sum())}, the lowest"
+        f" {values.min(initial=0)}"
+    )
 
 
 MAX_CELLS = 1 << 24  # of a matrix of comparisons

@@ -36,7 +36,7 @@ from deadheat.errors import (
     three,
 )
 from deadheat.io.formats import ending
-from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, check_column, find_column
+from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, check_column, find_column
 from deadheat.io.objects import JsonText, read_text
 from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, read_records
@@ -72,8 +72,10 @@ def as_qrels(judge: Source) -> Qrels:
         run, rows = judge, judge.to_polars().rename({"score": "relevance"})
         if run.are_failures_open and run.failures is not None:
             rows = rows.join(run.failures, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-        notes = (f"{run.name} is a run: its scores are taken as grades", *run.notes)
-        return changed(Qrels.of_checked(rows, run.name), notes=notes)
+        return changed(
+            Qrels.of_checked(rows, run.name),
+            notes=(f"{run.name} is a run: its scores are taken as grades", *run.notes),
+        )
     return Qrels.of(judge)
 
 
@@ -213,8 +215,7 @@ def read_judgments(
     )
     for query, doc in _first(found, pl.struct("query_id", "doc_id").is_duplicated(), "query_id", "doc_id"):
         raise DuplicateError(f"document {doc!r} is graded more than once for query {query!r}", path=where)
-    failures = found.filter(pl.col("grade").is_null()).select("query_id", "doc_id", "answer")
-    table = _table(found, failures, kind, failed, where)
+    table = _table(found, kind, failed, where, max([*scales, scale or 0]))
     table.name = name or (label_of(path) if path else kind)
     values, all_words = found["grade"].drop_nulls(), _words(" ".join(found["answer"].drop_nulls()))
     usual = max(1.0, float(cast("float", values.quantile(0.9, "lower"))))
@@ -228,15 +229,12 @@ def read_judgments(
         " the mean of the others is taken": partial,
     }
     table.notes = (*table.notes, *(text for text, items in told.items() if items))
-    if isinstance(table, Run):
-        table.are_failures_open = failed == "bounds" and bool(len(failures))
-    elif failed == "bounds":
-        table.open_to = scale or max([*scales, *found["grade"].drop_nulls().to_list()])
     return table
 
 
-def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, where: str) -> Qrels | Run:
-    """Return the grades as a table, with what became of failures."""
+def _table(found: pl.DataFrame, kind: Kind, failed: str, where: str, scale: float) -> Qrels | Run:
+    """Return the grades as a table, with what became of failures; `scale` is the highest grade, or 0."""
+    failures = found.filter(pl.col("grade").is_null()).select(*KEYS, "answer")
     raw = ["None" if one is None else shown(one) for one in failures["answer"].unique(maintain_order=True)]
     are = "is no grade" if len(failures) == 1 else "are no grades"
     said = f"{len(failures):,} of {counted(len(found), 'answer')} {are} ({three(raw)})"
@@ -245,23 +243,25 @@ def _table(found: pl.DataFrame, failures: pl.DataFrame, kind: str, failed: str, 
     kept = found.drop_nulls("grade")
     if kept.is_empty():
         raise DataError(f"no answer is a grade: {said}" if len(found) else "there is no answer", path=where)
-    lowest = min(0.0, float(cast("float", kept["grade"].min())))
+    lowest, highest = min(0.0, *kept["grade"]), max(scale, *kept["grade"])
     if failed == "lowest" or (failed == "bounds" and kind == "run"):
         kept = found.with_columns(pl.col("grade").fill_null(lowest if failed == "lowest" else lowest - 1))
     lost = tuple(sorted({*found["query_id"]}.difference(kept["query_id"])))  # without a grade
-    table: Qrels | Run
-    if kind == "run":
-        table = Run.of_checked(kept.select("query_id", "doc_id", pl.col("grade").alias("score")), where)
-    else:
-        table = Qrels.of_checked(kept.select("query_id", "doc_id", relevance="grade"), where)
-        table.bare = lost if failed == "bounds" else ()
+    own = {"are_failures_open": bool(len(failures))} if kind == "run" else {"bare": lost, "open_to": highest}
     at_first, over = ("ranked last", "places") if kind == "run" else ("left out", "grades")
     became = {
         "drop": "left out" + f", with {counted(len(lost), 'query', 'queries')} ({three(lost)})" * bool(lost),
         "lowest": f"counted as {lowest:g}",
         "bounds": f"{at_first}; bounds of an evaluation are over all {over} that they could have",
     }
-    return changed(table, failures=failures, notes=(f"{said}, {became[failed]}",) if len(failures) else ())
+    return changed(
+        (Run if kind == "run" else Qrels).of_checked(
+            kept.select(*KEYS, pl.col("grade").alias(VALUE_COLUMN[kind])), where
+        ),
+        failures=failures,
+        notes=(f"{said}, {became[failed]}",) if len(failures) else (),
+        **(own if failed == "bounds" else {}),
+    )
 
 
 def _rows(
@@ -547,9 +547,8 @@ class Spans:
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 hash of the spans and the overlap, the same for all runs."""
-        rows = self.rows.sort("query_id", "span")
-        own = [str(row) for row in rows.select("query_id", "span", "relevance").iter_rows()]
-        return hash_of_ids([f"{self.overlap} {self.overlap_of}", *own, *self.unanswerable])
+        rows = self.rows.sort("query_id", "span").select("query_id", "span", "relevance").iter_rows()
+        return hash_of_ids([f"{self.overlap} {self.overlap_of}", *map(str, rows), *self.unanswerable])
 
     def judge(self, run: Source, *, name: str | None = None, ascending: bool = False) -> tuple[Qrels, Run]:
         """Return judgments of the chunks of a run, with a subtopic for each span, and the run.
@@ -674,6 +673,8 @@ def texts_of(documents: Source) -> dict[str, str]:
         raise ParameterError(argument="documents", given=type(own).__name__, allowed="{doc_id: text}, or a path")
     records = read_records(path, None, Wanted(what="documents", id="doc_id", as_written=True))
     lacking = "documents without the columns doc_id and text"
-    names = [find_column(known, records.columns, lacking, path) for known in (("doc_id", "id", "_id"), (TEXT,))]
-    ids, texts = ([as_text(one) or "" for one in records.frame[name].to_list()] for name in names)
+    ids, texts = (
+        [as_text(one) or "" for one in records.frame[find_column(known, records.columns, lacking, path)].to_list()]
+        for known in (("doc_id", "id", "_id"), (TEXT,))
+    )
     return dict(zip(ids, texts, strict=True))

@@ -561,5 +561,8 @@ def _rounded(scores: pl.Series, precision: ScorePrecision) -> pl.Series:
 
 def _ranked(*keys: pl.Series) -> pl.Series:
     """Return dense ranks from the lowest, 1, on, by the first key, then by the next; null is below every number."""
-    both = pl.DataFrame({f"key {number}": key for number, key in enumerate(keys)})
-    return both.select(pl.struct(pl.all()).rank("dense").cast(pl.Float64)).to_series()
+    return (
+        pl.DataFrame({f"key {number}": key for number, key in enumerate(keys)})
+        .select(pl.struct(pl.all()).rank("dense").cast(pl.Float64))
+        .to_series()
+    )

@@ -98,8 +98,10 @@ def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
     """Return the warning of a bootstrap of so few queries or clusters, or an empty string where they are enough."""
     if number >= MANY:
         return ""
-    units = counted(number, noun, plural)
-    return f"a bootstrap of {units} gives intervals that are too narrow: the method auto is better there"
+    return (
+        f"a bootstrap of {counted(number, noun, plural)} gives intervals that are too narrow: the method auto is"
+        " better there"
+    )
 
 
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
@@ -177,9 +179,10 @@ def broken_by(ties: str, seed: int | None) -> str:
 
 def tell_ties(ties: str, seed: int | None) -> list[Fact]:
     """Say how ties were counted or broken."""
-    # only its seed reproduces an order that was drawn
-    drawn = [Fact("rng", seed)] if ties == "random" else []
-    return [Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected"), *drawn]
+    return [
+        Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected"),
+        *([Fact("rng", seed)] if ties == "random" else []),  # only its seed reproduces an order that was drawn
+    ]
 
 
 def tell_unshared(

@@ -81,7 +81,8 @@ def report_judges(
         tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True),
     ]
     opening = " ".join(verdict_of(one) for one in found.conclusions)
-    headline = in_short(found.conclusions[0]) if found.conclusions else _agreed(found.judges)
+    worst = min(found.conclusions, key=lambda one: [*IN_SHORT].index(_outcome(one)), default=None)
+    headline = _told(worst, IN_SHORT) if worst else _agreed(found.judges)
     return Report(tuple(one for one in tables if one.rows), tuple(_facts(found)), opening=opening, headline=headline)
 
 
@@ -93,33 +94,39 @@ def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
     return f"{of} human labels: kappa {format_cell(kappa, 2)} on {n}."
 
 
-IN_SHORT = {  # for which decisions a judge's labels suffice, by what they do: the first of these that there is
+UNEVEN = 1.1  # how many times as many labels one side has, from which on that is said
+CAUTIONS = ("reversed", "favoured", "false")
+IN_SHORT = {  # for which decisions a judge's labels suffice, by what they do, the worst first
     "reversed": "Do not decide by the labels of {judge} alone: they reverse {n_reversed}.",
     "favoured": "{judge} favours {favoured}: do not decide on it by these labels.",
     "false": "{judge} finds {n_false} that humans do not: look twice.",
-    "": "Human labels confirm every difference that {judge} finds.",
+    "lost": "{judge} misses {n_lost} that humans find, and finds none.",
+    "none": "The human labels show no difference between systems: this says little about {judge}.",
+    "confirmed": "Human labels confirm every difference that {judge} finds.",
 }
 IN_FULL = {
     "reversed": "do not decide by its labels alone",
     "favoured": "do not decide on {favoured} by its labels, which favour it over the others",
     "false": "look twice at the differences that it finds; its order of the systems is that of the humans",
-    "": "the human labels confirm every difference that it finds",
+    "lost": "it finds none",
+    "confirmed": "the human labels confirm every difference that it finds",
 }
 
 
-def _outcome(one: Conclusions, texts: Mapping[str, str]) -> str:
-    """Return the text of what a judge's labels do to conclusions."""
-    found = next((name for name in texts if name and getattr(one, name)), "")
-    n_reversed, n_false = (counted(len(pairs), "difference") for pairs in (one.reversed, one.false))
-    favoured = three(list(one.favoured))
-    return texts[found].format(judge=one.judge, favoured=favoured, n_reversed=n_reversed, n_false=n_false)
-
-
-def in_short(one: Conclusions) -> str:
-    """Return for which decisions a judge's labels suffice, in few words."""
+def _outcome(one: Conclusions) -> str:
+    """Return what a judge's labels do to conclusions, by its name in `IN_SHORT`."""
     if not one.n_separated:
-        return f"The human labels show no difference between systems: this says little about {one.judge}."
-    return _outcome(one, IN_SHORT)
+        return "none"
+    return next(
+        (name for name in CAUTIONS if getattr(one, name)),
+        "lost" if len(one.lost) == one.n_separated else "confirmed",
+    )
+
+
+def _told(one: Conclusions, texts: Mapping[str, str]) -> str:
+    """Return the text of what a judge's labels do to conclusions."""
+    counts = {f"n_{name}": counted(len(getattr(one, name)), "difference") for name in ("reversed", "false", "lost")}
+    return texts[_outcome(one)].format(judge=one.judge, favoured=three(list(one.favoured)), **counts)
 
 
 def verdict_of(one: Conclusions) -> str:
@@ -131,7 +138,7 @@ def verdict_of(one: Conclusions) -> str:
     kept, n_human = one.n_separated - len(one.reversed) - len(one.lost), counted(one.n_separated, "difference")
     found = {"reverses {}": one.reversed, "misses {}": one.lost, "finds {} that they do not": one.false}
     other = "".join(", " + text.format(len(pairs)) for text, pairs in found.items() if pairs)
-    return f"{by} {one.judge} confirms {kept} of {n_human} that the human labels find{other}: {_outcome(one, IN_FULL)}."
+    return f"{by} {one.judge} confirms {kept} of {n_human} that the human labels find{other}: {_told(one, IN_FULL)}."
 
 
 def _with_ends(found: Mapping[str, Estimate]) -> dict[str, Cell]:
@@ -276,6 +283,15 @@ def _facts(found: JudgeAgreement) -> list[Fact]:
         *(_of_documents(found, judge) for judge in found.judges),
         *([Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")] if alphas else []),
         *map(_of_systems, found.conclusions),
+        *(
+            note(
+                "bias",
+                f"of these queries {human:,} documents have a human label, {n:,} one of {judge}: part of the bias is"
+                " due to documents that one side did not label",
+            )
+            for judge, (human, n) in {one.judge: one.n_labels for one in found.conclusions}.items()
+            if max(human, n) > UNEVEN * min(human, n)
+        ),
         *tell_geometric(one.measure.label for one in found.conclusions),
         *(note("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
@@ -305,11 +321,14 @@ def _of_systems(under: Conclusions) -> Fact:
         "favoured": list(under.favoured),
         "tie_std": list(under.tie_std),
     }
-    text = (
+    return Fact(
+        f"conclusions_{name}",
+        told,
+        name,
         f"tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f} between the orders of {len(under.systems)} systems;"
-        " standard deviation over tie orders {:.4f} by human labels, {:.4f} by the judge"
+        f" standard deviation over tie orders {under.tie_std[0]:.4f} by human labels, {under.tie_std[1]:.4f} by the"
+        " judge",
     )
-    return Fact(f"conclusions_{name}", told, name, text.format(*under.tie_std))
 
 
 KIND, PAIR = Column("agreement", "agreement"), Column("runs", "runs")
@@ -650,7 +669,6 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     told = "; ".join(
         f"{name} {' to '.join(map(format_cell, (low, high)))}" for name, (low, high) in found.ranges.items()
     )
-    lacking = "; ".join(f"{name} {named(own)}" for name, own in found.missing_queries.items() if own)
     facts = (
         Fact("measure", found.measure.label, "measure", found.measure.label),
         Fact("by", found.by, "weight", MEANT_OF_HOLES[found.by]),
@@ -664,13 +682,26 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
         ),
         Fact("n_below", found.n_below),
         Fact("n_queries", found.n_queries),
-        Fact(
-            "missing_queries",
-            {name: list(own) for name, own in found.missing_queries.items()},
-            "missing queries",
-            f"of {found.n_queries:,} in the qrels: {lacking}; counted as empty rankings" if lacking else "",
-            is_note=True,
+        *(
+            Fact(
+                key,
+                {name: list(own) for name, own in queries.items()},
+                key.replace("_", " "),
+                "; ".join([*(f"{name} {named(own)}" for name, own in queries.items() if own), effect])
+                if any(queries.values())
+                else "",
+                is_note=True,
+            )
+            for key, queries, effect in (
+                (
+                    "missing_queries",
+                    found.missing_queries,
+                    f"of {found.n_queries:,} in the qrels, counted as empty rankings",
+                ),
+                ("unjudged_queries", found.unjudged_queries, "left out, not in the qrels"),
+            )
         ),
     )
-    all_judged = f"Nothing to judge up to rank {found.depth:,}: all documents have labels"
-    return Report((table,), facts, heading="Documents to judge first" if rows else all_judged)
+    of = " of the queries in the qrels" if any(found.unjudged_queries.values()) else ""
+    heading = f"Nothing to judge up to rank {found.depth:,}: all documents{of} have labels"
+    return Report((table,), facts, heading="Documents to judge first" if rows else heading)

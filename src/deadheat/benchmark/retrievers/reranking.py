@@ -119,8 +119,10 @@ class Reranked:
         text_of = dict(zip(query_ids, texts, strict=True))
         strings, owner = documents.strings()
         named = collected((documents.ids[place], text) for text, place in zip(strings, owner.tolist(), strict=True))
-        rows = asked.select("query_id", "doc_id").rows()
-        pairs = [(text_of[query], "; ".join(named.get(doc, [doc]))) for query, doc in rows]
+        pairs = [
+            (text_of[query], "; ".join(named.get(doc, [doc])))
+            for query, doc in asked.select("query_id", "doc_id").iter_rows()
+        ]
         answers = list(self.grade(pairs)) if pairs else []
         if len(answers) != len(pairs):
             raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
@@ -517,8 +519,9 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
         values = [literal(one, text) for one in call.args]
         options = {str(one.arg): literal(one.value, text) for one in call.keywords} | named
     except (SyntaxError, ValueError, AttributeError) as error:  # the last of what is no call
-        hint = f"write them as in \"{head}(name='mine')\""
-        raise ParameterError(f"cannot read the options of {text!r}", hint=hint) from error
+        raise ParameterError(
+            f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\""
+        ) from error
     signature = inspect.signature(KINDS[head])
     allowed = [one.name for one in signature.parameters.values() if one.kind != one.VAR_POSITIONAL]
     for name in (one for one in options if one not in allowed):
