@@ -272,7 +272,7 @@ def test_the_figure_names_its_steps_and_has_a_line_for_each_system(tmp_path: Pat
     """By their labels, or if these come again by their days."""
     found = dh.history([saved(tmp_path, n) for n in range(3)])
     assert [row["step"] for row in rows_of(dh.figures.history(found))] == ["week 0", "week 1", "week 2"]
-    assert f'<td class="n main">{found.steps[2].means["RR"]["mean"]:.4f}' in found.to_html()
+    assert f'<td class="n">{found.steps[2].means["RR"]["mean"]:.4f}' in found.to_html()
     paths = [tmp_path / f"{n}.json" for n in range(4)]
     for n, path in enumerate(paths):
         dh.evaluate(QRELS, dh.Run(RUNS[n], name="ab"[n % 2]), "RR").save(path, label="main")

@@ -136,9 +136,17 @@ def test_a_judge_with_one_grade_and_one_beyond_the_scale() -> None:
     assert one_grade.kappa == 0.0
     beyond = dh.judge_agreement(HUMAN, {"q1": {"a": 3, "b": 1}})
     assert beyond.notes == (
-        "qrels gives 3, beyond the human grades: are they of one scale?",
+        "qrels gives 3, which no human gives: are they of one scale?",
         "both labelled one query alone (qrels): it has no interval",
     )
+
+
+def test_a_grade_between_those_of_humans_is_told() -> None:
+    """0, 1/2, 1 for 0, 1, 2 is another scale, though no grade is beyond that of the humans."""
+    human = {"q1": {"a": 0, "b": 1, "c": 2}, "q2": {"a": 2, "b": 1}}
+    halves = {query: {doc: grade / 2 for doc, grade in own.items()} for query, own in human.items()}
+    assert dh.judge_agreement(human, halves).notes == ("qrels gives 0.5, which no human gives: are they of one scale?",)
+    assert dh.judge_agreement(human, {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"b": 2}}).notes == ()
 
 
 def test_a_run_is_taken_for_its_grades() -> None:

@@ -152,6 +152,19 @@ def test_a_matrix_has_each_pair_twice(compared: Comparison, measure: str) -> Non
         assert upper["advantage"] is None
     n = sum(pair.significant for pair in pairs)
     assert title_of(chart).startswith(f"{n} of {len(pairs)} differences in {measure} are significant (30 queries)")
+    n_open = sum(pair.can_flip for pair in pairs)
+    assert title_of(chart).endswith(f"tie order can reverse {n_open} of the {len(pairs)}")
+    assert "leads the row's, and its p value (a star: significant)" in notes_of(chart)
+
+
+@pytest.mark.parametrize("n_systems", [9, 17])
+def test_notes_of_a_matrix_name_what_its_cells_have(n_systems: int) -> None:
+    qrels, runs = random_runs(n_queries=6)
+    many = {f"s{n}": list(runs.values())[n % len(runs)] for n in range(n_systems)}
+    chart = figures.matrix(dh.compare(qrels, many, "RR", n_resamples=99))
+    assert "leads the row's (a star: significant)" in notes_of(chart)
+    percents = [row["text"] for row in rows_of(chart) if row["part"] == "flip"]
+    assert ("(empty: 0)" in notes_of(chart)) == any(percents) == (n_systems == 9)
 
 
 @pytest.mark.slow

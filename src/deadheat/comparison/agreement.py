@@ -383,7 +383,7 @@ class LabelAgreement:
     confidence_level : float
         Of the intervals: a jackknife over queries, whose documents are not independent, with Student's t.
     beyond : tuple of float
-        Grades of the judge outside the humans' range.
+        Grades of the judge that no human label has.
     """
 
     judge: str
@@ -752,7 +752,7 @@ def judge_agreement(
         for name, one in given.items()
     }
     notes = [
-        f"{name} gives {three([f'{grade:g}' for grade in one.beyond])}, beyond the human grades: are they of one scale?"
+        f"{name} gives {three([f'{grade:g}' for grade in one.beyond])}, which no human gives: are they of one scale?"
         for name, one in found.items()
         if one.beyond
     ]
@@ -812,7 +812,7 @@ def _agreement(
             hint="round them, or map them to the grades of the humans",
         )
     low, high = frame.select(low=pl.col("relevance").min(), high=pl.col("relevance").max()).row(0)
-    beyond = np.unique(graded[(graded < low) | (graded > high)])
+    beyond = np.setdiff1d(graded, frame["relevance"].to_numpy())
     if len(beyond) and (beyond.max() > 2 * high or beyond.min() < low - max(high - low, 1)):
         raise DataError(
             f"the grades of {where} are {low:g} to {high:g}, those of {judge.where} {graded.min():g} to"

@@ -269,7 +269,7 @@ CONFIG: dict[str, Any] = {
         "tickColor": "#888",
         "labelLimit": LABEL_LIMIT,
     },
-    "axisX": {"labelFlush": False, "labelSeparation": 6},
+    "axisX": {"labelFlush": False, "labelSeparation": 12},
     "legend": {
         "labelFontSize": LABEL,
         "titleFontSize": LABEL,

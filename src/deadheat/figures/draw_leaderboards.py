@@ -199,7 +199,10 @@ def without_task(found: Leaderboard) -> alt.LayerChart:
     ]
     x = alt.X("without:N", sort=order, title="without the task", axis=alt.Axis(labelAngle=-60, labelLimit=90))
     y = alt.Y(
-        "rank:Q", title="rank", scale=alt.Scale(reverse=True, zero=False, padding=6), axis=alt.Axis(tickMinStep=1)
+        "rank:Q",
+        title="rank",
+        scale=alt.Scale(reverse=True, zero=False, nice=False, padding=6),
+        axis=alt.Axis(tickMinStep=1),
     )
     decides = found.deciding_task
     return finished(
@@ -269,7 +272,7 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         "share:Q",
         scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", BLUE]),
         title="share of the human grade",
-        legend=alt.Legend(format="%"),
+        legend=alt.Legend(format="%", values=[0, 0.5, 1]),
     )
     layers = [
         base.mark_rect().encode(colour),

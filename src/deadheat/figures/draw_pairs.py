@@ -489,7 +489,8 @@ def power(
     if needed is not None:
         title += f"; the {number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
     notes = [
-        f"{short(turned.system)} against {short(turned.baseline)}. Red: these {n_queries(n)} and the difference found.",
+        f"{short(turned.system)} against {short(turned.baseline)}.",
+        f"Straight lines: these {n_queries(n)} and the difference found.",
         f"Paired t test at {1 - comparison.design.confidence_level:.2g}, not corrected; queries that differ as these.",
         "The power for the difference that was found says no more than its p value.",
     ]
@@ -582,17 +583,18 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     n_significant, n_open = (
         sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
     )
-    baseline = comparison.design.baseline
+    baseline, p = comparison.design.baseline, ", and its p value" * (n_systems <= MOST_WITH_P)
+    empty = " (empty: 0)" * (n_systems <= MOST_WITH_NUMBERS)
     return finished(
         layers,
         rows,
         height=size * n_systems,
         title=f"{n_significant:,} of {len(pairs):,} differences in {of.label} are significant"
         f" ({n_queries(*(pair.n_queries for pair in pairs.values()))});"
-        f" tie order can reverse {f'{n_open:,} of them' if n_open else 'none'}",
+        f" tie order can reverse {f'{n_open:,} of the {len(pairs):,}' if n_open else 'none'}",
         notes=[
-            "Below the diagonal: how far the column's system leads the row's, and its p value (a star: significant).",
-            "Above it: probability, in percent, that random tie orders reverse the two.",
+            f"Below the diagonal: how far the column's system leads the row's{p} (a star: significant).",
+            f"Above it: probability, in percent{empty}, that random tie orders reverse the two.",
             tested_by(comparison.design, len(pairs)),
             "" if baseline is None else f"Compared against {short(baseline)} only.",
             "The columns are in the order of the rows." if n_systems > MOST_COLUMNS else "",

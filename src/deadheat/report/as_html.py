@@ -79,11 +79,7 @@ def _rows(table: Table, texts: Collection[int], digits: int | None) -> str:
             made.append("</tbody>\n<tbody>")
             above = ()
         repeated = [n < len(above) - 1 and row.labels[: n + 1] == above[: n + 1] for n in range(len(row.labels))]
-        cells = (
-            _cell(cell, digits, is_text=n in texts, is_main=n == table.main)
-            for group in row.cells
-            for n, cell in enumerate(group)
-        )
+        cells = (_cell(cell, digits, is_text=n in texts) for group in row.cells for n, cell in enumerate(group))
         made.append(f"<tr>{''.join(map(_label, row.labels, repeated))}{''.join(cells)}</tr>")
         above = row.labels
     return "\n".join(made)
@@ -95,7 +91,7 @@ def _label(text: str, is_again: bool) -> str:  # noqa: FBT001 - by map
     return f'<th scope="row"{attribute}>{escaped(text)}</th>'
 
 
-def _cell(cell: Cell, digits: int | None, *, is_text: bool, is_main: bool) -> str:
+def _cell(cell: Cell, digits: int | None, *, is_text: bool) -> str:
     if isinstance(cell, Bar):
         return f"<td>{draw(cell)}</td>"
     marks = cell.marks if isinstance(cell, NumberCell) else ""
@@ -107,7 +103,7 @@ def _cell(cell: Cell, digits: int | None, *, is_text: bool, is_main: bool) -> st
     if is_text:
         return f"<td>{text}</td>"
     mark = f'<span class="mark">{escaped(marks)}</span>' if marks else ""  # no room: decimals stay below each other
-    return f'<td class="n{" main" if is_main else ""}">{text}{mark}</td>'
+    return f'<td class="n">{text}{mark}</td>'
 
 
 def escaped(text: str) -> str:

@@ -261,7 +261,7 @@ PAINTED = """() => {
     }
     return found;
 }"""
-POOR = """() => [...document.querySelectorAll(".gallery .canvas svg")].flatMap((svg) => {
+POOR = """() => [...document.querySelectorAll(".gallery .canvas svg, #s0-strata .canvas svg")].flatMap((svg) => {
     const box = svg.getBoundingClientRect();
     const scale = box.width / svg.viewBox.baseVal.width;
     const isPoor = (one, own) => own.left < box.left - 0.5 || own.right > box.right + 0.5
@@ -303,6 +303,16 @@ def test_figures_are_readable_and_nothing_is_cut(browser: Browser, tmp_path: Pat
             found.page.wait_for_timeout(100)
         assert found.page.evaluate(POOR) == []
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_figure_that_is_not_folded_is_as_wide_as_its_letters(browser: Browser, page: Path, tmp_path: Path) -> None:
+    wide = page.read_text(encoding="utf-8").replace(
+        "</head>", "<style>svg text{font-family:monospace!important}</style></head>"
+    )
+    (tmp_path / "wide.html").write_text(wide, encoding="utf-8")
+    with browser.opened(tmp_path / "wide.html") as found:
+        assert found.page.locator("#s0-strata .canvas svg").count() > 0
+        assert found.page.evaluate(POOR.replace(".gallery .canvas svg, ", "")) == []
 
 
 def test_titles_of_figures_name_no_leader_where_systems_are_equal(browser: Browser, tmp_path: Path) -> None:

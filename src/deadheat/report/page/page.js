@@ -428,6 +428,7 @@
   // Letters of another font than a figure was drawn for may be wider: it shows all of them.
   function widened(svg) {
     const { left, right, width } = svg.getBoundingClientRect();
+    if (!width) return; // of a folded one
     const boxes = [...svg.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
     const [before, after] = [left - Math.min(left, ...boxes.map((one) => one.left)), Math.max(right, ...boxes.map((one) => one.right)) - right];
     const view = svg.viewBox.baseVal;
@@ -948,6 +949,7 @@
     }
     const data = await unpacked(document.getElementById("deadheat-data").textContent);
     document.querySelectorAll("figure.chart").forEach((figure) => showFigure(figure, data.charts[Number(figure.dataset.chart)]));
+    document.querySelectorAll("figure:not([data-live]) .canvas svg").forEach(widened);
     const views = data.subjects.map((subject, n) => new View(n, subject));
     addEventListener("popstate", () => views.forEach((view) => view.read()));
     // links inside the page leave the view in the address
