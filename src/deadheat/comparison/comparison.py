@@ -252,8 +252,10 @@ class Comparison(Plottable, Shown):
             places = np.flatnonzero(self.pairs.column("measure") == first.label).tolist()
             pairs = [self.pairs[place] for place in places]
             sizes = np.array([max(pair.n_queries, 1) if first.total else 1 for pair in pairs])
-            found = self._within(places, as_positive("margin", margin) / sizes)
-            within = {pair: replace(one, margin=margin) for pair, one in zip(pairs, found, strict=True)}
+            within = {
+                pair: replace(one, margin=margin)
+                for pair, one in zip(pairs, self._within(places, as_positive("margin", margin) / sizes), strict=True)
+            }
         return Judge(
             pairs=self.pairs,
             levels=levels,
@@ -281,8 +283,11 @@ class Comparison(Plottable, Shown):
 
     def _errors_of(self, places: Sequence[int]) -> FloatArray:
         """Return the standard errors of some differences."""
-        weights = None if self.weights is None else self.weights[:, list(places)]
-        return stats.standard_errors(self._differences(places), cluster=self.cluster, weights=weights)
+        return stats.standard_errors(
+            self._differences(places),
+            cluster=self.cluster,
+            weights=None if self.weights is None else self.weights[:, list(places)],
+        )
 
     def _detectable(self, pair: Pair) -> tuple[float | None, int]:
         """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
@@ -994,8 +999,16 @@ def compare_under(
     if conventions.unjudged == "judge":
         raise ParameterError(argument="unjudged", given="judge", allowed=("zero", "bounds"), hint="it is of evaluate")
     check_each(qrels, *runs.values(), judge, is_asked=check_duplicates)
-    rngs = [generator(design.rng, number) for number in range(len(runs))]  # of each run, its own draws
-    each = list(evaluate_many(conventions, qrels, list(runs.values()), measures, rngs, rule="doc_id"))
+    each = list(
+        evaluate_many(
+            conventions,
+            qrels,
+            list(runs.values()),
+            measures,
+            [generator(design.rng, number) for number in range(len(runs))],  # of each run, its own draws
+            rule="doc_id",
+        )
+    )
     evaluations = {name: one for name, (one, _) in zip(runs, each, strict=True)}
     by_doc_id = {name: by_rule for name, (_, by_rule) in zip(runs, each, strict=True)}
     _check_shared(evaluations, design)
@@ -1141,5 +1154,7 @@ def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None
     for pair in pairs_of(list(ids), design.against):
         if ids[pair[0]].isdisjoint(ids[pair[1]]):
             one, other = sorted(pair, key=list(ids).index)
-            others = counted(len(ids[other]), "query", "queries")
-            raise DataError(f"{one} and {other} have no query in common: {len(ids[one])} and {others}")
+            raise DataError(
+                f"{one} and {other} have no query in common: {len(ids[one])} and"
+                f" {counted(len(ids[other]), 'query', 'queries')}"
+            )

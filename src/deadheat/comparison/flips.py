@@ -338,8 +338,9 @@ class Side:
     def ranked_by_doc_id(self) -> "Side":
         """The same with ties broken by document id, as trec_eval: nothing ties."""
         values = self.by_doc_id
-        none = np.where(np.isnan(values), np.nan, 0.0)
-        return replace(self, values=values, mean=values, low=values, high=values, variance=none)
+        return replace(
+            self, values=values, mean=values, low=values, high=values, variance=np.where(np.isnan(values), np.nan, 0.0)
+        )
 
     def factors(self, keep: BoolArray) -> FloatArray:
         """Return the factors of some queries in their sum, of shape (n_kept,): weights over the largest, or ones."""
@@ -392,8 +393,7 @@ class Side:
             return first.minus(second, generator(self.rng, 1)) if first and second else None
         placements, moved = self.placements, self.moved(keep)[self.own]
         # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
-        columns = (placements.above, placements.tied, placements.relevance)
-        content = np.concatenate(columns, dtype=np.float64).tobytes()
+        content = np.concatenate((placements.above, placements.tied, placements.relevance), dtype=np.float64).tobytes()
         rng = generator(self.rng, *hashlib.sha256(content).digest())
         return draw_sums(
             self.measure, placements, keep[self.own], moved, rng, weights=self._factors_of_own(keep), share=self.share

@@ -294,7 +294,7 @@ def history(
     before = _before(steps)
     since = _compared(steps, measures, ids, before, design)
     to_it = [None if n == at else at for n in range(len(steps))]
-    to_reference = _compared(steps, measures, ids, to_it, design) if any(one is not None for one in to_it) else {}
+    to_reference = {} if at is None else _compared(steps, measures, ids, to_it, design)
     return History(steps, tuple(measures), ids, before, since, to_reference, at, design, tuple(notes))
 
 
@@ -579,8 +579,10 @@ def diff_qrels(
     before, after = Qrels.of(old), Qrels.of(new)
     check_each(before, after)
     unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - ids_of(collection)))
-    listed = as_list("runs", runs, "a dict of name to run, or a list of runs")
-    named = by_own_name(runs if isinstance(runs, Mapping) else listed, lambda run: _evaluated(run, before, measures))
+    named = by_own_name(
+        runs if isinstance(runs, Mapping) else as_list("runs", runs, "a dict of name to run, or a list of runs"),
+        lambda run: _evaluated(run, before, measures),
+    )
     evaluations = {
         name: (one.rescored(before, measures, **conventions), one.rescored(after, measures, **conventions))
         for name, one in named.items()
@@ -740,9 +742,8 @@ def holes(
         for name, run in named.items()
     }
     highest = pl.concat([side.frame for side in sides.values()]).group_by(*KEYS).agg(pl.col("rank").min())
-    every = highest.filter(pl.col("rank") <= depth).select(*KEYS).sort(*KEYS)
     with phase("weighing documents"):
-        weighed = _weighed(sides, every, by)
+        weighed = _weighed(sides, highest.filter(pl.col("rank") <= depth).select(*KEYS).sort(*KEYS), by)
     return Holes(
         measure=parsed,
         by=by,
@@ -785,8 +786,9 @@ class _RunBounds:
             of_queries += self._told(by, judged, unjudged, sign)
         if by == "range":  # fewer labels are left: what is below 0 is rounding error
             of_ties = np.maximum(of_ties, 0.0)
-        ids = pl.Series(placements.query_ids.tolist(), dtype=pl.String)
-        return pl.DataFrame({"tie": ties, "effect": of_ties}), pl.DataFrame({"query_id": ids, "effect": of_queries})
+        return pl.DataFrame({"tie": ties, "effect": of_ties}), pl.DataFrame(
+            {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "effect": of_queries}
+        )
 
     def _told(self, by: str, placements: Placements, unjudged: Unjudged, sign: int) -> FloatArray:
         """Return what one answer adds to an effect."""
@@ -817,8 +819,12 @@ def _run_bounds(documents: pl.DataFrame, bounds: PlacedBounds) -> _RunBounds:
     ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})
     if deepest is not None:  # one tie is as good as another below
         ties = ties.with_columns(pl.col("tie").min().over("code", pl.col("above").clip(upper_bound=deepest)))
-    joined = documents.join(codes, on="query_id").join(ties, on=["code", "above"])
-    return _RunBounds(bounds, joined.select("query_id", "doc_id", "tie", rank=pl.col("above") + 1))
+    return _RunBounds(
+        bounds,
+        documents.join(codes, on="query_id")
+        .join(ties, on=["code", "above"])
+        .select("query_id", "doc_id", "tie", rank=pl.col("above") + 1),
+    )
 
 
 def _weighed(sides: Mapping[str, _RunBounds], every: pl.DataFrame, by: str) -> pl.DataFrame:
@@ -833,8 +839,9 @@ def _weighed(sides: Mapping[str, _RunBounds], every: pl.DataFrame, by: str) -> p
         effects.append(joined.select(pl.coalesce("effect", "effect_lost")).to_series().to_numpy())
     n_queries = next(iter(sides.values())).bounds.placements.n_queries
     told = effects if by == "range" else [np.abs(one - other) for one, other in combinations(effects, 2)]
-    weight = sum(told, np.zeros(len(every))) / (len(told) * n_queries)
-    found = every.with_columns(relevance=pl.lit(None, pl.Float64), weight=weight)
+    found = every.with_columns(
+        relevance=pl.lit(None, pl.Float64), weight=sum(told, np.zeros(len(every))) / (len(told) * n_queries)
+    )
     for name, side in sides.items():
         ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(f"rank {name}"))
         found = found.join(ranks, on=["query_id", "doc_id"], how="left")

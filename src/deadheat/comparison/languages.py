@@ -172,8 +172,10 @@ class Languages(Plottable, Shown):
     unpaired: str = ""
 
     def __repr__(self) -> str:
-        n = counted(len(self.query_ids), "query", "queries")
-        return f"<Languages {', '.join(self.languages)} of {', '.join(self.systems)}, {n}>"
+        return (
+            f"<Languages {', '.join(self.languages)} of {', '.join(self.systems)},"
+            f" {counted(len(self.query_ids), 'query', 'queries')}>"
+        )
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -223,8 +225,9 @@ class Languages(Plottable, Shown):
             self.measures, self._sides, places, name_of=lambda key: key[1], design=self.design, cluster=self.cluster
         )
         differences = np.column_stack([own[a].values - own[b].values for own in self._sides for a, b in places])
-        systems = [name for (name, _), _ in places] * len(self.measures)
-        return tuple(map(LanguageDifference, systems, pairs)), differences
+        return tuple(
+            map(LanguageDifference, [name for (name, _), _ in places] * len(self.measures), pairs)
+        ), differences
 
     @property
     def differences(self) -> tuple[LanguageDifference, ...]:
@@ -252,8 +255,10 @@ class Languages(Plottable, Shown):
         pairs = compare_sides(
             self.measures, sides, places, name_of=lambda key: key[1], design=self.design, cluster=self.cluster
         )
-        languages = [gap for (gap, _), _ in places] * len(self.measures)
-        return tuple(Interaction(*gap, pair) for gap, pair in zip(languages, pairs, strict=True))
+        return tuple(
+            Interaction(*gap, pair)
+            for gap, pair in zip([gap for (gap, _), _ in places] * len(self.measures), pairs, strict=True)
+        )
 
     @cached_property
     def across(self) -> tuple[Across, ...]:
@@ -385,9 +390,13 @@ class Languages(Plottable, Shown):
     def equivalence(self, margin: float) -> list[tuple[float, bool]]:
         """Return for each difference the p value of equivalence up to a margin, and whether it is shown."""
         found, differences = self._of_differences
-        margins = np.full(len(found), as_positive("margin", margin))
         tested = within_margins(
-            [one.pair for one in found], differences, margins, self.measures, design=self.design, cluster=self.cluster
+            [one.pair for one in found],
+            differences,
+            np.full(len(found), as_positive("margin", margin)),
+            self.measures,
+            design=self.design,
+            cluster=self.cluster,
         )
         return [(one.p_equivalent, one.equivalent) for one in tested]
 
@@ -525,8 +534,7 @@ def _why_not_worse(pair: Pair, measure: Measure, best: str, design: Design) -> s
     """Return why it cannot be said that a system is worse in the other language; empty if it can."""
     if favoured(pair, measure, design) == best:
         return doubt(pair, design)
-    is_hopeless = least_p(pair, design) >= 1 - design.confidence_level
-    return "few" if n_units(pair) < FEWEST or is_hopeless else "not shown"
+    return "few" if n_units(pair) < FEWEST or least_p(pair, design) >= 1 - design.confidence_level else "not shown"
 
 
 def _listed(names: list[str]) -> str:

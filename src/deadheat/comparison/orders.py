@@ -102,8 +102,10 @@ def listed_values(
     orders = _list_orders(measure, placements, queries, max_orders) if can_be else None
     if orders is None:
         return None
-    ends = np.cumsum([len(found.probabilities) for found in orders])
-    values = np.split(measure.mean(as_queries(measure, placements, queries, orders)), ends[:-1])
+    values = np.split(
+        measure.mean(as_queries(measure, placements, queries, orders)),
+        np.cumsum([len(found.probabilities) for found in orders])[:-1],
+    )
     return [(value, found.probabilities) for value, found in zip(values, orders, strict=True)]
 
 
@@ -378,8 +380,9 @@ def _drawn_values(
     at_once = max(1, AT_ONCE // _n_cells(placements, moved))
     while left > 0:
         n = min(at_once, left)
-        orders = _draw_orders(in_row_order, rows, ties, n, rng)
-        yield measure.mean(as_queries(measure, placements, queries, orders)).reshape(len(queries), n)
+        yield measure.mean(
+            as_queries(measure, placements, queries, _draw_orders(in_row_order, rows, ties, n, rng))
+        ).reshape(len(queries), n)
         left -= n
 
 
@@ -394,9 +397,8 @@ def probability_below(one: DrawnSums, other: DrawnSums) -> tuple[float, float]:
     below = np.searchsorted(one.sums, other.sums - rounding, side="left") / len(one.sums)
     (first, variance), (second, more) = one.mean_of(above), other.mean_of(below)
     fewest = min((len(drawn.sums) for drawn in (one, other) if len(drawn.sums) > 1), default=MOST)
-    probability = first + second - float(above.mean())
     # What was never seen in n draws may have a probability of 1/n all the same.
-    return min(1.0, max(0.0, probability)), max(math.sqrt(variance + more), 1 / fewest)
+    return min(1.0, max(0.0, first + second - float(above.mean()))), max(math.sqrt(variance + more), 1 / fewest)
 
 
 def _n_cells(placements: Placements, moved: BoolArray) -> int:
@@ -580,12 +582,12 @@ class Summands:
     def on_grid(self, cells: int) -> Distribution:
         """Return the distribution of the sum of the rounded values."""
         if cells not in self._on_grids:
-            places = self.split(_nearest(self.values, cells)[0])
-            parts = list(zip(places, self.split(self.probabilities), strict=True))
+            parts = list(zip(self.split(_nearest(self.values, cells)[0]), self.split(self.probabilities), strict=True))
             fixed = _nearest(self.fixed, cells)[0].sum(keepdims=True), np.ones(1)
             first, found = _dense(_convolved([fixed, *parts]))
-            values = np.arange(first, first + len(found)) / cells
-            self._on_grids[cells] = Distribution(values, found / found.sum(), cells, *self.rounding(cells))
+            self._on_grids[cells] = Distribution(
+                np.arange(first, first + len(found)) / cells, found / found.sum(), cells, *self.rounding(cells)
+            )
         return self._on_grids[cells]
 
     def split(self, of_values: NDArray[Any]) -> list[NDArray[Any]]:
@@ -596,8 +598,9 @@ class Summands:
         """Return the variance of the sum of what is given for each value."""
         if not len(self.starts):
             return 0.0
-        means = segment_sums(of_values * self.probabilities, self.starts)
-        centred = of_values - np.repeat(means, np.diff(np.append(self.starts, len(of_values))))
+        centred = of_values - np.repeat(
+            segment_sums(of_values * self.probabilities, self.starts), np.diff(np.append(self.starts, len(of_values)))
+        )
         return float(centred**2 @ self.probabilities)
 
 

@@ -357,8 +357,10 @@ class Stack:
     def of(cls, measures: Sequence[Mapping[K, Side]]) -> "Stack":
         """Return the sides of measures, each with the same keys."""
         sides = tuple(side for of_measure in measures for side in of_measure.values())
-        names = ("values", "mean", "variance", "low", "high", "by_doc_id")
-        columns = {name: np.stack([getattr(side, name) for side in sides]) for name in names}
+        columns = {
+            name: np.stack([getattr(side, name) for side in sides])
+            for name in ("values", "mean", "variance", "low", "high", "by_doc_id")
+        }
         has_weights = any(side.weights is not None for side in sides)
         ones = np.ones(columns["values"].shape[1])
         weights = np.stack([ones if side.weights is None else side.weights for side in sides]) if has_weights else None
@@ -487,8 +489,7 @@ def _described(stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: 
             for values in (gap, stack.values[a], stack.values[b], expected, stack.by_doc_id[a] - stack.by_doc_id[b])
         )
         its, other = (np.exp(each, out=each, where=stack.is_geometric[a]) for each in (its, other))
-        centred = gap - mean[:, None]
-        std = np.where(n > 1, np.sqrt(summed(centred**2) / (total * (n - 1) / n)), np.nan)
+        std = np.where(n > 1, np.sqrt(summed((gap - mean[:, None]) ** 2) / (total * (n - 1) / n)), np.nan)
         tie_error = np.sqrt(summed(variance, 2)) / total
         effect = np.where(
             (std > NEGLIGIBLE_DIFFERENCE) | np.isnan(std),
@@ -649,8 +650,12 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
     if design.test == TUKEY:
         found = []
         for rows, (a, b) in zip(of_measures, own, strict=True):
-            weights = None if stack.weights is None else stack.weights[rows.start]
-            matrix = tukey_p_values(stack.values[rows].T, cluster=cluster, weights=weights, **options)
+            matrix = tukey_p_values(
+                stack.values[rows].T,
+                cluster=cluster,
+                weights=None if stack.weights is None else stack.weights[rows.start],
+                **options,
+            )
             found.append((matrix[a - rows.start, b - rows.start], np.zeros(len(a), np.bool_)))
     elif design.test == "randomization" and is_linear:
         side, drawn = as_alternative(design.alternative), generator(design.rng)
@@ -708,8 +713,9 @@ def _repeated(  # noqa: PLR0917 - what is compared, and how
         if not shared:
             continue
         mean, spread = float(columns["difference"][n]), math.sqrt(sum(one.variance for one in shared))
-        ends = (float(columns["low"][n]), float(columns["high"][n]))
-        columns["low"][n], columns["high"][n] = widened(mean, ends, shared, design.confidence_level)
+        columns["low"][n], columns["high"][n] = widened(
+            mean, (float(columns["low"][n]), float(columns["high"][n])), shared, design.confidence_level
+        )
         if any(one.variance for one in shared):
             own = None if stack.weights is None else stack.weights[a]
             error = float(standard_errors(difference[:, None], cluster=cluster, weights=own)[0])

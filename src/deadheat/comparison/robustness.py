@@ -173,7 +173,6 @@ def order_agreement(
     own = np.array(systems, object)[kept].tolist()
     first, last = ranks(both[:, kept])
     above, tied = first.astype(np.int64) - 1, (last - first + 1).astype(np.int64)
-    neighbours = pairwise(np.argsort(above[0], kind="stable").tolist())
     return OrderAgreement(
         *names,
         n_systems=len(own),
@@ -181,7 +180,9 @@ def order_agreement(
         tau_ap=agreement.tau_ap(above[0], above[1]),
         rbo=agreement.rank_biased_overlap(above, tied, p, "a").extrapolated,
         swapped=tuple(
-            (own[a], own[b]) for a, b in neighbours if above[0, a] < above[0, b] and above[1, a] > above[1, b]
+            (own[a], own[b])
+            for a, b in pairwise(np.argsort(above[0], kind="stable").tolist())
+            if above[0, a] < above[0, b] and above[1, a] > above[1, b]
         ),
         **_over_ties(pairs, len(systems), higher_is_better=higher_is_better),
     )
@@ -498,8 +499,12 @@ def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
     placements, scores = evaluation.placements_of(measure), evaluation[str(measure)]
     if placements.n_retrieved.sum() > MOST_BOUNDED or scores.repeats is not None:
         return None
-    top = conventions.highest_label(placements.max_relevance)
-    return replace(scores, unjudged=PlacedBounds(measure, placements, as_placed(placements), top, None))
+    return replace(
+        scores,
+        unjudged=PlacedBounds(
+            measure, placements, as_placed(placements), conventions.highest_label(placements.max_relevance), None
+        ),
+    )
 
 
 def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame:
@@ -508,8 +513,7 @@ def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame:
     if not isinstance(bounds, PlacedBounds) or bounds.documents is None:
         return pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String})
     found = bounds.documents()
-    is_whole = True if depth is None else found["above"] + found["tied"] <= depth
-    return found.filter(is_whole).select("query_id", "doc_id")
+    return found.filter(True if depth is None else found["above"] + found["tied"] <= depth).select("query_id", "doc_id")
 
 
 def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray) -> FloatArray:

@@ -252,8 +252,11 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:
     """Return the results of evaluations by task and model, by a measure that all have."""
     every = [(f"{name} on {task}", one) for task, own in named.items() for name, one in own.items()]
-    held = [(name, list(map(str, one.measures))) for name, one in every]
-    wanted: MeasureLike = shared_measures(held)[0] if measure is None else measure
+    wanted: MeasureLike = (
+        shared_measures([(name, list(map(str, one.measures))) for name, one in every])[0]
+        if measure is None
+        else measure
+    )
     notes: list[str] = []
     tasks = []
     for task, own in named.items():
@@ -325,8 +328,7 @@ def _of_table(frame: pl.DataFrame, path: Path | None, measure: MeasureLike | Non
     others = [name for name in frame.columns if name not in names.values()]
     own = {name: pl.col(column) for name, column in names.items() if column is not None}
     text = {name: one.cast(pl.String).str.strip_chars() for name, one in own.items() if name != "value"}
-    is_text = frame.select(own["value"]).dtypes[0] == pl.String
-    number = own["value"].str.strip_chars() if is_text else own["value"]
+    number = own["value"].str.strip_chars() if frame.select(own["value"]).dtypes[0] == pl.String else own["value"]
     table = frame.select(
         *(one.alias(name) for name, one in text.items()),
         pl.when(number.cast(pl.String) != "").then(number).cast(pl.Float64, strict=False).alias("value"),

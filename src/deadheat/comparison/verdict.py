@@ -187,8 +187,11 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the text and all fields as JSON can hold them; what is no number is None."""
-        lacking = None if self.lacking is None else _finite(vars(self.lacking))
-        return {"text": str(self), **_finite(vars(self)), "lacking": lacking}
+        return {
+            "text": str(self),
+            **_finite(vars(self)),
+            "lacking": None if self.lacking is None else _finite(vars(self.lacking)),
+        }
 
 
 def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -338,8 +341,10 @@ class Judge:
 
     def _rival(self, measure: Measure, leader: str) -> str:
         levels = self.levels[measure.label]
-        others = (name for name in self._rivals(leader) or levels if name != leader)
-        return max(others, key=lambda name: (not math.isnan(levels[name]), measure.sign * levels[name]))
+        return max(
+            (name for name in self._rivals(leader) or levels if name != leader),
+            key=lambda name: (not math.isnan(levels[name]), measure.sign * levels[name]),
+        )
 
     def _rivals(self, leader: str | None) -> tuple[str, ...]:
         """Return the baselines, which alone a leader is compared with that is none of them; else empty."""
@@ -402,8 +407,11 @@ class Judge:
             ]
             if design.baseline is not None and len(own) > 1:
                 worse = favourites.count(design.baseline)
-                better = len(favourites) - favourites.count(None) - worse
-                words |= {"better": _are(better), "worse": _are(worse), "of": design.baseline}
+                words |= {
+                    "better": _are(len(favourites) - favourites.count(None) - worse),
+                    "worse": _are(worse),
+                    "of": design.baseline,
+                }
                 sentences.append(OF_BASELINE.format_map(words))
         margin = "" if kind == "none" else self._of_margin(own, words)
         if kind == "not shown" and not margin and not pair.doubtful:
@@ -642,8 +650,7 @@ def _agreement(found: Verdict) -> str:
 
 def is_ahead(pair: Pair, measure: Measure, name: str) -> bool:
     """Return whether the mean difference of a pair is in favour of one of the two."""
-    difference = pair.difference if name == pair.system else -pair.difference
-    return measure.sign * difference > NEGLIGIBLE_DIFFERENCE
+    return measure.sign * (pair.difference if name == pair.system else -pair.difference) > NEGLIGIBLE_DIFFERENCE
 
 
 def favoured(pair: Pair, measure: Measure, design: Design) -> str | None:

@@ -262,10 +262,16 @@ class Reconciled:
     def told(self) -> list[str]:
         """Return what differs and what was done, in a few words each."""
         named = len(self.changes) > 1
-        done = f"{', '.join(self.rescored)} scored again under those of {self.reference}, and"
-        how = "only those with equal judgments:" if self.way == "shared" else done
-        n = counted(self.n_queries or 0, "query", "queries")
-        compared = f"{n} compared" if self.n_queries else "each pair compared on the queries that both were asked"
+        how = (
+            "only those with equal judgments:"
+            if self.way == "shared"
+            else f"{', '.join(self.rescored)} scored again under those of {self.reference}, and"
+        )
+        compared = (
+            "each pair compared on the queries that both were asked"
+            if self.n_queries is None
+            else f"{counted(self.n_queries, 'query', 'queries')} compared"
+        )
         lacking = {
             "which the earlier ranking was not asked": three(self.not_asked),
             "for which too little was kept": ", ".join(self.left_out),

@@ -482,8 +482,9 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
         }
         for label, row in zip(labels(called), own, strict=True)
     ]
-    x = alt.X("step:N", sort=None, title="evaluation, in order of time", axis=alt.Axis(labelAngle=0, labelOverlap=True))
-    every = alt.Chart().encode(x)
+    every = alt.Chart().encode(
+        alt.X("step:N", sort=None, title="evaluation, in order of time", axis=alt.Axis(labelAngle=0, labelOverlap=True))
+    )
     base = every.encode(color=series("system", [*dict.fromkeys(row["system"] for row in rows)])[0])
     y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
     layers = [

@@ -417,8 +417,12 @@ def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
         )
         below = [f"{name} ({', '.join(one.negative)})" for name, one in parts.items() if one.negative]
         negative = f"variance estimated below 0, shown as 0: {'; '.join(below)}"
-        is_shared = any(one.shared > 0 for one in parts.values())
-        told = (spread, WIDENED if is_shared else "", together if alike else "", negative if below else "")
+        told = (
+            spread,
+            WIDENED if any(one.shared > 0 for one in parts.values()) else "",
+            together if alike else "",
+            negative if below else "",
+        )
         yield from (note("repeats", text) for text in told)
 
 

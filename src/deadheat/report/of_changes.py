@@ -108,8 +108,7 @@ def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
 
 def _table(found: History, measure: str) -> Table:
     """Return a row for each step by one measure."""
-    called = {(step.origin.label, step.origin.commit) for step in found.steps}
-    several = found.take_turns or len(called) < len(found.steps)
+    several = found.take_turns or len({(one.origin.label, one.origin.commit) for one in found.steps}) < len(found.steps)
     minutes = {(step.name, step.origin.label, step.origin.commit, step.origin.time[:MINUTE]) for step in found.steps}
     shown = MINUTE if len(minutes) == len(found.steps) else SECOND
     rows = [
