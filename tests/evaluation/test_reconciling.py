@@ -86,6 +86,32 @@ def test_an_earlier_ranking_is_compared_as_if_evaluated_under_the_newer_judgment
     assert f"{told}; run (baseline) scored again" in " ".join(str(result).split())
 
 
+def test_rescoring_the_earlier_ranking_first_changes_no_comparison(tmp_path: Path) -> None:
+    """A query that was never asked is no empty ranking: one that was asked and found nothing is."""
+    run = {query: own for query, own in OLD.items() if query != "q02"}
+    before, after = made(QRELS, run, "1"), made(LESS, NEW, "2")
+    again = before.rescored(LESS)
+    assert again.query_ids.tolist() == [query for query in LESS if query != "new"]
+    assert again.missing_queries == ("q02",)
+    assert again.notes == ("1 query left out, which the ranking was never asked: new",)
+    asked = {query: own for query, own in LESS.items() if query != "new"}
+    assert again.to_dict() == dh.evaluate(asked, run, MEASURES).to_dict()
+    assert again.qrels_hash == dh.Qrels(asked).fingerprint
+    again.save(tmp_path / "again.json")
+    for checks in ([], ["low(RR) > 0.9"]):
+        found, anew = (dh.gate(after, checks, baseline=one) for one in (before, tmp_path / "again.json"))
+        assert anew.checks == found.checks
+        assert anew.together is not None
+        assert anew.together.not_asked == ("new",)
+    assert before.rescored(LESS, missing="empty").to_dict() == dh.evaluate(LESS, run, MEASURES).to_dict()
+    with pytest.raises(DataError, match="share no query: qrels has 'other'; run has 'q00'"):
+        before.rescored({"other": {"d1": 1}})
+    # a list without judgments was asked
+    assert made(QRELS, NEW, "1").rescored(ADDED).query_ids.tolist() == [*sorted(ADDED)]
+    topics = dh.Qrels({**QRELS, "new": {"d1": 1.0}, "none": {}})
+    assert before.rescored(topics).query_ids.tolist() == [*QRELS]
+
+
 def test_queries_with_equal_judgments_alone() -> None:
     before, after = made(QRELS, OLD, ""), made(LESS, NEW, "")
     found = dh.compare_evaluations({"old": before, "new": after}, judgments="shared", n_resamples=99)

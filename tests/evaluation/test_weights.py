@@ -143,7 +143,7 @@ def test_a_saved_evaluation_keeps_them(tmp_path: Path) -> None:
     again = found.rescored(QRELS | {"q1": {"d1": 1, "d2": 1}})
     assert again["RR"].mean == dh.evaluate(QRELS | {"q1": {"d1": 1, "d2": 1}}, RUN, "RR", weights=WEIGHTS)["RR"].mean
     with pytest.raises(DataError, match="without a weight: 'new'"):
-        found.rescored(QRELS | {"new": {"d1": 1}})
+        found.rescored(QRELS | {"new": {"d1": 1}}, missing="empty")
     with pytest.raises(DataError, match="with different weights"):
         dh.compare_evaluations({"a": found, "b": dh.evaluate(QRELS, RUN, MEASURES)})
     assert dh.compare_evaluations({"a": found, "b": own}).pairs[0].difference == 0

@@ -149,7 +149,8 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
 
     What is not given is as in SAVED. The values are those of evaluating the run anew, as far as --save-depth of
-    deadheat evaluate kept it; measures that look at more are refused, with their queries.
+    deadheat evaluate kept it; measures that look at more are refused, with their queries. New queries that the ranking
+    was never asked are left out, unless --missing is given.
     """
     from deadheat.report.model import Fact
     from deadheat.report.of_evaluation import report_evaluations

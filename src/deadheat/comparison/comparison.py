@@ -1108,7 +1108,8 @@ def compare_evaluated(
     )
     if judge is None:
         return found
-    return found.with_judge({name: one.rescored(judge) for name, one in given.items()}, weights, queries)
+    by_judge = {name: one.rescored(judge, missing=one.conventions.missing) for name, one in given.items()}
+    return found.with_judge(by_judge, weights, queries)
 
 
 def _of_clusters(cluster: Cluster, queries: Source | None, weights: Weights | None) -> Source | None:

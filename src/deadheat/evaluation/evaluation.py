@@ -434,7 +434,9 @@ class Evaluation(Plottable, Shown):
         """Return the evaluation of the same ranking under other judgments, measures or conventions.
 
         Equal to evaluating the run itself, as far as it was kept: where ties at the cutoff of a measure are kept whole,
-        where lists are whole, and where all judged documents are among those that were kept.
+        where lists are whole, and where all judged documents are among those that were kept. New queries that the
+        ranking was never asked, being neither in it nor in the earlier judgments, are left out, and `notes` say so; if
+        `missing` is given, it says what they count.
 
         Parameters
         ----------

@@ -54,6 +54,8 @@ def rescored(
     given: dict[str, Any] = {name: one for name, one in conventions.items() if (name, one) != ("missing", None)}
     if qrels is not None:
         judgments.check_duplicates()
+    if "missing" not in given:
+        judgments = _without(judgments, never_asked(evaluation, judgments))
     asked = evaluation.measures if measures is None else parse_measures(measures)
     found, unknown = rescore(evaluation, judgments, asked, replace(evaluation.conventions, **given), run)
     if unknown:
@@ -70,6 +72,29 @@ def rescored(
     if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged
         warn({run.where: found}, judgments, {run.where: run}, missing=conventions.get("missing"))
     return found
+
+
+def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
+    """Return the queries of newer judgments that an earlier evaluation has neither judgments nor a ranking for."""
+    asked = {*evaluation.query_ids.tolist(), *evaluation.missing_queries, *evaluation.unjudged_queries}
+    return {*qrels.in_order[0]["query_id"]} - asked
+
+
+def _without(qrels: Qrels, queries: set[str]) -> Qrels:
+    """Return judgments without those of some queries, unless these are all, and with a note that says so."""
+    kept = ~pl.col("query_id").is_in(queries)
+    rows = qrels.to_polars().filter(kept)
+    if not queries or not len(rows):
+        return qrels
+    note = f"{counted(len(queries), 'query', 'queries')} left out, which the ranking was never asked: {three(sorted(queries))}"
+    return changed(
+        Qrels.of_checked(rows, qrels.name),
+        path=qrels.path,
+        notes=(*qrels.notes, note),
+        subtopics=None if qrels.subtopics is None else qrels.subtopics.filter(kept),
+        bare=tuple(sorted({*qrels.bare}.difference(queries))),
+        unanswerable=tuple(sorted({*qrels.unanswerable}.difference(queries))),
+    )
 
 
 def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
@@ -432,8 +457,7 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
             one,
             evaluations[reference],
         )
-        known = one.query_ids.tolist() if one.qrels is None else [*differing[name].same, *differing[name].changed]
-        not_asked[name] = {*again.missing_queries}.difference(known)
+        not_asked[name] = never_asked(one, newest)
         left_out |= {measure: None for measure in one.measures if measure.label in unknown}
     return found, differing, left_out, not_asked
 
