@@ -264,6 +264,9 @@ def test_facts_stand_where_the_report_says() -> None:
 def test_markdown_and_latex_escape() -> None:
     odd = table("run_1 & 50% | <x>")
     assert "run\\_1 & 50% \\| \\<x>" in as_markdown(Report((odd,)))
+    github = as_markdown(Report((table("@you a@b.de P(rel=2)@10 #12 d#3 #"),), (Fact("n", 1, "#4", "@team"),)))
+    assert "@<!-- -->you a\\@b.de P(rel=2)@10 #<!-- -->12 d#<!-- -->3 #" in github
+    assert github.endswith("- \\#<!-- -->4: @<!-- -->team")
     assert "run\\_1 \\& 50\\% \\textbar{} \\textless{}x\\textgreater{}" in as_latex(Report((odd,)))
 
 

@@ -11,6 +11,8 @@ HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with interva
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list
 OPENING = re.compile(r"&(?=#?\w+;)|\[(?!-?[\d.]*, -?[\d.]*\](?![(\[:]))")  # an entity; a link that is no interval
 MAIL = re.compile(r"(?<=[\w.+-])@(?=[\w-]+\.\w)")
+# GitHub links users, where @ is not that of a cutoff, and issues, both also after a backslash
+REFERENCE = re.compile(r"(?<![\w)])@(?=\w)|#(?=\d)")
 ADDRESS = re.compile(r"(?i)(\bwww|(?:https?|ftp)(?=://))([.:])")  # GitHub makes links of them
 
 
@@ -51,7 +53,8 @@ def _escaped(text: str) -> str:
     text = printable(text)
     for character in "\\|*_<`~$":
         text = text.replace(character, "\\" + character)
-    return MAIL.sub(r"\@", ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text)))
+    text = ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text))
+    return MAIL.sub(r"\@", REFERENCE.sub(r"\g<0><!-- -->", text))
 
 
 def in_sections(report: Report) -> Report:
