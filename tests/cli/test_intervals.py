@@ -278,6 +278,17 @@ def test_one_run_is_saved_in_a_file(folder: Path) -> None:
     assert document["saved"] == ["x.json"]
 
 
+def test_a_file_that_is_replaced_is_told() -> None:
+    command = (*EVALUATE, "-m", "RR", "--save", "nightly/")
+    found = [" ".join(ok(*command).split()) for _ in range(2)]
+    assert found[0].endswith("saved nightly/bm25.json")
+    assert found[1] == f"{found[0]} (replaced an earlier one)"
+    assert json.loads(ok(*command, "--format", "json"))["saved"] == ["nightly/bm25.json"]
+    for name, told in (("new.json", ""), ("nightly/bm25.json", " (replaced an earlier one)")):
+        out = ok("rescore", "nightly/bm25.json", "-m", "RR", "-o", name)
+        assert " ".join(out.split()).endswith(f"saved {name}{told}")
+
+
 def test_several_runs_are_saved_in_a_folder(folder: Path) -> None:
     (folder / "b").mkdir()
     (folder / "b" / "bm25.run").write_text((folder / "bm25.run").read_text())

@@ -17,6 +17,7 @@ from deadheat.cli.compare import evaluate_each, evaluate_repeats
 from deadheat.cli.files import (
     INPUT,
     PATH,
+    REPLACED,
     Output,
     befores,
     files_read,
@@ -404,13 +405,14 @@ def _save(
     from deadheat.report.model import Fact
 
     own = {name: options[name] for name in SAVED}
+    shown = ", ".join(one + REPLACED * Path(one).exists() for one in targets)
     for evaluation, target in zip(evaluations, targets, strict=True):
         with writing(target):
             evaluation.save(target, **own, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     if options["save_depth"] and any(one.run is None for one in evaluations):
         of_what += "; without rankings of repeats, or that are not in memory"
-    return Fact("saved", list(targets), "saved", ", ".join(targets) + of_what)
+    return Fact("saved", list(targets), "saved", shown + of_what)
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:

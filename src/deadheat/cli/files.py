@@ -403,6 +403,9 @@ def _new_in_store(path: str) -> str:
     return str(next(one for one in found if not one.exists()))
 
 
+REPLACED = " (replaced an earlier one)"
+
+
 def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], output: str | None = None) -> list[str]:
     """Return the JSON file that each run is saved in: the target itself, or one in that folder; none without a target.
 

@@ -10,6 +10,7 @@ import deadheat as dh
 from deadheat.cli.files import (
     INPUT,
     PATH,
+    REPLACED,
     Output,
     emit,
     files_read,
@@ -57,8 +58,9 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
         n_resamples=options["n_resamples"] or Estimation.n_resamples,
         rng=options["seed"],
     )
-    report = report_history(found, for_people=not output.is_data)
-    output.print(with_figures(report, [("", found, {})], list(found.measures)))
+    output.print(
+        with_figures(report_history(found, for_people=not output.is_data), [("", found, {})], list(found.measures))
+    )
 
 
 @click.command(
@@ -156,11 +158,11 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     from deadheat.report.of_evaluation import report_evaluations
 
     output = Output(options, [saved, qrels, options["ids"]])
-    measures = measures_of(options) if options["notations"] else None
     targets = save_paths(options["save"], [saved], [one for one in files_read() if one != saved])
+    shown = ", ".join(one + REPLACED * Path(one).exists() for one in targets)
     found = dh.load_evaluation(saved).rescored(
         None if qrels is None else open_qrels(qrels),
-        measures,
+        measures_of(options) if options["notations"] else None,
         ids=options["ids"],
         **given_conventions(options),
     )
@@ -169,5 +171,5 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
             found.save(target)
     report = report_evaluations([found], found.qrels_name if qrels is None else shown_path(qrels, "the qrels"))
     if targets:
-        report = replace(report, facts=(*report.facts, Fact("saved", targets, "saved", ", ".join(targets))))
+        report = replace(report, facts=(*report.facts, Fact("saved", targets, "saved", shown)))
     output.print(report)
