@@ -11,9 +11,10 @@ import pytest
 
 import deadheat as dh
 from deadheat.data.changes import changes
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, NothingJudgedWarning, ParameterError
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import reconciled
+from deadheat.report.of_changes import report_gate
 from support.tampering import seal
 
 if TYPE_CHECKING:
@@ -194,6 +195,9 @@ def test_measures_for_which_too_little_was_kept_are_left_out() -> None:
     assert together is not None
     assert set(together.left_out) == {"AP", "mine"}
     assert "for which too little was kept" in "; ".join(together.told())
+    result = dh.gate(after, baseline=before)
+    assert result.summary.endswith("; not compared: AP, mine")
+    assert report_gate(result, marks=True).heading.startswith("⚠️ run: 1 gate passed")
     alone = made(QRELS, run, "2026-01-01", ["AP"])
     alone.run = before.run
     with pytest.raises(DataError, match="too little is known of old for AP, and no other measure was evaluated"):
@@ -211,6 +215,22 @@ def test_documents_that_may_have_been_renamed_are_named() -> None:
     # one that went and two that came may be anything
     assert changes(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 1, "c": 1}})).replaced() == []
     assert changes(dh.Qrels({"q": {"a": 1}}), dh.Qrels({"q": {"b": 2}})).replaced() == []
+
+
+def test_a_baseline_of_which_no_document_is_judged_any_more_is_refused() -> None:
+    """All its values would be 0, and every gate pass."""
+    new = {query: {f"new-{doc}": grade for doc, grade in own.items()} for query, own in QRELS.items()}
+    run = {query: {f"new-{doc}": score for doc, score in own.items()} for query, own in OLD.items()}
+    before, after = made(QRELS, OLD, "1"), made(new, run, "2")
+    told = "no document that run .baseline. retrieved is judged any more by the judgments of run: if .* rescore --ids"
+    with pytest.raises(DataError, match=told):
+        dh.gate(after, baseline=before)
+    same = {doc: f"new-{doc}" for doc in DOCS}
+    assert dh.gate(after, baseline=before.rescored(new, ids=same)).checks[0].value == 0
+    # one that found nothing before finds nothing now
+    with pytest.warns(NothingJudgedWarning):
+        empty = made(QRELS, {query: {"x": 1.0} for query in QRELS}, "1")
+    assert dh.gate(after, baseline=empty).checks[0].baseline_mean == 0
 
 
 def test_missing_queries_of_both_stay_missing() -> None:

@@ -76,8 +76,14 @@ def changes(old: Qrels, new: Qrels) -> Changes:
     before, after = (set(one.in_order[0]["query_id"]) for one in (old, new))
     both = before & after
     same, differing, added, gone = map(sorted, (both - changed, both & changed, after - before, before - after))
-    grades = judgments.group_by("old", "new").agg(n=pl.len()).sort("old", "new")
-    return Changes(tuple(same), tuple(differing), tuple(added), tuple(gone), documents, grades)
+    return Changes(
+        same=tuple(same),
+        changed=tuple(differing),
+        added=tuple(added),
+        gone=tuple(gone),
+        documents=documents,
+        grades=judgments.group_by("old", "new").agg(n=pl.len()).sort("old", "new"),
+    )
 
 
 def _joined(frames: list[pl.DataFrame], keys: tuple[str, ...]) -> pl.DataFrame:

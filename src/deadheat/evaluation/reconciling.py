@@ -56,8 +56,13 @@ def rescored(
         judgments.check_duplicates()
     if "missing" not in given:
         judgments = _without(judgments, never_asked(evaluation, judgments))
-    asked = evaluation.measures if measures is None else parse_measures(measures)
-    found, unknown = rescore(evaluation, judgments, asked, replace(evaluation.conventions, **given), run)
+    found, unknown = rescore(
+        evaluation,
+        judgments,
+        evaluation.measures if measures is None else parse_measures(measures),
+        replace(evaluation.conventions, **given),
+        run,
+    )
     if unknown:
         told = ", ".join(
             f"{name} ({counted(len(own), 'query', 'queries')}: {three([*map(repr, own)])})"
@@ -120,8 +125,9 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
     """
     path = None
     if isinstance(ids, Mapping):
-        columns = zip(OLD_NEW, (ids, ids.values()), strict=True)
-        pairs = pl.DataFrame({name: pl.Series(map(as_text, held), dtype=pl.String) for name, held in columns})
+        pairs = pl.DataFrame(
+            [[*map(as_text, held)] for held in (ids, ids.values())], schema=dict.fromkeys(OLD_NEW, pl.String)
+        )
     else:
         if not isinstance(ids, str | Path):
             raise ParameterError(argument="ids", given=ids, allowed="a dict of old id to new, or the path of a table")
@@ -147,9 +153,8 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
             path=path,
         )
     frame = frame.with_columns(pl.col("doc_id").replace(pairs["old"], pairs["new"]))
-    held = run.rows
+    held, note = run.rows, f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}"
     rows = KeptRows(frame, held.queries, held.depth) if isinstance(held, KeptRows) else MemoryRows(frame)
-    note = f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}"
     found = changed(run, rows=rows, notes=(*run.notes, note))
     found.check_duplicates()
     return found
@@ -206,11 +211,11 @@ def rescore(
     unknown: dict[Measure, BoolArray] = {one: np.full(len(found.query_ids), fill_value=True) for one in lost}
     if isinstance(engine, Kept):
         unknown |= _lacking(found, engine.known)
-    kept = [scores for scores in found if scores.measure not in unknown]
     parts: dict[str, Any] = {"origin": evaluation.origin, "known_depth": evaluation.known_depth}
     if isinstance(engine, Kept) and not engine.known["is_whole"].all():
         parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
     queries = {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
+    kept = (scores for scores in found if scores.measure not in unknown)
     return Evaluation(kept, **found.parts() | parts), queries
 
 
@@ -286,7 +291,6 @@ class Reconciled:
 
     def told(self) -> list[str]:
         """Return what differs and what was done, in a few words each."""
-        named = len(self.changes) > 1
         how = (
             "only those with equal judgments:"
             if self.way == "shared"
@@ -302,7 +306,7 @@ class Reconciled:
             "for which too little was kept": ", ".join(self.left_out),
         }
         return [
-            *(f"{name}: {one}" if named else str(one) for name, one in self.changes.items()),
+            *(f"{name}: {one}" if len(self.changes) > 1 else str(one) for name, one in self.changes.items()),
             f"{how} {compared}",
             *(f"not compared: {names}, {why}" for why, names in lacking.items() if names),
         ]
@@ -345,8 +349,7 @@ def reconciled(
     have_rankings = all(one.run is not None and one.ties != "random" for one in others.values())
     if way == "strict" or (way is None and not (have_rankings and evaluations[reference].qrels is not None)):
         raise _differ(evaluations, way)
-    bring = _share if way == "shared" else _rescore
-    found, differing, left_out, not_asked = bring(evaluations, reference, others)
+    found, differing, left_out, not_asked = (_share if way == "shared" else _rescore)(evaluations, reference, others)
     every = set[str]() if are_pairs else set[str]().union(*not_asked.values())
     for name, one in found.items():
         kept = [scores for scores in one if scores.measure not in left_out]
@@ -399,10 +402,12 @@ def _check_alike(evaluations: Mapping[str, Evaluation]) -> None:
     is_any = any(each.unanswerable for each in evaluations.values())
     for name, other in others:
         check_conventions((first, name), (vars(one.conventions), vars(other.conventions)), is_any=is_any)
-        shared = members(one.query_ids, other.query_ids), members(other.query_ids, one.query_ids)
         own, its = (
-            np.ones(len(each.query_ids))[kept] if each.weights is None else each.weights[kept]
-            for each, kept in zip((one, other), shared, strict=True)
+            np.ones(int(shared.sum())) if each.weights is None else each.weights[shared]
+            for each, shared in (
+                (one, members(one.query_ids, other.query_ids)),
+                (other, members(other.query_ids, one.query_ids)),
+            )
         )
         if not np.array_equal(own, its):
             raise DataError(f"{first} and {name} were evaluated with different weights", hint="give both the same")
@@ -452,6 +457,11 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
         conventions = one.conventions
         allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
         again, unknown = rescore(one.called(name), newest, one.measures, allowing)
+        if len(one.placements.query) and not len(again.placements.query):
+            raise DataError(
+                f"no document that {name} retrieved is judged any more by the judgments of {reference}",
+                hint="if documents have new ids, use deadheat rescore --ids",
+            )
         found[name] = weighted_as(
             Evaluation(again, **again.parts() | {"conventions": conventions, "name": one.name}),
             one,
@@ -477,8 +487,13 @@ def _share(evaluations: Mapping[str, Evaluation], reference: str, others: Mappin
         raise DataError(f"{' and '.join(evaluations)} have no query with equal judgments")
     found = {name: one.select(members(one.query_ids, same)) for name, one in evaluations.items()}
     top = max(one.placements.max_relevance for one in found.values())
-    lower = [one for one in found.values() if one.placements.max_relevance < top]
-    depending = (measure for one in lower for measure in one.measures if _depends_on_top(one, measure, top))
+    depending = (
+        measure
+        for one in found.values()
+        if one.placements.max_relevance < top
+        for measure in one.measures
+        if _depends_on_top(one, measure, top)
+    )
     return found, differing, dict.fromkeys(depending), {}
 
 

@@ -359,7 +359,7 @@ class Check:
         Of a comparison: the p value that decides, corrected over the strata of the check (Holm).
     detectable : float or None
         Of "no_regression": the smallest loss that a test of so many queries finds with a power of 80 %; None where the
-        differences do not vary or are too few.
+        differences do not vary or are too few, or the measure cannot lose as much.
     reachable : float or None
         Of a threshold: the best value that the judgments allow; None where they set no limit, or it is not known.
     is_beyond : bool
@@ -496,7 +496,9 @@ class GateResult(Shown):
         if self.failures:
             return f"{self.name}: {len(self.failures)} of {gates} failed"
         more = f", and {len(weak) - 1} more" if len(weak) > 1 else ""
-        return f"{self.name}: {gates} passed" + (f", but {weak[0].title} {weak[0].reason}{more}" if weak else "")
+        told = f", but {weak[0].title} {weak[0].reason}{more}" if weak else ""
+        lost = self.together.left_out if self.together else ()
+        return f"{self.name}: {gates} passed{told}" + (f"; not compared: {', '.join(lost)}" if lost else "")
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
