@@ -127,7 +127,7 @@ def test_a_preset(folder: Path) -> None:
     assert document["checks"]["P@10 > 0.6"]["reason"].endswith("cannot be reached: the judgments allow at most 0.1")
     out = failed("qrels.txt", "best.run", "--preset", "rag")
     assert re.search(r"^P@10 > 0\.6 +0\.1000 +0\.6000! +0\.1000 +12  failed$", out, re.MULTILINE)
-    assert "! cannot be reached: beyond what the judgments allow (at best)" in " ".join(out.split())
+    assert "! cannot be reached: beyond what the ideal ranking has (at best)" in " ".join(out.split())
 
 
 def test_presets_are_printed() -> None:
@@ -223,7 +223,7 @@ def test_gates_by_stratum(folder: Path) -> None:
     each = ["results/some.json", "-c", "each(level): low(RR) > 0.5", "--queries", "languages.csv"]
     out = " ".join(failed(*each, *BCA).split())
     assert "low(RR) > 0.5 [language, level: de, easy]: cannot be known: only 3 queries" in out
-    assert "languages de, en: checked apart" in out
+    assert "languages de, en: checked apart; --pool-languages checks them together" in out
     pooled = ok("gate", *each, *BCA, "--pool-languages")
     assert "de, easy" not in pooled
     assert "languages  de, en: checked together, as asked" in pooled

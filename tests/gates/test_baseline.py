@@ -262,6 +262,40 @@ def test_a_loss_that_few_queries_show_is_not_ruled_out_in_silence() -> None:
     assert not won.proves_little
 
 
+@pytest.mark.parametrize(("n", "margin", "is_sure"), [(849, 0.02, True), (849, 0.003, False), (100, 0.03, False)])
+def test_a_loss_is_ruled_out_where_no_distribution_within_the_range_allows_it(
+    n: int, margin: float, *, is_sure: bool
+) -> None:
+    """One query of n loses a little: what other queries may lose is bounded by how many there are."""
+    baseline, lost = ranked(*[1] * n, name="old"), ranked(*[1] * (n - 1), 2, name="new")
+    options: dict[str, Any] = {"no_worse_than": margin}
+    (check,) = (one for one in gate(lost, baseline=baseline, **options).checks if one.measure == "RR")
+    assert check.passed
+    assert ("skewed losses" not in check.causes) is is_sure
+    # Gaffke's bound by hand: of n - 1 equal differences, one of -0.5, and one of -1, which is added
+    drawn = np.random.default_rng(1)
+    equal, one, added = drawn.standard_gamma(n - 1, 20_000), *drawn.standard_exponential((2, 20_000))
+    bound = np.quantile(-(0.5 * one + added) / (equal + one + added), 0.05)
+    assert (bound > -margin) is np.bool_(is_sure)
+    if is_sure:  # if a loss of the margin were true, as losses of 1 or of 0.5, a sample with one would be rare
+        assert max(scipy.stats.binom.cdf(1, n, margin), scipy.stats.binom.cdf(1, n, 2 * margin)) < 0.05
+        for more in ({"cluster": [str(k) for k in range(n)]}, {"alpha": 0.001, "no_worse_than": 0.008}):
+            (other,) = (one for one in gate(lost, baseline=baseline, **options | more).checks if one.measure == "RR")
+            assert "skewed losses" in other.causes
+
+
+def test_no_loss_is_detectable_that_a_measure_cannot_have() -> None:
+    old, new = ranked(1, 9, 9, 9, 9, name="old"), ranked(9, 1, 1, 9, 9, name="new")
+    std = float((new["RR"].values - old["RR"].values).std(ddof=1))
+    assert dh.stats.detectable_difference(std, 5, alternative="greater") > 1
+    check = regression(old, new)
+    assert (check.detectable, check.passed) == (None, True)
+    assert check.reason.startswith("proves little: with 5 queries; worse by 0.1778, but not significantly (p = ")
+    assert regression(old, new, "MR").detectable == pytest.approx(
+        dh.stats.detectable_difference(8 * std / (8 / 9), 5, alternative="greater")
+    )  # ranks have no highest value
+
+
 def test_a_loss_is_not_significant_in_silence_where_a_few_queries_gain_much() -> None:
     before = ranked(*[2] * 9, 1, name="old")
     after = ranked(*[3] * 9, 1, name="new")

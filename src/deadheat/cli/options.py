@@ -247,7 +247,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         multiple=True,
         **COLUMN,
         help="Report by the values of a column of --queries (a query with a|b counts in both); if it is repeated, by"
-        " each column in a table of its own. a:b: by the combinations of two columns.",
+        " each column in a table of its own. a:b: by the combinations of two columns. Several languages stay apart.",
     ),
     "weights": click.option(
         "--weights",

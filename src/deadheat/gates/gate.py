@@ -68,7 +68,10 @@ PASSED = {
     "luck": "proves little: one random order of the ties gave this value",
     "missing": "proves little: {missing} left out, with which as empty rankings it fails",
 }
-BEYOND_REACH = ", which cannot be reached: the judgments allow at {end} {reachable:.4g}"
+BEYOND_REACH = {  # by whether it is the end of an interval
+    False: ", which cannot be reached: the judgments allow at {end} {reachable:.4g}",
+    True: ", which cannot be reached: with {units} the interval of the ideal ranking ends at {reachable:.4g}",
+}
 LEAST_P = 0.0001  # smaller p values print as "<", as in tables
 POWER = 0.8
 # of the comparison with a baseline
@@ -133,7 +136,8 @@ def gate(
     no_worse_than : float, optional
         Fail a measure unless a loss of this size or more is ruled out (non-inferiority): the lower bound of the
         difference, one-sided, is above ``-no_worse_than``. In the units of each measure (of GMAP and
-        GMbpref in logarithms); above 0.
+        GMbpref in logarithms); above 0. Where differences are skewed, passing proves little unless Gaffke's
+        bound, for which the range of the measure is enough, agrees.
     by : str or sequence of str, optional
         Columns of `queries`: every gate is also checked within each stratum of each column; ``"a:b"`` is for the
         combinations of two. Over the strata of a check, p values are corrected (Holm), and intervals hold
@@ -221,7 +225,6 @@ def gate(
         for columns, of_family in asked.items()
         for check in check_family(own, of_family, family_of(columns, query_ids=ids), one_stream, codes)
     ]
-    gates = [one.text for one in thresholds]
     name = together = None
     not_compared: tuple[str, ...] = ()
     if before is not None:
@@ -231,18 +234,25 @@ def gate(
         pairs, not_compared = paired(
             one, other, None if codes is None else codes[members(own.query_ids, one.query_ids)]
         )
-        compared = [
+        found += [
             check
             for by in families
             for check in regressions(pairs, family_of(by, query_ids=one.query_ids.tolist()), options)
         ]
-        found += compared
-        gates += [check.gate for check in compared]
-    place = {gate: n for n, gate in enumerate(dict.fromkeys(gates))}
+    order = [*dict.fromkeys((*(one.text for one in thresholds), *(check.gate for check in found)))]
     once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}  # families share strata
-    found = sorted(once.values(), key=lambda check: place[check.gate])
-    several = languages if len(languages) > 1 else ()
-    return GateResult(own.name, tuple(found), len(ids), name, not_compared, options, several, own, together)
+    found = sorted(once.values(), key=lambda check: order.index(check.gate))
+    return GateResult(
+        name=own.name,
+        checks=tuple(found),
+        n_queries=len(ids),
+        baseline=name,
+        not_compared=not_compared,
+        options=options,
+        languages=languages if len(languages) > 1 else (),
+        evaluation=own,
+        together=together,
+    )
 
 
 def _asked(
@@ -433,7 +443,8 @@ def _reached(
         operator=threshold.operator,
         threshold=bound,
         passed=passed,
-        reason=((PASSED if passed else FAILED).get(cause, "") + BEYOND_REACH * is_beyond).format(
+        reason=f"{(PASSED if passed else FAILED).get(cause, '')}{BEYOND_REACH[is_end] * is_beyond}".format(
+            units=counted(scores.n_queries, "query", "queries"),
             unknown=unknown,
             value=value,
             digits=digits,
@@ -464,9 +475,12 @@ def _worst(threshold: Threshold, scores: Scores) -> str:
     if scores.measure.geometric:  # as the value is
         values = values * scores.mean if threshold.quantity == "tie_std" else np.exp(values)
     sign = 1 if threshold.operator[0] == ">" else -1
-    bound = math.inf if scores.measure.total else sign * threshold.bound  # a total is of all queries together
     return lowest(
-        scores.query_ids, sign * values, "lowest" if sign > 0 else "highest", below=bound, weights=scores.weights
+        scores.query_ids,
+        sign * values,
+        "lowest" if sign > 0 else "highest",
+        below=math.inf if scores.measure.total else sign * threshold.bound,  # a total is of all queries together
+        weights=scores.weights,
     )
 
 
@@ -563,8 +577,8 @@ class Pairs:
         if self.cluster is not None:
             found = np.array([len(np.unique(self.cluster[column])) for column in kept.T], np.int64)
         if self.weights is not None:
-            each = zip(self.weights.T, kept.T, strict=True)
-            found = np.minimum(found, [int(weighting.effective_number(own[column])) for own, column in each])
+            columns = zip(self.weights.T, kept.T, strict=True)
+            found = np.minimum(found, [int(weighting.effective_number(own[of])) for own, of in columns])
         return found
 
     @cached_property
@@ -630,8 +644,9 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
     subsets = [pairs.select(subset.keep) for subset in family]
     for question in [one for one in QUESTIONS if getattr(options, one)]:
         found = [_tested(question, of_subset, options) for of_subset in subsets]
-        by_measure = np.column_stack([p_values for p_values, _ in found])
-        adjusted = np.column_stack([stats.adjust(p_values, "holm") for p_values in by_measure])
+        adjusted = np.column_stack(
+            [stats.adjust(of_measure, "holm") for of_measure in np.column_stack([p_values for p_values, _ in found])]
+        )
         for subset, of_subset, (p_values, bounds), p_adjusted in zip(family, subsets, found, adjusted, strict=True):
             for n, test in enumerate(zip(p_values.tolist(), p_adjusted.tolist(), bounds.tolist(), strict=True)):
                 yield replace(
@@ -674,21 +689,30 @@ def _compared(
     is_worse, is_few = better < -stats.NEGLIGIBLE_DIFFERENCE, n_units < FEWEST
     is_shown = bool(stats.significant(p_adjusted, options.alpha))
     needs = math.isnan(p_adjusted)
-    power = "few" if detectable is None else "power"
     cases: tuple[tuple[bool, bool, dict[str, bool]], ...] = (  # of which the first holds: whether it passes, and why
         (not n_queries, False, {"no query": True}),
         (not pairs.is_known(options)[n], False, {"unknown": True}),
         (bool(pairs.is_same[n]), True, {}),
         (needs, is_regression and not is_worse, {"worse": is_regression and is_worse, "needs": True}),
         (is_shown and is_regression, False, {"significant": True, "skewed gains": is_skewed and skewness > 0}),
-        (is_regression, True, {"lost": n_lost > 0, power: is_worse or is_few, "not significant": is_worse}),
+        (
+            is_regression,
+            True,
+            {
+                "lost": n_lost > 0,
+                "few" if detectable is None else "power": is_worse or is_few,
+                "not significant": is_worse,
+            },
+        ),
         (
             is_shown,
             True,
             {
                 "lost": n_lost > 0,
                 "few": is_few,
-                "skewed losses": is_skewed and skewness < 0,
+                "skewed losses": is_skewed
+                and skewness < 0
+                and not (is_shown and _is_sure(pairs, n, options, n_subsets)),
                 "constant": math.isnan(skewness) and n_units > 2 and better < 0,
             },
         ),
@@ -738,12 +762,31 @@ def _compared(
     )
 
 
+def _is_sure(pairs: Pairs, n: int, options: GateOptions, n_subsets: int) -> bool:
+    """Tell whether Gaffke's bound, which needs no normal distribution, rules out a loss of the margin as well."""
+    most = float(np.ptp(pairs.measures[n].range))  # that a query may lose or gain
+    margin, is_plain = options.no_worse_than, pairs.cluster is None and pairs.weights is None
+    if margin is None or not is_plain or math.isinf(most):
+        return False
+    tail = options.alpha / n_subsets
+    bounds = stats.interval_bounds(
+        pairs.better[:, [n]],
+        method=BOUNDED,
+        confidence_level=1 - 2 * tail,
+        n_resamples=max(2_000, math.ceil(BEYOND / tail)),
+        limits=(-most, most),
+        rng=0,
+    )
+    return float(bounds[0][0]) > -margin
+
+
 def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
-    """Return the smallest loss that the test would find with a power of 80 %; None where nothing varies."""
+    """Return the smallest loss that the test would find with a power of 80 %; None if it would find none."""
     n_units, weights = int(pairs.n_units[n]), None if pairs.weights is None else pairs.weights[:, n]
     (error,) = stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster, weights=weights).tolist()
     if n_units < 2 or not error > 0:
         return None
-    return float(pairs.scales[n]) * stats.detectable_difference(
+    found = float(pairs.scales[n]) * stats.detectable_difference(
         error * math.sqrt(n_units), n_units, power=POWER, confidence_level=1 - alpha, alternative="greater"
     )
+    return found if found <= np.ptp(pairs.measures[n].range) else None

@@ -261,7 +261,8 @@ def report_gate(
             columns = [replace(one, is_data=one.is_data or one.key in hidden) for one in REGRESSIONS]
             title = f"{asked.format(result.options.no_worse_than)} against {result.baseline}"
             tables.append(_table_of_gate(key, MEASURE, columns, checks, marks=marks, title=title, main=2))
-    mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if result.proving_little or not_asked else "✅ "
+    weak = result.proving_little or not_asked or (result.together and result.together.left_out)
+    mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
     evaluation = result.evaluation
     facts = () if evaluation is None else tuple(_facts_of_gate(result, evaluation, sources, not_asked, summary))
@@ -304,7 +305,11 @@ def _facts_of_gate(
     result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
 ) -> Iterator[Fact]:
     weak, failed = result.proving_little, result.failures
-    kept = "checked together, as asked" if result.options.pool_languages else "checked apart"
+    kept = (
+        "checked together, as asked"
+        if result.options.pool_languages
+        else "checked apart; --pool-languages checks them together"
+    )
     by = "; by ".join(dict.fromkeys(check.by for check in result.checks if check.by))
     over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
     is_beyond = any(check.is_beyond for check in result.checks)
@@ -318,7 +323,7 @@ def _facts_of_gate(
         warning(FAILED, "; ".join(check.title for check in failed)),
         *(warning("note", f"{check.title}: {check.reason}") for check in failed if not _is_plain(check)),
         *_worst(failed),
-        said(BEYOND, "cannot be reached: beyond what the judgments allow (at best)" if is_beyond else ""),
+        said(BEYOND, "cannot be reached: beyond what the ideal ranking has (at best)" if is_beyond else ""),
         Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
         Fact(
             "not_asked",
@@ -339,7 +344,8 @@ def _facts_of_gate(
             "judgments",
             ""
             if all(check.is_regression for check in result.checks)
-            else "at best: the value of the ideal ranking of the judged documents, over the same queries",
+            else "at best: the value of the ideal ranking of the judged documents, over the same queries"
+            + "; of an interval its end" * any(check.method for check in result.checks),
         ),
         Fact(
             "languages",
@@ -360,7 +366,7 @@ def _worst(failures: Sequence[Check]) -> list[Fact]:
     """Name the queries behind the first failures, once for those that they share."""
     found = collected((check.worst, check.title) for check in failures if check.worst)
     named = (warning("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
-    return [*named, said("worst", f"of {len(found) - NAMED} more in json and csv" if len(found) > NAMED else "")]
+    return [*named, said("worst", f"of {len(found) - NAMED} more in json" if len(found) > NAMED else "")]
 
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
