@@ -114,6 +114,16 @@ def test_saved_evaluations_are_scored_again_by_the_judge(tmp_path: Path, monkeyp
     assert row["difference"] == pytest.approx(pair.difference, rel=1e-9)
 
 
+def test_a_saved_ranking_lacks_a_query_of_the_judge_as_its_run_does() -> None:
+    lost = next(query for query in JUDGE if query not in HUMAN)
+    first, *others = RUNS
+    runs = {first: {query: own for query, own in RUNS[first].items() if query != lost}, **{n: RUNS[n] for n in others}}
+    saved = {name: dh.evaluate(HUMAN, run, "nDCG@5", missing="empty").called(name) for name, run in runs.items()}
+    (pair,) = dh.compare(HUMAN, runs, "nDCG@5", judge=JUDGE, missing="empty").pairs
+    (again,) = dh.compare_evaluations(saved, judge=JUDGE).pairs
+    assert (again.difference, again.judge_weight) == pytest.approx((pair.difference, pair.judge_weight), rel=1e-9)
+
+
 def test_strata_have_the_judge_of_their_queries() -> None:
     queries = {q: {"half": "first" if q < "q30" else "second"} for q in ALL}
     parts = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).by("half", queries)

@@ -94,7 +94,7 @@ def test_rescoring_the_earlier_ranking_first_changes_no_comparison(tmp_path: Pat
     again = before.rescored(LESS)
     assert again.query_ids.tolist() == [query for query in LESS if query != "new"]
     assert again.missing_queries == ("q02",)
-    assert again.notes == ("1 query left out, which the ranking was never asked: new",)
+    assert again.notes == ("queries left out, which the ranking was never asked: new",)
     asked = {query: own for query, own in LESS.items() if query != "new"}
     assert again.to_dict() == dh.evaluate(asked, run, MEASURES).to_dict()
     assert again.qrels_hash == dh.Qrels(asked).fingerprint

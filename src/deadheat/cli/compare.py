@@ -520,8 +520,14 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         **{name: options[name] for name in allowed if options[name] or name in of_file},
         **vars(replace(intervals, queries=queries)),
     )
-    not_asked = [name for name in OF_BASELINE if of_file.get(name) and result.baseline is None]
-    output.print(report_gate(result, sources=config or "", marks=output.form == "github", not_asked=not_asked))
+    output.print(
+        report_gate(
+            result,
+            sources=config or "",
+            marks=output.form == "github",
+            not_asked=[name for name in OF_BASELINE if of_file.get(name) and result.baseline is None],
+        )
+    )
     if output.path not in {None, STDOUT}:
         say(result.summary)
     if not result.passed:
@@ -536,8 +542,11 @@ def _given(files: Sequence[str]) -> tuple[str, ...]:
     files = (first, *others)
     refuse_if(len(files) > 2, f"expected one saved evaluation, or QRELS or --spans and one RUN; got {len(files)} files")
     saved = [path for path in files if is_saved(path)]
-    hint = f"a saved evaluation is checked by itself, as in deadheat gate {' --baseline '.join(saved)}"
-    refuse_if(saved and len(files) > 1, f"{' and '.join(saved)}: {hint}")
+    refuse_if(
+        saved and len(files) > 1,
+        f"{' and '.join(saved)}: a saved evaluation is checked by itself, as in deadheat gate"
+        f" {' --baseline '.join(saved)}",
+    )
     return files
 
 
@@ -566,11 +575,12 @@ def _check_usage(
         options["queries"] is not None and not any(needing.values()) and options["cluster"] is None,
         "--queries is the table of --by, each(...), --cluster and --weights: give one of them too",
     )
-    has_intervals = any(one.quantity in {"low", "high"} for one in thresholds)
     of_tests = {"cluster"} if has_baseline else set()  # the tests against it take clusters too
     return intervals_of(
         options,
         None,
-        for_what="" if has_intervals else "a gate such as -c 'low(RR) > 0.7'",
+        for_what=""
+        if any(one.quantity in {"low", "high"} for one in thresholds)
+        else "a gate such as -c 'low(RR) > 0.7'",
         also=of_tests | of_file.keys(),
     )

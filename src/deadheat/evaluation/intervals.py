@@ -312,8 +312,7 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
 
 def _text(label: object) -> str | None:
     """Return a label as a table of queries has it: stripped; None for null, NaN and empty text."""
-    is_null = not isinstance(label, str) and str(label) in NULLS
-    return None if is_null else str(label).strip() or None
+    return None if not isinstance(label, str) and str(label) in NULLS else str(label).strip() or None
 
 
 # A column of the queries table, or a dict of query_id to a number from 0 on

@@ -91,11 +91,10 @@ def _without(qrels: Qrels, queries: set[str]) -> Qrels:
     rows = qrels.to_polars().filter(kept)
     if not queries or not len(rows):
         return qrels
-    note = f"{counted(len(queries), 'query', 'queries')} left out, which the ranking was never asked: {three(sorted(queries))}"
     return changed(
         Qrels.of_checked(rows, qrels.name),
         path=qrels.path,
-        notes=(*qrels.notes, note),
+        notes=(*qrels.notes, f"queries left out, which the ranking was never asked: {three(sorted(queries))}"),
         subtopics=None if qrels.subtopics is None else qrels.subtopics.filter(kept),
         bare=tuple(sorted({*qrels.bare}.difference(queries))),
         unanswerable=tuple(sorted({*qrels.unanswerable}.difference(queries))),

@@ -346,8 +346,8 @@ def _packed_scores(scores: Sequence[Scores]) -> str:
 def _packed_repeats(found: Sequence[Repeated]) -> str:
     """Return a row for each measure, query and repeat."""
     schema = SCHEMAS["repeats"]
-    columns = {name: np.concatenate([getattr(one, name).ravel() for one in found]) for name in schema}
-    return packed(pl.DataFrame(columns).fill_nan(None), schema)
+    rows = pl.DataFrame({name: np.concatenate([getattr(one, name).ravel() for one in found]) for name in schema})
+    return packed(rows.fill_nan(None), schema)
 
 
 def _weights(data: Mapping[str, Any]) -> FloatArray | None:
@@ -359,8 +359,8 @@ def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[R
     if "repeats" not in data:
         return [None] * n_measures
     rows = unpacked(data["repeats"]).fill_null(math.nan)
-    columns = [rows[name].to_numpy().reshape(n_measures, n_queries, -1) for name in SCHEMAS["repeats"]]
-    return [Repeated(values, variances) for values, variances in zip(*columns, strict=True)]
+    columns = (rows[name].to_numpy().reshape(n_measures, n_queries, -1) for name in SCHEMAS["repeats"])
+    return list(map(Repeated, *columns))
 
 
 def _tables_of(placed: Placements) -> dict[str, object]:
@@ -418,7 +418,6 @@ def _packed(rows: Placements | Subtopics | Passages, table: str) -> str:
 def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     """Return the scores of a saved evaluation, and the other arguments of `Evaluation`."""
     data, unjudged = document["data"], tuple(document["unjudged_queries"])
-    no_relevant = document["conventions"]["no_relevant"]
     placements = _placements(data, unjudged)
     graded = _placements(data["graded"], unjudged) if "graded" in data else None
     rows = unpacked(data["scores"]).with_columns(pl.col(pl.Float64).fill_null(math.nan))
@@ -427,8 +426,13 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     scores = []
     for place, measure in enumerate(measure_of(*each) for each in document["measures"].items()):
         placed = graded if graded is not None and isinstance(measure, MaxRel) else placements
-        own = _scores(measure, placed, rows.slice(place * n, n), no_relevant)
-        scores.append(replace(own, weights=None if measure.total else weights, repeats=repeats[place]))
+        scores.append(
+            replace(
+                _scores(measure, placed, rows.slice(place * n, n), document["conventions"]["no_relevant"]),
+                weights=None if measure.total else weights,
+                repeats=repeats[place],
+            )
+        )
     return scores, {
         "name": document["name"],
         "query_ids": placements.query_ids,
@@ -485,8 +489,13 @@ def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevan
         extremes=(columns["tie_min"], columns["tie_max"]),
         **{name: columns[name] for name in ("standard_error", "has_relevant", "reachable")},
     )
-    bounds = (columns["unjudged_min"], columns["unjudged_max"]) if "unjudged_min" in columns else None
-    return Scores(measure, placed.query_ids, columns["value"], spread, bounds)
+    return Scores(
+        measure,
+        placed.query_ids,
+        columns["value"],
+        spread,
+        (columns["unjudged_min"], columns["unjudged_max"]) if "unjudged_min" in columns else None,
+    )
 
 
 def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placements:

@@ -205,8 +205,12 @@ def parse_all(gates: Gates) -> tuple[Threshold, ...]:
     """Parse one gate or several, some of which may be parsed already; each counts once."""
     if isinstance(gates, str | Threshold):
         gates = (gates,)
-    listed = as_list("checks", gates, "gates such as 'RR >= 0.8'")
-    return tuple(dict.fromkeys(gate if isinstance(gate, Threshold) else parse_gate(gate) for gate in listed))
+    return tuple(
+        dict.fromkeys(
+            gate if isinstance(gate, Threshold) else parse_gate(gate)
+            for gate in as_list("checks", gates, "gates such as 'RR >= 0.8'")
+        )
+    )
 
 
 def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None) -> list[Measure]:

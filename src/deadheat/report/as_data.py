@@ -209,12 +209,14 @@ def as_junit(result: GateResult, report: Report) -> str:
     }
     root = ET.Element("testsuites", attributes)
     suite = ET.SubElement(root, "testsuite", {"name": on_terminal(f"deadheat gate {result.name}"), **attributes})
-    properties = ET.SubElement(suite, "properties")
-    ET.SubElement(properties, "property", {"name": "summary", "value": on_terminal(report.heading)})
+    ET.SubElement(
+        ET.SubElement(suite, "properties"), "property", {"name": "summary", "value": on_terminal(report.heading)}
+    )
     for check in result.checks:
         _add(suite, check, result.name)
-    told = (report.heading, *(fact.sentence for fact in report.shown))
-    ET.SubElement(suite, "system-out").text = "\n".join(map(on_terminal, told))
+    ET.SubElement(suite, "system-out").text = "\n".join(
+        on_terminal(text) for text in (report.heading, *(fact.sentence for fact in report.shown))
+    )
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode")
 

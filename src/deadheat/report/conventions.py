@@ -441,14 +441,13 @@ def brought_together(together: Reconciled | None) -> list[Fact]:
     """Say how the judgments of evaluations differ, and what was done about it."""
     if together is None:
         return []
-    differing = {
-        name: {**{of: list(getattr(one, of)) for of in ("changed", "added", "gone")}, "n_same": len(one.same)}
-        for name, one in together.changes.items()
-    }
     held = {
         **{of: getattr(together, of) for of in ("way", "reference", "n_queries")},
         **{of: list(getattr(together, of)) for of in ("not_asked", "left_out")},
-        "changes": differing,
+        "changes": {
+            name: {**{of: list(getattr(one, of)) for of in ("changed", "added", "gone")}, "n_same": len(one.same)}
+            for name, one in together.changes.items()
+        },
     }
     return [
         Fact("together", held, "changes", "; ".join(together.told()), is_note=True),

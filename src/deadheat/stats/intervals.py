@@ -116,8 +116,12 @@ def interval_bounds(
     given = None if means is None else means_of(means, values)
     # as many columns at a time as stay in the cache: resamples of all may take more memory than there is
     for first, last in batches(values.shape[1], 1 if method == "t" else n_resamples, BATCH_CELLS):
-        of_part = None if own is None else own[:, first:last]
-        for units in units_of(values[:, first:last], codes, fewest=1 if method == BOUNDED else 2, weights=of_part):
+        for units in units_of(
+            values[:, first:last],
+            codes,
+            fewest=1 if method == BOUNDED else 2,
+            weights=None if own is None else own[:, first:last],
+        ):
             places = first + units.columns
             if method == BOUNDED:
                 found = _bounded(units, level, n_resamples, limits, seed)
