@@ -72,9 +72,8 @@ def _sections(table: Table) -> Iterator[Table]:
     # the number of queries, which only strata have, comes last
     table = table.select(sorted(range(len(table.columns)), key=lambda place: table.columns[place].key == "n_queries"))
     n_shared = len(table.labels) > 1
-    shared = dict.fromkeys(row.labels[:n_shared] for row in table.rows)
     for place, group in enumerate(table.groups):
-        for labels in shared:
+        for labels in dict.fromkeys(row.labels[:n_shared] for row in table.rows):
             own = [row for row in table.rows if row.labels[:n_shared] == labels]
             yield replace(
                 table,
