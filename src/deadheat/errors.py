@@ -89,7 +89,7 @@ def _named(options: Options, name: str, value: object = None) -> str:
     if options is None or name not in options:
         return name if value is None else f"{name}={as_given(value)}"
     if isinstance(value, Mapping):
-        value = ",".join(f"{key}={one}" for key, one in value.items())
+        value = ",".join(f"{key}={repr(one) if ' ' in one else one}" for key, one in value.items())  # for a shell
     return options[name] if value is None else f"{options[name]} {value}"
 
 

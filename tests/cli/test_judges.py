@@ -105,7 +105,7 @@ def test_what_does_not_go() -> None:
     assert call("judges", "human.txt", "llm.txt", "-m", "RR").exit_code == 2
     result = call("judges", "human.txt", "llm.txt", "--run", "a.run")
     assert result.exit_code == 2
-    assert "two runs or more" in result.stderr
+    assert "two runs or more: give --run before each" in result.stderr
     assert call("judges", "human.txt", "llm.txt", "--by", "type").exit_code == 2
 
 

@@ -62,3 +62,5 @@ def test_columns_of_files_without_names_say_how_to_name_those_of_the_others() ->
     assert result.exit_code == 2
     message = "got q.qrels, a trec file, which has no names; for the run alone, give --columns run.query_id=topic"
     assert message in result.stderr
+    Path("r.csv").write_text("User ID,docid,score\nq1,d1,0.5\n")
+    assert "give --columns run.query_id='User ID'" in call("evaluate", "q.qrels", "r.csv").stderr

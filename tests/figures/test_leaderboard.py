@@ -8,7 +8,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import FigureError
-from support.figure_data import rows_of
+from support.figure_data import rows_of, title_of
 
 
 def board(n_tasks: int = 3, n_queries: int = 12) -> dh.Leaderboard:
@@ -29,7 +29,13 @@ def test_intervals_and_tiers() -> None:
     assert [(row["label"], row["rank_low"], row["rank_high"]) for row in rows] == frame.select(
         "model", "rank_low", "rank_high"
     ).rows()
-    drawn = rows_of(found.plot("tiers"))
+    n_others = (found.tiers or ()).count(1) - 1
+    others = f"is first; {n_others} of {len(found.models) - 1} other models cannot be told from it"
+    said = " ".join(str(found).split())
+    assert said.startswith(f"{found.models[0]} {others if n_others else 'is above all others'}")
+    chart = found.plot("tiers")
+    assert title_of(chart).startswith(f"{found.models[0]} {others if n_others else 'is best for sure'}")
+    drawn = rows_of(chart)
     assert [row["mean"] for row in drawn] == frame["mean"].to_list()
     colours = {row["tier"]: row["colour"] for row in drawn}
     assert [row["colour"] for row in drawn] == [colours[tier] for tier in found.tiers or ()]

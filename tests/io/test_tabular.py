@@ -321,6 +321,12 @@ def test_a_header_with_semicolons_and_unknown_names_is_shown_by_name(tmp_path: P
     assert scan(path, "qrels", columns=given).rows.rows() == [("a", "b", 1.5)]
 
 
+def test_a_first_line_of_data_is_no_header(tmp_path: Path) -> None:
+    with pytest.raises(ColumnError) as caught:
+        scan(written(tmp_path, b"65,1,0.9\n65,2,0.4\n"), "run")
+    assert "if that line is data, write a header above it; if these are names, give columns=" in str(caught.value)
+
+
 texts = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc"], exclude_characters="\u2028\u2029"), min_size=1, max_size=5
 )

@@ -65,6 +65,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     need_queries(options["queries"], {"--by": options["by"]})
     if not runs:
         refuse(("notations", "n_resamples"), "is of systems: give --run too")
+    refuse_if(len(runs) == 1, "a comparison needs two runs or more: give --run before each")
     output = Output(options, [human, *judges, *runs])
     found = dh.judge_agreement(
         open_qrels(human),

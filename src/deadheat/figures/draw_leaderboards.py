@@ -54,8 +54,8 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
         base.mark_point(filled=True, size=46, opacity=1, color=BLACK).encode(x(middle)),
     ]
     first = found.tiers.count(1)
-    told = f"{counted(first, 'model')} of {len(found.models)} cannot be told from the best"
-    title = f"{short(found.models[0])} is best for sure" if first == 1 else told
+    told = f"is first; {first - 1} of {counted(len(found.models) - 1, 'other model')} cannot be told from it"
+    title = f"{short(found.models[0])} {'is best for sure' if first == 1 else told}"
     sizes = f"{counted(len(found.tasks), 'task')}, {counted(max(found.tiers), 'tier')}"
     return finished(
         layers,
@@ -337,16 +337,15 @@ def judged_means(
         base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
         base.mark_point(filled=True, size=46, opacity=1).encode(x("mean")),
     ]
-    notes = [
-        f"line: {found[own.judge].confidence_level:.0%} interval of the mean over {len(own.query_ids)} queries, by t.",
-        left_out(len(placed), len(own.systems)),
-    ]
     return finished(
         layers,
         rows,
         height=2 * row_height(len(placed)) * len(placed),
         title=f"{own.judge} orders {counted(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human order",
-        notes=notes,
+        notes=[
+            f"line: {found[own.judge].confidence_level:.0%} interval of means over {len(own.query_ids)} queries, by t.",
+            left_out(len(placed), len(own.systems)),
+        ],
     )
 
 

@@ -488,13 +488,18 @@ def power(
     title = f"{n_queries(n)} detect a difference of {number(planned['detectable_difference'])} in {of} with 80% power"
     if needed is not None:
         title += f"; the {number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
-    notes = [
-        f"{short(turned.system)} against {short(turned.baseline)}.",
-        f"Straight lines: these {n_queries(n)} and the difference found.",
-        f"Paired t test at {1 - comparison.design.confidence_level:.2g}, not corrected; queries that differ as these.",
-        "The power for the difference that was found says no more than its p value.",
-    ]
-    return finished(layers, _curves(planned, n, comparison), height=220, title=title, notes=notes)
+    return finished(
+        layers,
+        _curves(planned, n, comparison),
+        height=220,
+        title=title,
+        notes=[
+            f"{short(turned.system)} against {short(turned.baseline)}.",
+            f"Straight lines: these {n_queries(n)} and the difference found.",
+            f"Paired t test at {1 - comparison.design.confidence_level:.2g}, not corrected; queries vary as these do.",
+            "The power for the difference that was found says no more than its p value.",
+        ],
+    )
 
 
 def _curves(planned: Record, n: int, comparison: Comparison) -> list[Record]:

@@ -238,14 +238,17 @@ def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: 
     lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in COLUMN_NAMES[kind][one] for name in names)]
     of_other = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
     form = looks_like(str(names[0])) if len(names) == 1 else None
-    between = "commas" if form == "csv" else "tabs"
-    hint: str | Advice = f"Its columns are separated by {between}: name it .{form}." if form else ""
+    hint: str | Advice = (
+        f"Its columns are separated by {'commas' if form == 'csv' else 'tabs'}: name it .{form}." if form else ""
+    )
     if not hint and any(name in names for name in of_other):
         hint = WRONG_ORDER[kind]
     elif not hint and near:
         hint = Advice("columns", {canonical: near[0]}, of=kind, when=f"{near[1]} Rename the column, or ")
     elif not hint and len(names) > 1 and canonical in lacking[: len(unknown)]:
-        hint = Advice("columns", dict(zip(lacking, unknown, strict=False)), of=kind, when="if that is what they are, ")
+        is_data = any(name.lstrip("-").replace(".", "", 1).isdigit() for name in unknown)
+        when = "that line is data, write a header above it; if these are names" if is_data else "that is what they are"
+        hint = Advice("columns", dict(zip(lacking, unknown, strict=False)), of=kind, when=f"if {when}, ")
     return ColumnError(
         f"{kind} without a column {canonical!r}: found {_listed(names)}",
         allowed=f"one of {_listed(accepted)}",

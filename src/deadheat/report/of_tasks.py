@@ -127,7 +127,8 @@ def headline(found: Leaderboard) -> str:
     told = (
         f"{best} is above all others by more than chance"
         if len(first) == 1
-        else f"{len(first)} of {counted(len(found.models), 'model')} cannot be told from the best: {three(first)}"
+        else f"{best} is first; {len(first) - 1} of {counted(len(found.models) - 1, 'other model')} cannot be told from"
+        f" it: {three(first[1:])}"
     )
     neighbours = sum(not found.uncertainty.better[n, n + 1] for n in range(len(found.models) - 1) if found.uncertainty)
     few = f"Of {counted(len(found.models) - 1, 'pair')} of neighbours {neighbours} cannot be told apart."
