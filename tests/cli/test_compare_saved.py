@@ -44,7 +44,10 @@ def test_saved_evaluations_are_compared_as_their_runs() -> None:
     ("arguments", "message"),
     [
         (["one.json", "other.run"], "one.json is a saved evaluation, and other.run is none"),
-        (["one.json", "other.json", "-m", "RR"], "-m is for QRELS RUN RUN...: one.json is already evaluated"),
+        (
+            ["one.json", "other.json", "-m", "RR"],
+            "-m is for QRELS RUN RUN...: one.json is already evaluated; save it anew",
+        ),
         (["one.json", "other.json", "--ties", "best"], "--ties is for QRELS RUN RUN...: one.json is already evaluated"),
         (["one.json", "other.json", "--missing", "skip"], "--missing is for QRELS RUN RUN..."),
     ],

@@ -483,7 +483,7 @@ def test_other_qrels_are_refused_if_they_must_be_the_same(folder: Path) -> None:
     (folder / "new.txt").write_text(QRELS + "q0 0 b 1\n")
     message = refused(3, "new.txt", "tied.run", "--baseline", "results/best.json", "--judgments", "strict")
     assert "tied and best were evaluated with different qrels (SHA-256 " in message
-    assert "; 12 queries: 11 the same, 1 with changed judgments, 0 new, 0 gone)" in message
+    assert "; from best to tied: 12 queries: 11 the same, 1 with changed judgments, 0 new, 0 gone)" in message
     assert "--judgments needs a baseline" in refused(2, "new.txt", "tied.run", "-c", "RR > 0", "--judgments", "strict")
 
 

@@ -153,7 +153,7 @@ def test_what_is_not_known_is_asked_or_refused(tmp_path: Path) -> None:
             with pytest.raises(DataError, match=asks):
                 reconciled(dict(zip("ab", pair, strict=True)), way)
     later = made(ADDED, NEW, "2026-01-02")
-    with pytest.raises(DataError, match=r"different qrels \(SHA-256 .*; 21 queries: 20 the same"):
+    with pytest.raises(DataError, match=r"different qrels \(SHA-256 .*; from a to b: 21 queries: 20 the same"):
         reconciled({"a": before, "b": later}, "strict")
     with pytest.raises(ParameterError, match="judgments must be one of 'rescore', 'shared', 'strict'"):
         reconciled({"a": before, "b": later}, "rescored")

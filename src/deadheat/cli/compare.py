@@ -330,7 +330,9 @@ def saved_evaluations(paths: list[str]) -> list[str]:
         other is not None,
         f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN...",
     )
-    refuse(OF_EVALUATING, f"is for QRELS RUN RUN...: {paths[0]} is already evaluated")
+    refuse(
+        OF_EVALUATING, f"is for QRELS RUN RUN...: {paths[0]} is already evaluated; save it anew with deadheat evaluate"
+    )
     return paths
 
 

@@ -424,9 +424,10 @@ def _newest(evaluations: Mapping[str, Evaluation]) -> str:
 def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "") -> DataError:
     """Return the error for different judgments, which says what differs if they were kept."""
     told = f"SHA-256 {' and '.join(one.qrels_hash[:12] or 'none' for one in evaluations.values())}"
-    new, *_, old = (one.qrels for one in sorted(evaluations.values(), key=_time, reverse=True))
+    latest, *_, first = sorted(evaluations, key=lambda name: _time(evaluations[name]), reverse=True)
+    new, old = evaluations[latest].qrels, evaluations[first].qrels
     if old is not None and new is not None:
-        told += f"; {changes(old, new)}"
+        told += f"; from {first} to {latest}: {changes(old, new)}"
     problem = f"{' and '.join(evaluations)} were evaluated with different qrels ({told})"
     if way == "strict" or old is None or new is None:
         return DataError(problem, hint=f"{why}evaluate both with the same qrels")

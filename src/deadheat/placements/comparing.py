@@ -117,8 +117,11 @@ def library_of(array: object) -> Any:  # noqa: ANN401 - a module, which the stan
     """
     if not on_device(array):
         return np
-    what = f"arrays of {_library(array)} on {device_of(array)} need the package array-api-compat"
-    return package("array_api_compat", what, "dense").array_namespace(array)
+    return package(
+        "array_api_compat",
+        f"arrays of {_library(array)} on {device_of(array)} need the package array-api-compat",
+        "dense",
+    ).array_namespace(array)
 
 
 def device_of(array: Array) -> str:
