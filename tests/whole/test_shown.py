@@ -91,7 +91,8 @@ def test_markdown_gets_text() -> None:
     assert not RAW.search(text)
     assert len(re.findall(r"^\| ", text, re.MULTILINE)) == len(EVIL) + 2
     assert all(len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 6 for line in text.splitlines() if line.startswith("| "))
-    assert not re.search(r"(?<!\\)(?:\\\\)*[\[<`~$]", text)
+    without = re.sub(r"(?<=[@#])<!-- -->", "", text)  # what keeps GitHub from taking names and numbers for its own
+    assert not re.search(r"(?<!\\)(?:\\\\)*[\[<`~$]", without)
     assert not re.search(r"(?<!\\)&#?\w+;", text)
     assert not re.search(r"https?://|www\.", text)
     assert not re.search(r"^- [#>+*-]", text, re.MULTILINE)
