@@ -543,7 +543,8 @@ def evaluate(
     sources: dict[str, Source] = by_name(run.items()) if (is_several := are_runs(run, qrels)) else {"": run}
     judged: Qrels | None = None
     found = Evaluations()
-    for piece in in_pieces(list(sources.items()), lambda item: path_of(item[1])):
+    items = list(sources.items())
+    for piece in in_pieces(items, lambda item: path_of(item[1])) if is_several else [items]:
         runs: list[Run] = []
         for name, source in piece:
             one = Run.of(source, ascending=ascending).renamed(name) if is_several else source

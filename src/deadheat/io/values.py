@@ -42,6 +42,7 @@ Nested = Mapping[str, Mapping[str, float]]
 
 LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
 PACKED = 1 << 12  # numbers, of several queries where they have few
+MANY = 300  # documents of a query
 _ABSENT = math.nan  # no number is NaN
 _EXACT = (Rational, Decimal)
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
@@ -242,7 +243,8 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
             if len(some) > PACKED:
                 at, some = _pack(some, scores, at), []
             found = [*map(documents.get, judged, repeat(_ABSENT))]
-            if _ABSENT in found and not _is_text(documents):  # it would be missed in silence
+            # what is there in another form would be missed in silence
+            if _ABSENT in found and not (len(documents) < MANY and _is_text(documents)):
                 refuse_other_forms([*filterfalse(documents.__contains__, judged)], documents, run_where)
             own += found
             docs += judged
@@ -258,7 +260,7 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
 
 
 def _is_text(ids: Iterable[Any]) -> bool:
-    """Tell whether all ids are text: joining them is the fastest look at each."""
+    """Tell whether all ids are text: joining a few is faster than to look for what is lacking in other forms."""
     try:
         return "".join(ids) is not None
     except TypeError:
