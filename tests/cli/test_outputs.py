@@ -29,6 +29,7 @@ SPANS = ["--spans", "spans-1.json"]
 OF_PARAMETERS = {"documents": SPANS, "spans": [], "queries": ["--by", "language"]}  # what they go with
 FOLDERS = {"figures", "folder"}  # that are written
 IN_PLACE = {("rescore", "saved")}  # its --save may replace what it reads
+TWICE = {("judges", "runs"): ["--run", "runs-2.json"]}  # one alone is refused for that
 
 
 def is_output(option: click.Parameter) -> bool:
@@ -51,6 +52,7 @@ def calls() -> Iterator[tuple[str, list[str], str]]:
             words += OF_PARAMETERS.get(key, ()) if "spans" in params or key == "queries" else ()
             if isinstance(one, click.Option):
                 words += [max(one.opts, key=len), f"x={key}-*{suffix}" if key == "repeats" else f"{key}-1{suffix}"]
+                words += TWICE.get((name, key), [])
             for other in params.values():
                 if isinstance(other, click.Argument) and not is_output(other) and key != "history":
                     n_files = 2 if other.nargs == -1 and "--spans" not in words and key != "save" else 1
