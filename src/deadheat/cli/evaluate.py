@@ -312,7 +312,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
 def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> list[int]:
     """Return the places of evaluations as asked for: by a measure, without any the first one, the best one first."""
-    if sort == "given":
+    if sort == "given" or (not sort and len(evaluations) == 1):
         return list(range(len(evaluations)))
     if sort == "name":
         return sorted(range(len(evaluations)), key=lambda place: evaluations[place].name)
