@@ -217,7 +217,7 @@ def read_judgments(
         raise DuplicateError(f"document {doc!r} is graded more than once for query {query!r}", path=where)
     table = _table(found, kind, failed, where, max([*scales, scale or 0]))
     table.name = name or (label_of(path) if path else kind)
-    values, all_words = found["grade"].drop_nulls(), _words(" ".join(found["answer"].drop_nulls()))
+    values, all_words = found["grade"].drop_nulls(), _words(" ".join(found["answer"].drop_nulls()) if grades else "")
     usual = max(1.0, float(cast("float", values.quantile(0.9, "lower"))))
     far = [f"{one:g}" for one in values.unique().sort() if one > 10 * usual]
     unmet = [repr(word) for word in grades or () if _words(word) not in all_words]
@@ -243,7 +243,7 @@ def _table(found: pl.DataFrame, kind: Kind, failed: str, where: str, scale: floa
     kept = found.drop_nulls("grade")
     if kept.is_empty():
         raise DataError(f"no answer is a grade: {said}" if len(found) else "there is no answer", path=where)
-    lowest, highest = min(0.0, *kept["grade"]), max(scale, *kept["grade"])
+    lowest, highest = min(0.0, cast("float", kept["grade"].min())), max(scale, cast("float", kept["grade"].max()))
     if failed == "lowest" or (failed == "bounds" and kind == "run"):
         kept = found.with_columns(pl.col("grade").fill_null(lowest if failed == "lowest" else lowest - 1))
     lost = tuple(sorted({*found["query_id"]}.difference(kept["query_id"])))  # without a grade

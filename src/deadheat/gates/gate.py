@@ -239,9 +239,10 @@ def gate(
             for by in families
             for check in regressions(pairs, family_of(by, query_ids=one.query_ids.tolist()), options)
         ]
-    order = [*dict.fromkeys((*(one.text for one in thresholds), *(check.gate for check in found)))]
+    gates = dict.fromkeys((*(one.text for one in thresholds), *(check.gate for check in found)))
+    place = {gate: n for n, gate in enumerate(gates)}
     once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}  # families share strata
-    found = sorted(once.values(), key=lambda check: order.index(check.gate))
+    found = sorted(once.values(), key=lambda check: place[check.gate])
     return GateResult(
         name=own.name,
         checks=tuple(found),

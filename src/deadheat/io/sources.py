@@ -600,7 +600,7 @@ def _has_failed(held: object) -> bool:
 def _read_responses(held: Document, where: str) -> Found:
     """Read ``{query: response}``, without those that are errors: the run lacks their queries."""
     failed = [query for query, response in held.items() if _has_failed(response)]
-    held = {query: response for query, response in held.items() if query not in failed}
+    held = {query: response for query, response in held.items() if not _has_failed(response)}
     for query, response in held.items():
         if results_in(response) is None:
             raise DataError(f"query {query!r} has no hits", given=Plain(f"{response!r:.60}"), path=where)
