@@ -58,14 +58,15 @@ def test_judgments_are_ordered_whatever_their_levels(levels: list[float]) -> Non
     assert placements.judged_query.tolist() == [0] * len(levels) + [1] * len(levels)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(5))
 def test_rows_and_judgments_are_sorted_whatever_their_order(seed: int) -> None:
     """By query and rank, of a tie the most relevant first, then in the order of the rows, with many ties or few."""
     rng, n = np.random.default_rng(seed), 200
     query, above = rng.integers(3, size=n), rng.integers((5, 1000)[seed % 2], size=n)
     relevance, judged = rng.integers(-1, 3, size=(2, n)).astype(float)
+    judged *= (1.0, 1 / 3, 1.0, 1.0, 2.0**51)[seed]  # fractions, and numbers of which a sum is rounded
     of_judged = rng.integers(3, size=n)
-    if seed > 1:  # judgments that are in order are left as they are
+    if seed in {2, 3}:  # judgments that are in order are left as they are
         of_judged.sort()
         judged[:] = 5 - np.arange(n) // 10
     found = sort_rows(

@@ -366,10 +366,14 @@ class MemoryRows(Rows):
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs that occur more than once; of many rows, hashes usually show that none does."""
-        is_small = self.frame.height <= FEW
-        pairs = self.frame[["query_id", "doc_id"]]  # `select` would take as long again
-        has_any = pairs.is_duplicated().any() if is_small else may_repeat(self.blocks)
-        return super().repeated_pairs() if has_any else None
+        return super().repeated_pairs() if self._has_repeated else None
+
+    @cached_property
+    def _has_repeated(self) -> bool:
+        """Whether a pair occurs more than once: judgments are asked again for each of many runs."""
+        if self.hashes is not None or self.frame.height > FEW:
+            return may_repeat(self.blocks)
+        return self.frame[["query_id", "doc_id"]].is_duplicated().any()  # `select` would take as long again
 
 
 class LazyRows(Rows):

@@ -88,9 +88,8 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
             for query, documents in mapping.items()
         }
     held = mapping.values()
-    docs = list(chain.from_iterable(held)) if kind == "qrels" else first
-    wrong = [one for one in (None, "") if any(map(contains, held, repeat(one)))]
-    check_ids([*mapping, *docs, *wrong], where)
+    wrong = [one for one in (None, "") if kind == "run" and any(map(contains, held, repeat(one)))]
+    check_ids([*mapping, *(first if kind == "run" else chain.from_iterable(held)), *wrong], where)
     return mapping
 
 

@@ -134,7 +134,7 @@ def _count(blocks: Blocks, found: "JudgedRows") -> tuple[pl.DataFrame, pl.DataFr
 
 
 def _in_pieces(blocks: Blocks, found: "JudgedRows") -> Iterator[tuple[IntArray, IntArray, BoolArray, FloatArray]]:
-    """Yield what :func:`count_above_and_tied` and :func:`highest` find in some blocks after the other.
+    """Yield what :func:`count_above_and_tied` finds in some blocks after the other.
 
     Few scores stay in the cache.
     """
@@ -146,8 +146,7 @@ def _in_pieces(blocks: Blocks, found: "JudgedRows") -> Iterator[tuple[IntArray, 
         scores, stop = written(part.frame["score"], memory), start + part.frame.height
         own = slice(*np.searchsorted(found.rows, [start, stop]))
         rows = found.rows[own] - start
-        counts = count_above_and_tied(scores, part.bounds, found.block[own] - first, scores[rows], rows)
-        yield *counts, highest(scores, part.bounds)
+        yield count_above_and_tied(scores, part.bounds, found.block[own] - first, scores[rows], rows)
         start, first = stop, first + len(part.query_ids)
 
 
@@ -223,8 +222,8 @@ def _candidates(judged: Hashes, hashes: pl.Series) -> IntArray:
 
 def count_above_and_tied(
     scores: FloatArray, bounds: IntArray, block: IntArray, own: FloatArray, rows: IntArray | None = None
-) -> tuple[IntArray, IntArray, BoolArray]:
-    """Count the scores above and equal to each given one in its block, and find the blocks that end in a tie.
+) -> tuple[IntArray, IntArray, BoolArray, FloatArray]:
+    """Count the scores above and equal to each given one in its block, and find how each block begins and ends.
 
     Most runs are written from the highest score to the lowest: only blocks that are not are sorted.
 
@@ -246,6 +245,8 @@ def count_above_and_tied(
     above, tied : ndarray of int, shape (n,)
     ends_in_tie : ndarray of bool, shape (n_blocks,)
         Whether two or more scores are the lowest of the block.
+    top_score : ndarray of float, shape (n_blocks,)
+        The highest score of each block, NaN of an empty one.
     """
     unsorted = _rising_blocks(scores, bounds)
     start, stop = bounds[block], bounds[block + 1]
@@ -263,14 +264,7 @@ def count_above_and_tied(
     tied = np.ones_like(first)
     more = np.flatnonzero((first + 1 < stop) & (scores[np.minimum(first + 1, len(scores) - 1)] == own))
     tied[more] = _bisect(scores, first[more] + 1, stop[more], own[more], np.greater_equal) - first[more]
-    return first - start, tied, _ends_in_tie(scores, bounds, unsorted)
-
-
-def highest(scores: FloatArray, bounds: IntArray) -> FloatArray:
-    """Return the highest score of each block, NaN of an empty one, of shape (n_blocks,)."""
-    found, some = np.full(len(bounds) - 1, np.nan), np.diff(bounds) > 0
-    found[some] = np.maximum.reduceat(scores, bounds[:-1][some])
-    return found
+    return first - start, tied, *_ends(scores, bounds, unsorted)
 
 
 def _rising_blocks(scores: FloatArray, bounds: IntArray) -> BoolArray:
@@ -304,15 +298,17 @@ def _of_one_length(bounds: IntArray, wanted: BoolArray) -> Iterator[IntArray]:
         yield bounds[:-1][wanted & (sizes == size), np.newaxis] + np.arange(size)
 
 
-def _ends_in_tie(scores: FloatArray, bounds: IntArray, unsorted: BoolArray) -> BoolArray:
-    """Tell which blocks end in a tie: in a descending block, the last two scores are equal."""
-    found = np.diff(bounds) > 1
-    last = bounds[1:][found] - 1
-    found[found] = scores[last] == scores[last - 1]
+def _ends(scores: FloatArray, bounds: IntArray, unsorted: BoolArray) -> tuple[BoolArray, FloatArray]:
+    """Tell which blocks end in a tie, as the last two scores of a descending one are equal, and where they begin."""
+    sizes = np.diff(bounds)
+    in_tie, top, some = sizes > 1, np.full(len(sizes), np.nan), sizes > 0
+    last = bounds[1:][in_tie] - 1
+    in_tie[in_tie] = scores[last] == scores[last - 1]
+    top[some] = scores[bounds[:-1][some]]
     for n in np.flatnonzero(unsorted).tolist():
         part = scores[bounds[n] : bounds[n + 1]]
-        found[n] = np.count_nonzero(part == part.min()) > 1
-    return found
+        in_tie[n], top[n] = np.count_nonzero(part == part.min()) > 1, part.max()
+    return in_tie, top
 
 
 def _bisect(scores: FloatArray, start: IntArray, stop: IntArray, own: FloatArray, is_before: np.ufunc) -> IntArray:
@@ -415,7 +411,7 @@ class OfDicts:
         self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
         code = np.repeat(np.arange(len(query_ids)), np.diff(found.judged_bounds))
         rows = np.flatnonzero(~np.isnan(found.own))
-        above, tied, ends_in_tie = count_above_and_tied(
+        above, tied, ends_in_tie, top_score = count_above_and_tied(
             self._scores, found.bounds, code[rows], round_scores(found.own[rows], self._precision)
         )
         return sort_rows(
@@ -426,7 +422,7 @@ class OfDicts:
             rows=(code[rows], np.array(found.docs, dtype=object)[rows], found.relevance[rows], above, tied),
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
-            top_score=highest(self._scores, found.bounds),
+            top_score=top_score,
             subtopics=subtopics_of(self._qrels.subtopics, query_ids),
             passages=passages_of(self._qrels.passages, query_ids),
         )

@@ -12,7 +12,7 @@ from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.doubts import nearly_equal
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ABSENT, DataError, counted, three
+from deadheat.errors import ABSENT, LARGEST_INTEGER, DataError, counted, three
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
 
@@ -353,7 +353,8 @@ def sort_rows(
         order[of_ties] = some[np.lexsort(keys)]
     is_next = judged_query[1:] - judged_query[:-1]
     is_sorted = ((is_next > 0) | ((is_next == 0) & (judged_relevance[1:] <= judged_relevance[:-1]))).all()
-    ideal = slice(None) if is_sorted else np.lexsort((-judged_relevance, judged_query))
+    if not is_sorted:
+        judged_query, judged_relevance = _best_first(judged_query, judged_relevance)
     return Placements(
         query_ids,
         n_retrieved,
@@ -362,8 +363,8 @@ def sort_rows(
         relevance[order],
         above[order],
         tied[order],
-        judged_query[ideal],
-        judged_relevance[ideal],
+        judged_query,
+        judged_relevance,
         float(judged_relevance.max()) if len(judged_relevance) else 0.0,
         unjudged_queries,
         ends_in_tie=ends_in_tie,
@@ -371,6 +372,18 @@ def sort_rows(
         top_score=top_score,
         passages=passages,
     )
+
+
+def _best_first(query: IntArray, relevance: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Sort judgments by query, each query's from the highest relevance down."""
+    high = relevance.max()
+    width = high - relevance.min() + 1
+    if (relevance != np.rint(relevance)).any() or (query.max() + 1) * width > LARGEST_INTEGER:
+        order = np.lexsort((-relevance, query))
+        return query[order], relevance[order]
+    # numbers in the place of pairs are sorted in a quarter of the time, and give back whole relevance as it was
+    query, places = np.sort(query, kind="stable"), np.sort(query * width + (high - relevance))
+    return query, query * width + high - places
 
 
 def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame) -> Placements:
