@@ -55,31 +55,31 @@ OTHERWISE = {  # options whose arguments have other names
     "measure": "measures",
     "fill": "judge",
 }
-COMMANDS = {  # the most useful first, as --help lists them; and the file of each
-    "evaluate": "evaluate",
-    "compare": "compare",
-    "agree": "judgments",
-    "leaderboard": "saved",
-    "report": "report",
-    "gate": "compare",
-    "rescore": "saved",
-    "diff": "judgments",
-    "ties": "one_run",
-    "steps": "one_run",
-    "explain": "one_run",
-    "history": "saved",
-    "holes": "judgments",
-    "judges": "judgments",
-    "items": "one_run",
-    "simulate": "simulate",
-    "trec_eval": "trec_eval",
-    "measures": "guide",
-    "convert": "convert",
-    "bench": "bench",
-    "cases": "bench",
-    "validate": "bench",
-    "schema": "guide",
-    "demo": "guide",
+COMMANDS = {  # the most useful first, as --help lists them: the file of each, and what it does
+    "evaluate": ("evaluate", "Score runs, exactly where scores tie."),
+    "compare": ("compare", "Say which runs differ by more than chance, and than ties."),
+    "agree": ("judgments", "Show how far the rankings of two runs agree."),
+    "leaderboard": ("saved", "Rank models over many tasks, as far as ranks are sure."),
+    "report": ("report", "Write one HTML file about runs, for mail and wiki."),
+    "gate": ("compare", "Check thresholds and regressions; exit code 1 if a gate failed."),
+    "rescore": ("saved", "Score a saved evaluation again, under other judgments."),
+    "diff": ("judgments", "Say what differs between two sets of judgments."),
+    "ties": ("one_run", "Show the ties of a run, and what they decide."),
+    "steps": ("one_run", "Show how the value of one query comes about, rank by rank."),
+    "explain": ("one_run", "Find the conventions behind a reported number."),
+    "history": ("saved", "Show saved evaluations in order of time."),
+    "holes": ("judgments", "Say which documents to judge first."),
+    "judges": ("judgments", "Show how far a judge's labels agree with human ones."),
+    "items": ("one_run", "Show which items a recommender shows: coverage, popularity, novelty."),
+    "simulate": ("simulate", "Make up rerankers that tie, or make the scores of a run coarser."),
+    "trec_eval": ("trec_eval", "Print what trec_eval prints."),
+    "measures": ("guide", "List the measures, explain one, or say which to use."),
+    "convert": ("convert", "Convert qrels or a run from one format to another."),
+    "bench": ("bench", "Run retrievers on labelled cases, and compare them."),
+    "cases": ("bench", "Summarise labelled cases by language, difficulty, category and domain."),
+    "validate": ("bench", "Check labelled cases, and say how to fix what is wrong."),
+    "schema": ("guide", "Print the JSON Schema of what a command prints as JSON."),
+    "demo": ("guide", "Show on real data why ties matter."),
 }
 
 
@@ -131,8 +131,17 @@ class App(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         """Return a command, from its file."""
-        file = COMMANDS.get(cmd_name)
-        return None if file is None else getattr(import_module(f"deadheat.cli.{file}"), cmd_name)
+        if cmd_name not in COMMANDS:
+            return None
+        file, short_help = COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(f"deadheat.cli.{file}"), cmd_name)
+        command.short_help = short_help
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
+        """List the commands, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, short_help) for name, (_, short_help) in COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -45,7 +45,6 @@ MOST_DRAWN = 2  # measures that figures are drawn of
 
 
 @click.command(
-    short_help="Run retrievers on labelled cases, and compare them.",
     **examples(
         "deadheat bench cases.csv --collection documents.csv --output results",
         "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
@@ -274,7 +273,6 @@ def _confirm(what: str) -> bool:
 
 
 @click.command(
-    short_help="Summarise labelled cases by language, difficulty, category and domain.",
     **examples(
         "deadheat cases cases.json",
         "deadheat cases german/*.json english/*.json --by language",
@@ -309,7 +307,6 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
 
 
 @click.command(
-    short_help="Check labelled cases, and say how to fix what is wrong.",
     **examples(
         "deadheat validate cases.json",
         "deadheat validate german/*.json --language de --ontology hp.obo.gz",

@@ -74,7 +74,6 @@ OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than 
 
 
 @click.command(
-    short_help="Say which runs differ by more than chance, and than ties.",
     **examples(
         "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
         "deadheat compare qrels.txt llm.run --then-by bm25.run    # what does the first stage decide?",
@@ -376,7 +375,6 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 
 
 @click.command(
-    short_help="Check thresholds and regressions; exit code 1 if a gate failed.",
     **examples(
         "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
         "deadheat gate qrels.txt dense.run --preset rag",

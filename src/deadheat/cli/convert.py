@@ -41,7 +41,6 @@ class Convert(Command):
 
 
 @click.command(
-    short_help="Convert qrels or a run from one format to another.",
     **examples(
         "deadheat convert bm25.run bm25.parquet",
         "deadheat convert scores.jsonl.gz bm25.run --tag bm25",

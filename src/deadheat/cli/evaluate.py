@@ -114,7 +114,6 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
 
 
 @click.command(
-    short_help="Score runs, exactly where scores tie.",
     **examples(
         "deadheat evaluate qrels.txt bm25.run",
         "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",

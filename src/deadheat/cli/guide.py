@@ -17,7 +17,6 @@ EVERY = "*"
 
 
 @click.command(
-    short_help="List the measures, explain one, or say which to use.",
     **examples(
         "deadheat measures                   all of them",
         "deadheat measures nDCG              formula, parameters, how to read it",
@@ -55,7 +54,6 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
 
 
 @click.command(
-    short_help="Print the JSON Schema of what a command prints as JSON.",
     **examples("deadheat schema evaluate", "deadheat schema compare -o compare.schema.json"),
 )
 @click.argument("command")
@@ -87,7 +85,6 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
 
 
 @click.command(
-    short_help="Show on real data why ties matter.",
     **examples("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on"),
 )
 @click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")

@@ -38,7 +38,6 @@ from deadheat.settings import Conventions, Estimation
 
 
 @click.command(
-    short_help="Show how far a judge's labels agree with human ones.",
     **examples(
         "deadheat judges human.qrels gpt4.qrels",
         "deadheat judges human.qrels gpt4.qrels llama.qrels --run bm25.run --run dense.run -m nDCG@10",
@@ -95,7 +94,6 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
 
 
 @click.command(
-    short_help="Show how far the rankings of two runs agree.",
     **examples(
         "deadheat agree bm25.run dense.run",
         "deadheat agree first.run second.run third.run -p 0.98 -k 100",
@@ -145,7 +143,6 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
 
 
 @click.command(
-    short_help="Say what differs between two sets of judgments.",
     **examples(
         "deadheat diff old.qrels new.qrels",
         "deadheat diff old.qrels new.qrels bm25.run dense.run -m nDCG@10 --format markdown",
@@ -186,7 +183,6 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
 @click.command(
-    short_help="Say which documents to judge first.",
     **examples(
         "deadheat holes qrels.txt bm25.run",
         "deadheat holes qrels.txt bm25.run dense.run --by decision -n 100 --judge to-judge.csv",

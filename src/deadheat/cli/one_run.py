@@ -33,7 +33,6 @@ from deadheat.cli.options import (
 
 
 @click.command(
-    short_help="Show the ties of a run, and what they decide.",
     **examples(
         "deadheat ties bm25.run",
         "deadheat ties bm25.run qrels.txt --at 1,10,100 -m nDCG@10",
@@ -99,7 +98,6 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 
 
 @click.command(
-    short_help="Show which items a recommender shows: coverage, popularity, novelty.",
     **examples(
         "deadheat items recommendations.run",
         "deadheat items recommendations.run train.qrels -k 20",
@@ -163,7 +161,6 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
 
 
 @click.command(
-    short_help="Show how the value of one query comes about, rank by rank.",
     **examples(
         "deadheat steps qrels.txt bm25.run --query q17 -m AP",
         "deadheat steps qrels.txt bm25.run --query q17 -m nDCG@10 -o q17.html",
@@ -195,7 +192,6 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
 
 
 @click.command(
-    short_help="Find the conventions behind a reported number.",
     **examples(
         "deadheat explain qrels.txt bm25.run --reported nDCG@10=0.6807",
         "deadheat explain qrels.txt bm25.run --reported 'MRR@10=34.1%, AP=0.412'",

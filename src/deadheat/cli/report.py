@@ -55,7 +55,6 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
 
 
 @click.command(
-    short_help="Write one HTML file about runs, for mail and wiki.",
     **examples(
         "deadheat report qrels.txt bm25.run dense.run -o report.html",
         "deadheat report qrels.txt *.run --baseline bm25.run -m 'nDCG@10 AP' -o report.html",

@@ -28,7 +28,6 @@ from deadheat.settings import Estimation
 
 
 @click.command(
-    short_help="Show saved evaluations in order of time.",
     **examples(
         "deadheat history history/",
         "deadheat history monday.json tuesday.json --reference main.json",
@@ -64,7 +63,6 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
 
 
 @click.command(
-    short_help="Rank models over many tasks, as far as ranks are sure.",
     **examples(
         "deadheat leaderboard runs/ -m nDCG@10    # runs/TASK/qrels and runs/TASK/MODEL.run",
         "deadheat leaderboard results.csv --groups types.csv --missing drop-task",
@@ -126,7 +124,6 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 
 
 @click.command(
-    short_help="Score a saved evaluation again, under other judgments.",
     **examples(
         "deadheat rescore results/main.json qrels-new.txt -o results/main-new.json",
         "deadheat rescore results/main.json -m nDCG@20 --rel 2    # the same judgments",

@@ -37,7 +37,6 @@ OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
 
 
 @click.command(
-    short_help="Make up rerankers that tie, or make the scores of a run coarser.",
     **examples(
         "deadheat simulate",
         "deadheat simulate --queries 1000 --preset low --preset high -o made-up",

@@ -12,7 +12,6 @@ from deadheat.cli.options import LAST, complete_from, examples, takes
 
 @click.command(
     "trec_eval",
-    short_help="Print what trec_eval prints.",
     **examples(
         "deadheat trec_eval qrels.txt bm25.run",
         "deadheat trec_eval -q -c -l 2 -m ndcg_cut.5,10 -m all_trec qrels.txt bm25.run",
