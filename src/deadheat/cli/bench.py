@@ -31,9 +31,9 @@ from deadheat.cli.options import (
     INTERVALS,
     LIMITS,
     TESTS,
+    command,
     complete_from,
     design_of,
-    examples,
     measures_of,
     parsed_numbers,
     takes,
@@ -44,15 +44,13 @@ TABLES = ("comparisons", "averages", "across_languages", "language_differences",
 MOST_DRAWN = 2  # measures that figures are drawn of
 
 
-@click.command(
-    **examples(
-        "deadheat bench cases.csv --collection documents.csv --output results",
-        "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
-        "    --retriever 'bm25(k1=1.2)' --retriever other.run.gz --output results",
-        "deadheat bench cases.json --collection hp.obo.gz --ontology hp.obo.gz --limit 20 --by difficulty",
-        "deadheat bench cases.json --collection hp.obo.gz --retriever bm25 \\",
-        "    --retriever all-MiniLM-L6-v2 --baseline bm25 --cluster expected_ids",
-    ),
+@command(
+    "deadheat bench cases.csv --collection documents.csv --output results",
+    "deadheat bench de.json en.json --collection hp.obo.gz --retriever bm25 \\",
+    "    --retriever 'bm25(k1=1.2)' --retriever other.run.gz --output results",
+    "deadheat bench cases.json --collection hp.obo.gz --ontology hp.obo.gz --limit 20 --by difficulty",
+    "deadheat bench cases.json --collection hp.obo.gz --retriever bm25 \\",
+    "    --retriever all-MiniLM-L6-v2 --baseline bm25 --cluster expected_ids",
 )
 @click.argument("cases", type=INPUT, nargs=-1, required=True, metavar="CASES...")
 @click.option("--collection", type=INPUT, required=True, metavar="FILE", help="The documents that are searched.")
@@ -272,12 +270,10 @@ def _confirm(what: str) -> bool:
     return click.confirm(f"{what}. Go on?", err=True)
 
 
-@click.command(
-    **examples(
-        "deadheat cases cases.json",
-        "deadheat cases german/*.json english/*.json --by language",
-        "deadheat cases cases.csv --by difficulty --by domain --format csv",
-    ),
+@command(
+    "deadheat cases cases.json",
+    "deadheat cases german/*.json english/*.json --by language",
+    "deadheat cases cases.csv --by difficulty --by domain --format csv",
 )
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="FILE...")
 @click.option(
@@ -306,13 +302,11 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
     output.print(report_cases(parts, [note for one in sets for note in one.notes]))
 
 
-@click.command(
-    **examples(
-        "deadheat validate cases.json",
-        "deadheat validate german/*.json --language de --ontology hp.obo.gz",
-        "deadheat validate cases.csv --id-pattern 'MONDO:[0-9]{7}'",
-        "deadheat validate --schema > cases.schema.json",
-    ),
+@command(
+    "deadheat validate cases.json",
+    "deadheat validate german/*.json --language de --ontology hp.obo.gz",
+    "deadheat validate cases.csv --id-pattern 'MONDO:[0-9]{7}'",
+    "deadheat validate --schema > cases.schema.json",
 )
 @click.argument("files", type=INPUT, nargs=-1, metavar="FILE...")
 @click.option(

@@ -46,10 +46,10 @@ from deadheat.cli.options import (
     STRATA,
     TESTS,
     check_strata,
+    command,
     complete_from,
     conventions_of,
     design_of,
-    examples,
     intervals_of,
     measures_of,
     named_baselines,
@@ -73,18 +73,16 @@ OWN_TABLES = ("judge", "detect", "queries_worst", "orders", "ranks")  # options 
 OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
 
 
-@click.command(
-    **examples(
-        "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
-        "deadheat compare qrels.txt llm.run --then-by bm25.run    # what does the first stage decide?",
-        "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
-        "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
-        "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
-        "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
-        "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --compact -o table.tex    # for a paper",
-        "deadheat compare --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5",
-        "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
-    ),
+@command(
+    "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
+    "deadheat compare qrels.txt llm.run --then-by bm25.run    # what does the first stage decide?",
+    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
+    "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
+    "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
+    "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
+    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --compact -o table.tex    # for a paper",
+    "deadheat compare --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5",
+    "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
 )
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN RUN...|SAVED...")
@@ -374,17 +372,15 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     ctx.exit()
 
 
-@click.command(
-    **examples(
-        "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
-        "deadheat gate qrels.txt dense.run --preset rag",
-        "deadheat gate --spans spans.csv chunks-200.jsonl -c 'R@5 >= 0.8'",
-        "deadheat gate results/dense.json --baseline results/main.json --no-regression --no-worse-than 0.01",
-        "deadheat gate results/dense.json -c 'each(language): nDCG@10 >= .5' --queries queries.csv",
-        "deadheat gate qrels.txt dense.run              # the gates of pyproject.toml",
-        "deadheat gate results/dense.json --preset rag --format junit -o gates.xml",
-        "deadheat gate results/dense.json --preset rag --format github >> $GITHUB_STEP_SUMMARY",
-    ),
+@command(
+    "deadheat gate results/dense.json -c 'nDCG@10 >= 0.8' -c 'low(RR) > 0.7'",
+    "deadheat gate qrels.txt dense.run --preset rag",
+    "deadheat gate --spans spans.csv chunks-200.jsonl -c 'R@5 >= 0.8'",
+    "deadheat gate results/dense.json --baseline results/main.json --no-regression --no-worse-than 0.01",
+    "deadheat gate results/dense.json -c 'each(language): nDCG@10 >= .5' --queries queries.csv",
+    "deadheat gate qrels.txt dense.run              # the gates of pyproject.toml",
+    "deadheat gate results/dense.json --preset rag --format junit -o gates.xml",
+    "deadheat gate results/dense.json --preset rag --format github >> $GITHUB_STEP_SUMMARY",
 )
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="SAVED | QRELS RUN")
 @click.option(

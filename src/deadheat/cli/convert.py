@@ -12,7 +12,7 @@ import click
 import deadheat as dh
 from deadheat.cli.app import Command, error_message, refuse_if, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, files_read, standard_output, writing
-from deadheat.cli.options import LIMITS, complete_from, examples, takes
+from deadheat.cli.options import LIMITS, command, complete_from, takes
 from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted
 from deadheat.io.kinds import Kind
 
@@ -40,16 +40,14 @@ class Convert(Command):
         super().format_help_text(ctx, formatter)
 
 
-@click.command(
-    **examples(
-        "deadheat convert bm25.run bm25.parquet",
-        "deadheat convert scores.jsonl.gz bm25.run --tag bm25",
-        "deadheat convert labels.json qrels.txt --kind qrels",
-        "deadheat convert export out.csv --from tsv",
-        "zcat scores.gz | deadheat convert - - --to csv",
-        "deadheat convert qrels.txt more-qrels.txt --add to-judge.csv",
-        kind=Convert,
-    ),
+@command(
+    "deadheat convert bm25.run bm25.parquet",
+    "deadheat convert scores.jsonl.gz bm25.run --tag bm25",
+    "deadheat convert labels.json qrels.txt --kind qrels",
+    "deadheat convert export out.csv --from tsv",
+    "zcat scores.gz | deadheat convert - - --to csv",
+    "deadheat convert qrels.txt more-qrels.txt --add to-judge.csv",
+    kind=Convert,
 )
 @click.argument("source", type=INPUT, metavar="IN")
 @click.argument("target", type=PATH, metavar="OUT")

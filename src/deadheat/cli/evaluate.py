@@ -45,8 +45,8 @@ from deadheat.cli.options import (
     SPANS,
     STRATA,
     check_strata,
+    command,
     conventions_of,
-    examples,
     grouping_of,
     intervals_of,
     measures_of,
@@ -113,21 +113,19 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
     return tuple(sorted({*found}) if of_quantiles else found)
 
 
-@click.command(
-    **examples(
-        "deadheat evaluate qrels.txt bm25.run",
-        "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
-        "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
-        "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
-        "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
-        "deadheat evaluate qrels.txt bm25.run --quantiles 0.25,0.5,0.75",
-        "deadheat evaluate qrels.txt bm25.run --beside doc_id",
-        "deadheat evaluate human.qrels bm25.run --fill llm.qrels    # where people labelled too few",
-        "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
-        "deadheat evaluate qrels.txt features.parquet --score-columns all",
-        "deadheat evaluate --spans spans.csv chunks.jsonl -m R@5    # chunks against judged passages",
-        "deadheat evaluate train.letor    # which feature ranks best",
-    ),
+@command(
+    "deadheat evaluate qrels.txt bm25.run",
+    "deadheat evaluate qrels.txt bm25.run dense.run.gz -m nDCG@10 -m 'P(rel=2)@5'",
+    "deadheat evaluate qrels.txt bm25.run --ties doc_id --format trec    # as trec_eval -c does",
+    "deadheat evaluate qrels.txt bm25.run --per-query -o scores.csv",
+    "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
+    "deadheat evaluate qrels.txt bm25.run --quantiles 0.25,0.5,0.75",
+    "deadheat evaluate qrels.txt bm25.run --beside doc_id",
+    "deadheat evaluate human.qrels bm25.run --fill llm.qrels    # where people labelled too few",
+    "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
+    "deadheat evaluate qrels.txt features.parquet --score-columns all",
+    "deadheat evaluate --spans spans.csv chunks.jsonl -m R@5    # chunks against judged passages",
+    "deadheat evaluate train.letor    # which feature ranks best",
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")

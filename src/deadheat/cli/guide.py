@@ -10,20 +10,18 @@ import click
 import deadheat as dh
 from deadheat.cli.app import error_message, refuse, refuse_if, say
 from deadheat.cli.files import PATH, Output, emit, format_option, output_option, output_options
-from deadheat.cli.options import complete_from, examples, takes
+from deadheat.cli.options import command, complete_from, takes
 from deadheat.errors import DataError, did_you_mean, joined
 
 EVERY = "*"
 
 
-@click.command(
-    **examples(
-        "deadheat measures                   all of them",
-        "deadheat measures nDCG              formula, parameters, how to read it",
-        "deadheat measures --for             every use that there is advice for",
-        "deadheat measures --for voice       what suits it, and why",
-        "deadheat measures --for k=10        what a cutoff of 10 is good for",
-    ),
+@command(
+    "deadheat measures                   all of them",
+    "deadheat measures nDCG              formula, parameters, how to read it",
+    "deadheat measures --for             every use that there is advice for",
+    "deadheat measures --for voice       what suits it, and why",
+    "deadheat measures --for k=10        what a cutoff of 10 is good for",
 )
 @click.argument("name", required=False, shell_complete=complete_from("deadheat.measures.base:REGISTRY"))
 @click.option(
@@ -53,9 +51,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
     written.print(report)
 
 
-@click.command(
-    **examples("deadheat schema evaluate", "deadheat schema compare -o compare.schema.json"),
-)
+@command("deadheat schema evaluate", "deadheat schema compare -o compare.schema.json")
 @click.argument("command")
 @output_option
 @takes("flags")
@@ -84,9 +80,7 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
   deadheat ties demo-data/Olz-gpt4o.run.gz demo-data/{QRELS}"""
 
 
-@click.command(
-    **examples("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on"),
-)
+@command("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on")
 @click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")
 @click.option("--force", is_flag=True, help="Let --copy replace existing files that differ.")
 @output_options("document", decimals=DIGITS)

@@ -26,8 +26,8 @@ from deadheat.cli.options import (
     LAST,
     LISTS,
     READING,
+    command,
     complete_from,
-    examples,
     given_conventions,
     measures_of,
     need_queries,
@@ -37,11 +37,9 @@ from deadheat.errors import SwappedFilesError, counted
 from deadheat.settings import Conventions, Estimation
 
 
-@click.command(
-    **examples(
-        "deadheat judges human.qrels gpt4.qrels",
-        "deadheat judges human.qrels gpt4.qrels llama.qrels --run bm25.run --run dense.run -m nDCG@10",
-    ),
+@command(
+    "deadheat judges human.qrels gpt4.qrels",
+    "deadheat judges human.qrels gpt4.qrels llama.qrels --run bm25.run --run dense.run -m nDCG@10",
 )
 @click.argument("human", type=INPUT)
 @click.argument("judges", type=INPUT, nargs=-1, required=True, metavar="JUDGE...")
@@ -93,13 +91,11 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     output.print(with_figures(report, drawn, list(dict.fromkeys(one.measure.label for one in found.conclusions))))
 
 
-@click.command(
-    **examples(
-        "deadheat agree bm25.run dense.run",
-        "deadheat agree first.run second.run third.run -p 0.98 -k 100",
-        "deadheat agree before.run after.run --per-query -o agree.csv",
-        "deadheat agree by-human/ by-judge/    # the order of systems, saved by deadheat evaluate --save",
-    ),
+@command(
+    "deadheat agree bm25.run dense.run",
+    "deadheat agree first.run second.run third.run -p 0.98 -k 100",
+    "deadheat agree before.run after.run --per-query -o agree.csv",
+    "deadheat agree by-human/ by-judge/    # the order of systems, saved by deadheat evaluate --save",
 )
 @click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...|FOLDER FOLDER")
 @click.option(
@@ -142,12 +138,10 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     output.print(report_agreements(found, per_query=per_query))
 
 
-@click.command(
-    **examples(
-        "deadheat diff old.qrels new.qrels",
-        "deadheat diff old.qrels new.qrels bm25.run dense.run -m nDCG@10 --format markdown",
-        "deadheat diff old.qrels new.qrels results/*.json    # saved by deadheat evaluate --save",
-    ),
+@command(
+    "deadheat diff old.qrels new.qrels",
+    "deadheat diff old.qrels new.qrels bm25.run dense.run -m nDCG@10 --format markdown",
+    "deadheat diff old.qrels new.qrels results/*.json    # saved by deadheat evaluate --save",
 )
 @click.argument("old", type=INPUT)
 @click.argument("new", type=INPUT)
@@ -182,11 +176,9 @@ def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
-@click.command(
-    **examples(
-        "deadheat holes qrels.txt bm25.run",
-        "deadheat holes qrels.txt bm25.run dense.run --by decision -n 100 --judge to-judge.csv",
-    ),
+@command(
+    "deadheat holes qrels.txt bm25.run",
+    "deadheat holes qrels.txt bm25.run dense.run --by decision -n 100 --judge to-judge.csv",
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN...")

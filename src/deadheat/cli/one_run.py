@@ -24,21 +24,19 @@ from deadheat.cli.options import (
     LAST,
     LISTS,
     READING,
+    command,
     conventions_of,
-    examples,
     measures_of,
     parsed_numbers,
     takes,
 )
 
 
-@click.command(
-    **examples(
-        "deadheat ties bm25.run",
-        "deadheat ties bm25.run qrels.txt --at 1,10,100 -m nDCG@10",
-        "deadheat ties bm25.run qrels.txt --per-query --beside input -o ties.csv",
-        "deadheat ties bm25.run qrels.txt --orders q17 -m RR -m Hit@3",
-    ),
+@command(
+    "deadheat ties bm25.run",
+    "deadheat ties bm25.run qrels.txt --at 1,10,100 -m nDCG@10",
+    "deadheat ties bm25.run qrels.txt --per-query --beside input -o ties.csv",
+    "deadheat ties bm25.run qrels.txt --orders q17 -m RR -m Hit@3",
 )
 @click.argument("run", type=INPUT)
 @click.argument("qrels", type=INPUT, required=False)
@@ -97,13 +95,11 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     output.print(with_figures(report, [("", profile, {})], [one.measure.label for one in profile.decided]))
 
 
-@click.command(
-    **examples(
-        "deadheat items recommendations.run",
-        "deadheat items recommendations.run train.qrels -k 20",
-        "deadheat items recommendations.run train.qrels --n-items 59047 -o items.json",
-        "deadheat items recommendations.run --groups producers.csv --qrels test.qrels",
-    ),
+@command(
+    "deadheat items recommendations.run",
+    "deadheat items recommendations.run train.qrels -k 20",
+    "deadheat items recommendations.run train.qrels --n-items 59047 -o items.json",
+    "deadheat items recommendations.run --groups producers.csv --qrels test.qrels",
 )
 @click.argument("run", type=INPUT)
 @click.argument("train", type=INPUT, required=False)
@@ -160,11 +156,9 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     output.print(report)
 
 
-@click.command(
-    **examples(
-        "deadheat steps qrels.txt bm25.run --query q17 -m AP",
-        "deadheat steps qrels.txt bm25.run --query q17 -m nDCG@10 -o q17.html",
-    ),
+@command(
+    "deadheat steps qrels.txt bm25.run --query q17 -m AP",
+    "deadheat steps qrels.txt bm25.run --query q17 -m nDCG@10 -o q17.html",
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
@@ -191,11 +185,9 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     output.print(of_steps(evaluation.steps(measure, query_id, retrieved)))
 
 
-@click.command(
-    **examples(
-        "deadheat explain qrels.txt bm25.run --reported nDCG@10=0.6807",
-        "deadheat explain qrels.txt bm25.run --reported 'MRR@10=34.1%, AP=0.412'",
-    ),
+@command(
+    "deadheat explain qrels.txt bm25.run --reported nDCG@10=0.6807",
+    "deadheat explain qrels.txt bm25.run --reported 'MRR@10=34.1%, AP=0.412'",
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)

@@ -599,6 +599,6 @@ def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> lis
     return [names.get(one, one) for one in options["baseline"]] or None
 
 
-def examples(*lines: str, kind: type[Command] = Command) -> dict[str, Any]:
-    """Return what makes a command one with short help and these examples, the most useful first."""
-    return {"cls": kind, "examples": lines}
+def command(*lines: str, kind: type[Command] = Command) -> Callable[[Callable[..., Any]], Command]:
+    """Return what makes a function a command with short help and these examples, the most useful first."""
+    return lambda function: click.command(function.__name__, cls=kind, examples=lines)(function)

@@ -33,9 +33,9 @@ from deadheat.cli.options import (
     STRATA,
     TESTS,
     check_strata,
+    command,
     conventions_of,
     design_of,
-    examples,
     measures_of,
     read_queries,
     sets_of_strata,
@@ -54,16 +54,14 @@ SUFFIXES = {"html": (".html", ".htm"), "markdown": (".md",)}
 MOST_PAIRED = 100  # systems that are compared two by two; more are compared with one
 
 
-@click.command(
-    **examples(
-        "deadheat report qrels.txt bm25.run dense.run -o report.html",
-        "deadheat report qrels.txt *.run --baseline bm25.run -m 'nDCG@10 AP' -o report.html",
-        "deadheat report qrels.txt old.run new.run --queries queries.csv --by difficulty -o report.html",
-        "deadheat report --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5 -o report.html",
-        "deadheat report main.json branch.json -o report.html    # saved by deadheat evaluate --save",
-        "deadheat report before.json after.json --diff -o report.html",
-        "deadheat report bench-results -o report.html    # the folder of deadheat bench",
-    ),
+@command(
+    "deadheat report qrels.txt bm25.run dense.run -o report.html",
+    "deadheat report qrels.txt *.run --baseline bm25.run -m 'nDCG@10 AP' -o report.html",
+    "deadheat report qrels.txt old.run new.run --queries queries.csv --by difficulty -o report.html",
+    "deadheat report --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5 -o report.html",
+    "deadheat report main.json branch.json -o report.html    # saved by deadheat evaluate --save",
+    "deadheat report before.json after.json --diff -o report.html",
+    "deadheat report bench-results -o report.html    # the folder of deadheat bench",
 )
 @click.argument("qrels", type=INPUT, required=False, metavar="QRELS|SAVED|FOLDER")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...|SAVED...")

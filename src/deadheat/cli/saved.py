@@ -23,16 +23,14 @@ from deadheat.cli.files import (
     with_figures,
     writing,
 )
-from deadheat.cli.options import FIGURES, LIMITS, LISTS, examples, given_conventions, measures_of, takes
+from deadheat.cli.options import FIGURES, LIMITS, LISTS, command, given_conventions, measures_of, takes
 from deadheat.settings import Estimation
 
 
-@click.command(
-    **examples(
-        "deadheat history history/",
-        "deadheat history monday.json tuesday.json --reference main.json",
-        "deadheat history history/ --format jsonl -o trend.jsonl    # for a dashboard",
-    ),
+@command(
+    "deadheat history history/",
+    "deadheat history monday.json tuesday.json --reference main.json",
+    "deadheat history history/ --format jsonl -o trend.jsonl    # for a dashboard",
 )
 @click.argument("saved", type=INPUT, nargs=-1, required=True, metavar="SAVED...|FOLDER")
 @click.option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
@@ -62,13 +60,11 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     )
 
 
-@click.command(
-    **examples(
-        "deadheat leaderboard runs/ -m nDCG@10    # runs/TASK/qrels and runs/TASK/MODEL.run",
-        "deadheat leaderboard results.csv --groups types.csv --missing drop-task",
-        "deadheat leaderboard results/    # of MTEB, or saved by deadheat evaluate --save",
-        "deadheat leaderboard results.csv --compact -o table.tex",
-    ),
+@command(
+    "deadheat leaderboard runs/ -m nDCG@10    # runs/TASK/qrels and runs/TASK/MODEL.run",
+    "deadheat leaderboard results.csv --groups types.csv --missing drop-task",
+    "deadheat leaderboard results/    # of MTEB, or saved by deadheat evaluate --save",
+    "deadheat leaderboard results.csv --compact -o table.tex",
 )
 @click.argument("source", type=INPUT, nargs=-1, required=True, metavar="SOURCE")
 @click.option("-m", "--measure", metavar="MEASURE", help="Default: the first that all results have.")
@@ -123,12 +119,10 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     output.print(with_figures(report, [("", found, {})], [found.measure]))
 
 
-@click.command(
-    **examples(
-        "deadheat rescore results/main.json qrels-new.txt -o results/main-new.json",
-        "deadheat rescore results/main.json -m nDCG@20 --rel 2    # the same judgments",
-        "deadheat rescore results/main.json qrels-new.txt --ids renamed.csv",
-    ),
+@command(
+    "deadheat rescore results/main.json qrels-new.txt -o results/main-new.json",
+    "deadheat rescore results/main.json -m nDCG@20 --rel 2    # the same judgments",
+    "deadheat rescore results/main.json qrels-new.txt --ids renamed.csv",
 )
 @click.argument("saved", type=INPUT)
 @click.argument("qrels", type=INPUT, required=False)

@@ -23,8 +23,8 @@ from deadheat.cli.options import (
     FIGURES,
     LAST,
     READING,
+    command,
     complete_from,
-    examples,
     measures_of,
     named_baselines,
     parsed_numbers,
@@ -36,14 +36,12 @@ OF_RERANKERS = ("n_queries", "presets", "query_types")
 OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
 
 
-@click.command(
-    **examples(
-        "deadheat simulate",
-        "deadheat simulate --queries 1000 --preset low --preset high -o made-up",
-        "deadheat simulate --scenarios 200 --figures pictures",
-        "deadheat simulate --coarsen dense.run qrels.txt --levels 2,4,10,100",
-        "deadheat simulate --coarsen a.run b.run qrels.txt --dtypes bfloat16 -m nDCG@10",
-    ),
+@command(
+    "deadheat simulate",
+    "deadheat simulate --queries 1000 --preset low --preset high -o made-up",
+    "deadheat simulate --scenarios 200 --figures pictures",
+    "deadheat simulate --coarsen dense.run qrels.txt --levels 2,4,10,100",
+    "deadheat simulate --coarsen a.run b.run qrels.txt --dtypes bfloat16 -m nDCG@10",
 )
 @click.argument("files", type=INPUT, nargs=-1, metavar="[RUN... QRELS]")
 @click.option("--coarsen", is_flag=True, help="Make the scores of runs coarser: give RUN... QRELS.")

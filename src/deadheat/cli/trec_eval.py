@@ -7,16 +7,13 @@ import click
 
 from deadheat.cli.app import say
 from deadheat.cli.files import INPUT, check_inputs, emit, kept, label, open_qrels, open_run
-from deadheat.cli.options import LAST, complete_from, examples, takes
+from deadheat.cli.options import LAST, command, complete_from, takes
 
 
-@click.command(
-    "trec_eval",
-    **examples(
-        "deadheat trec_eval qrels.txt bm25.run",
-        "deadheat trec_eval -q -c -l 2 -m ndcg_cut.5,10 -m all_trec qrels.txt bm25.run",
-        "deadheat trec_eval --ties expected qrels.txt bm25.run    # exact means over the orders of ties",
-    ),
+@command(
+    "deadheat trec_eval qrels.txt bm25.run",
+    "deadheat trec_eval -q -c -l 2 -m ndcg_cut.5,10 -m all_trec qrels.txt bm25.run",
+    "deadheat trec_eval --ties expected qrels.txt bm25.run    # exact means over the orders of ties",
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
