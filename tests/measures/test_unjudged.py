@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import fields, replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -216,3 +217,29 @@ def test_a_label_above_the_scale_is_refused() -> None:
     for name in ("ERR", "RBP(graded=True)", "ERR(max_rel=2)"):
         with pytest.raises(MeasureError, match="above the top of its scale"):
             ends(dh.parse_measure(name), placements, as_placed(placements), 3)
+    with pytest.raises(MeasureError, match=r"write RBP\(graded=True, max_rel=3\)@2"):
+        ends(dh.RBP(graded=True) @ 2, placements, as_placed(placements), 3)
+
+
+@pytest.mark.parametrize("name", ["ERR(stop='identity')", "ERR(stop='identity')@2"])
+def test_no_label_is_a_probability_above_one(name: str) -> None:
+    placements = dh.place({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}})
+    low, high = ends(dh.parse_measure(name), placements, as_placed(placements), 1)
+    assert (low[0], high[0]) == (1 / 2, 1)
+    with pytest.raises(MeasureError, match="needs relevance from 0 to 1, got 4"):
+        ends(dh.parse_measure(name), placements, as_placed(placements), 4)
+
+
+def test_a_measure_without_a_scale_takes_any_label() -> None:
+    placements = dh.place({"q": {"a": 1}}, {"q": {"b": 2, "a": 1}})
+    low, high = ends(dh.ERR(stop="sigmoid(1, 2)"), placements, as_placed(placements), 4)
+    none, one, four = (1 / (1 + np.exp(2 - label)) for label in (0, 1, 4))
+    assert (low[0], high[0]) == pytest.approx([stop + (1 - stop) * one / 2 for stop in (none, four)], abs=EQUAL)
+
+
+@pytest.mark.parametrize("beta", [0, 0.3, 3, 1e200])
+def test_bounds_of_f_with_any_weight_of_recall(beta: float) -> None:
+    placements = dh.place({"q": {"a": 1, "z": 1}}, {"q": {"b": 2, "a": 1, "c": 0}})
+    low, high = ends(dh.F(beta=beta) @ 1, placements, as_placed(placements), 1)
+    square = Fraction(beta) ** 2
+    assert (low[0], high[0]) == (0, pytest.approx(float((1 + square) / (1 + square * 3)), rel=EQUAL))

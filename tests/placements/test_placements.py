@@ -11,7 +11,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.measures import parse_measure
-from deadheat.placements.placements import sort_rows
+from deadheat.placements.placements import _best_first, sort_rows
 
 QRELS = {"q": {"a": 2, "b": 1, "c": 0}}
 RUN = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
@@ -111,3 +111,14 @@ def test_copies_of_queries_have_what_was_found_in_their_judgments() -> None:
     for one, values in zip(measures, expected, strict=True):
         assert one.mean(copies).tobytes() == values.tobytes(), one.label
         assert one.mean(placements)[some].tobytes() == values.tobytes(), one.label
+
+
+@pytest.mark.parametrize("top", [2**53, 2**53 - 20, 5 - 2**53, -(2**53) + 4])
+def test_large_relevance_is_what_was_given(top: int) -> None:
+    """Of several queries too, whose numbers are added to it where judgments are sorted."""
+    rows = [[-2, 0, -1], [-4, -3], [0, -3], [-1, 0], [0], [-2, 0]]
+    query = np.repeat(np.arange(len(rows)), [len(own) for own in rows])
+    relevance = np.array([float(top + step) for own in rows for step in own])
+    of_query, ordered = _best_first(query, relevance)
+    assert of_query.tolist() == query.tolist()
+    assert ordered.tolist() == [float(top + step) for own in rows for step in sorted(own, reverse=True)]

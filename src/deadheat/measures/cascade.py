@@ -73,11 +73,12 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
         if word == "sigmoid":
             with np.errstate(over="ignore"):  # the stop probability is 0 then
                 return 1 / (1 + np.exp(-numbers[0] * (grade - numbers[1])))
-        if placements.max_relevance > 1:
+        highest = relevance.max(initial=placements.max_relevance)  # labels of unjudged documents may be above the qrels
+        if highest > 1:
             raise MeasureError(
                 "stop='identity' needs relevance from 0 to 1",
                 measure=name,
-                given=Plain(f"{placements.max_relevance:g}"),
+                given=Plain(f"{highest:g}"),
                 hint="use 'exp'",
             )
         return grade

@@ -192,9 +192,13 @@ class F(RelevanceMeasure, CutTopMeasure):
         """Whether it is the precision of the first rank."""
         return self.cutoff == 1 and self.beta == 0
 
+    def weights(self) -> tuple[float, float]:
+        """Return the weights of k and of R: 1 and beta^2, with the larger divided out, as its square may overflow."""
+        return (1.0, self.beta**2) if self.beta <= 1 else ((1 / self.beta) ** 2, 1.0)
+
     def divisor(self, placements: Placements) -> FloatArray:
-        """Return (k + beta^2 R) / (1 + beta^2), with the larger of 1 and beta^2 divided out, which may overflow."""
-        of_k, of_relevant = (1.0, self.beta**2) if self.beta <= 1 else ((1 / self.beta) ** 2, 1.0)
+        """Return (k + beta^2 R) / (1 + beta^2)."""
+        of_k, of_relevant = self.weights()
         return (of_k * self.k(placements) + of_relevant * constant_norm(self.norm, placements, self.rel)) / (
             of_k + of_relevant
         )

@@ -335,13 +335,14 @@ def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: floa
 
 def _rising(measure: Measure, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
     """Return the ends of a measure that rises with the relevance of every document."""
-    scale = getattr(measure, "max_rel", None)
-    if getattr(measure, "graded", isinstance(measure, ERR)) and top > (scale or placements.max_relevance):
+    has_scale = getattr(measure, "graded", False) or getattr(measure, "stop", "") == "exp"
+    scale = getattr(measure, "max_rel", None) or placements.max_relevance
+    if has_scale and top > scale:
         raise MeasureError(
             f"unjudged_max_rel={top:g} is above the top of its scale",
             measure=str(measure),
-            given=Plain(f"{scale or placements.max_relevance:g}"),
-            hint=f"write {type(measure).__name__}(max_rel={top:g})",
+            given=Plain(f"{scale:g}"),
+            hint=f"write {measure(max_rel=top)}",
         )
     low, high = (measure.mean(labelled(placements, unjudged, label)) for label in _labels(measure, top))
     return low, high
@@ -378,17 +379,16 @@ def _by_query(placements: Placements, unjudged: Unjudged, find: Callable[[int, s
 def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: float) -> Ends:  # noqa: ANN401 - R or F
     """Return the ends of recall and of the F measure."""
     sums, known = measure.moment(placements, squares=False), constant_norm(measure.norm, placements, measure.rel)
-    fixed, factor = np.zeros(placements.n_queries), 1.0
-    if isinstance(measure, F):
-        whole = 1 + measure.beta**2
-        fixed, factor = measure.k(placements) / whole, measure.beta**2 / whole
+    of_k, of_relevant = measure.weights() if isinstance(measure, F) else (0.0, 1.0)
+    k = measure.k(placements)
 
     def find(code: int, own: slice) -> kernels.Ends:
         lost = 0 if measure.norm == "retrieved_all" else int(unjudged.lost[code])
         above, tied = unjudged.above[own], unjudged.tied[own]
         # how likely each document is inside the cutoff
         shares = np.append(np.repeat(measure.inside(above, tied) / tied, unjudged.count[own]), np.zeros(lost))
-        divisor = fixed[code] + factor * (known[code] + np.arange(len(shares) + 1))
+        n_relevant = known[code] + np.arange(len(shares) + 1)
+        divisor = (of_k * k[code] + of_relevant * n_relevant) / (of_k + of_relevant)
         return kernels.ratio_ends(float(sums[code]), shares, divisor, _allowed(measure, len(shares), top))
 
     return _by_query(placements, unjudged, find)

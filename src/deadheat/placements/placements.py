@@ -378,7 +378,7 @@ def _best_first(query: IntArray, relevance: FloatArray) -> tuple[IntArray, Float
     """Sort judgments by query, each query's from the highest relevance down."""
     high = relevance.max()
     width = high - relevance.min() + 1
-    if (relevance != np.rint(relevance)).any() or (query.max() + 1) * width > LARGEST_INTEGER:
+    if (relevance != np.rint(relevance)).any() or (query.max() + 1) * width + abs(high) > LARGEST_INTEGER:
         order = np.lexsort((-relevance, query))
         return query[order], relevance[order]
     # numbers in the place of pairs are sorted in a quarter of the time, and give back whole relevance as it was
