@@ -829,3 +829,28 @@ def test_no_system_wins_by_what_the_data_hold() -> None:
     compact = dh.compare(qrels, runs, ["Judged@10", "nDCG@10"]).to_markdown(compact=True)
     rows = [line for line in compact.splitlines() if line.startswith("| ") and "old" in line]
     assert "**1.0000**" not in rows[0]
+
+
+@pytest.mark.parametrize("name", ["Hole@2", "RBPResidual", "Abstain@0.5", "NumRet"])
+def test_one_measure_of_the_data_says_so(name: str) -> None:
+    """Who keeps silent, or is judged, is not better for it."""
+    qrels = {f"q{n}": {"x": 1} for n in range(30)}
+    runs = {
+        "mute": {query: {"x": 0.1} for query in qrels},
+        "loud": {query: {"a": 0.9, "x": 0.8, "b": 0.7} for query in qrels},
+    }
+    found = dh.compare(qrels, runs, name).verdict
+    assert (found.leader, found.measure) == (None, name)
+    assert str(found) == f"{name} says what the data hold, not how good a system is: nobody leads by them."
+
+
+@pytest.mark.parametrize("name", ["SetAP", "Utility", "Abstain(of='recall')@0.5", "Abstain(of='precision')@0.5"])
+def test_sets_and_silence_that_is_right_are_quality(name: str) -> None:
+    answers = {f"q{n}": {"x": 1} for n in range(30)}
+    qrels = {**answers, **{f"none{n}": {} for n in range(30)}}
+    runs = {
+        "good": {query: {"x" if own else "a": 0.9 if own else 0.1} for query, own in qrels.items()},
+        "poor": {query: {"a": 0.9 if int(query[-1]) else 0.1, "x": 0.05} for query in qrels},
+    }
+    found = dh.compare(qrels, runs, name).verdict
+    assert (found.leader, found.measure) == ("good", name)

@@ -80,9 +80,20 @@ def test_thresholds_after_rounding_saving_and_without_scores(tmp_path: Path) -> 
     assert again.rescored({"q": {"b": 1}, "p": {"a": 1}}).means()["Abstain(of='precision')@0.35"] == 0
     with pytest.raises(MeasureError):
         dh.evaluate(qrels, run, "Abstain@0.3", then_by=run)
+    with pytest.raises(MeasureError, match=r"call evaluate with a run of scores"):
+        dh.evaluate_dense([[0.1, 0.4]], [[1]], "Abstain@0.3")
     with pytest.raises(MeasureError):
         dh.parse_measure("Abstain(of='f1')")
     assert str(dh.parse_measure("Abstain@-0.5")) == "Abstain@-0.5"
+
+
+@pytest.mark.parametrize("measure", ["Abstain", "Abstain@0.5", "Abstain@0.9"])
+def test_a_list_that_only_became_empty_is_an_answer(measure: str) -> None:
+    """Unjudged documents are answers too, also where other measures do not look at them."""
+    qrels: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {"z": 1}, "q3": {"z": 1}}
+    run = {"q1": {"a": 0.9}, "q2": {"b": 0.8}}
+    whole = dh.evaluate(qrels, run, measure, missing="empty")
+    assert dh.evaluate(qrels, run, measure, missing="empty", judged_only=True).means() == whole.means()
 
 
 def test_silence_is_right_only_if_asked() -> None:

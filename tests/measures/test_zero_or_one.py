@@ -4,9 +4,13 @@ import itertools
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
+import deadheat as dh
 from deadheat import Custom, parse_measure
+from deadheat.arrays import FloatArray
+from deadheat.measures.top import CutTopMeasure
 from oracle.binary import Judged, Ranking
 from oracle.reference import DIVERSITY
 from oracle.variants import VARIANTS, Variant
@@ -66,3 +70,21 @@ def test_of_measures_that_no_order_changes_or_nobody_knows() -> None:
     for measure in ("TMHits(definition='mid_rank')@1", "MTRR(definition='mid_rank')", "ERR@1", "nDCG@1", "R@1", "AP@1"):
         assert not parse_measure(measure).is_zero_or_one
     assert not Custom("first", lambda relevance: float(relevance[0] > 0)).is_zero_or_one
+
+
+def test_a_divisor_of_ones_own_makes_no_proportion() -> None:
+    """Its interval lies within the values that it can have."""
+
+    class Tenths(CutTopMeasure):
+        """The number over 10."""
+
+        def divisor(self, placements: dh.Placements) -> FloatArray:
+            """Return 10."""
+            return np.full(placements.n_queries, 10.0)
+
+    measure = Tenths() @ 1
+    assert not measure.is_zero_or_one
+    qrels = {f"q{n}": {"a": 1} for n in range(10)}
+    scores = dh.evaluate(qrels, {query: {"a": 1.0, "b": 1.0} for query in qrels}, [measure])[measure]
+    assert scores.values.tolist() == [0.05] * 10
+    assert scores.interval().method == "gaffke"

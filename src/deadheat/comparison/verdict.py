@@ -208,7 +208,7 @@ def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
 
 # the first sentence of each outcome
 FIRST = {
-    "no quality": "{measures} say what the data hold, not how good a system is: nobody leads by them.",
+    "no quality": "{measures} {say} what the data hold, not how good a system is: nobody leads by them.",
     "no value": "No {query} has a value for two systems by {measure}: there is nothing to compare.",
     "none": "No {query} has a value for both {baseline} and {system} by {measure}: there is nothing to compare.",
     "shared": "{best} share the best {measure} ({level}) of {n_systems:,} systems: none of them leads.",
@@ -310,6 +310,7 @@ class Judge:
         """Return the verdict by the first measure of quality."""
         measure = next((one for one in self.measures if one.is_quality), None)
         words: dict[str, Any] = {"query": self.unit[0], "measures": three([one.label for one in self.measures])}
+        words["say"] = "say" if len(self.measures) > 1 else "says"
         if measure is None:
             return _said("no quality", words | {"measure": self.measures[0].label})
         own = [pair for pair in self.pairs if pair.measure == measure.label]

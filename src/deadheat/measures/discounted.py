@@ -527,6 +527,7 @@ class RBP(RankBiased):
     "RBPResidual@k = p^n + (1 - p) ∑ p^(i - 1) over the ranks i ≤ n of unjudged documents",
     presets={"rbp_resid": {"p": 0.9, "tail": "unjudged"}},
     higher_is_better=False,
+    is_quality=False,
 )
 class RBPResidual(RankBiased):
     r"""How much RBP could grow if every unjudged document, and every one not retrieved, were relevant.

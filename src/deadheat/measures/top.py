@@ -71,10 +71,14 @@ class TopMeasure(SumMeasure):
 class CutTopMeasure(CutMeasure, TopMeasure):
     """The same with a cutoff."""
 
+
+class CutShare(CutTopMeasure):
+    """A share of the documents looked at: at the first rank 0 or 1."""
+
     @property
     def is_zero_or_one(self) -> bool:
-        """Whether it is a share of which only the first rank is looked at."""
-        return self.cutoff == 1 and not self.total
+        """Whether only the first rank is looked at."""
+        return self.cutoff == 1
 
 
 def retrieved_relevant(placements: Placements, rel: float) -> FloatArray:
@@ -99,7 +103,7 @@ def constant_norm(norm: str, placements: Placements, rel: float, cutoff: int | N
     aliases=("precision", "Precision", "SetP", "Pr\N{LATIN SMALL LETTER A WITH DIAERESIS}zision"),
     trec_eval=("set_P", "P_{}"),
 )
-class P(RelevanceMeasure, CutTopMeasure):
+class P(RelevanceMeasure, CutShare):
     r"""Share of the top k that is relevant.
 
     .. math:: P@k = C_k / k
@@ -253,7 +257,7 @@ class NumRelRet(RelevanceMeasure, CutTopMeasure):
 
 
 @register("judged documents", "Judged@k = J_k / min(k, n)", is_quality=False)
-class Judged(CutTopMeasure):
+class Judged(CutShare):
     r"""Share of the top k that is judged; negative relevance counts as unjudged, in ir_measures as judged.
 
     .. math:: \text{Judged}@k = J_k / \min(k, n)
@@ -282,7 +286,7 @@ class Judged(CutTopMeasure):
     aliases=("SetRelP", "R_cap"),
     trec_eval=("set_relative_P", "relative_P_{}"),
 )
-class RelP(RelevanceMeasure, CutTopMeasure):
+class RelP(RelevanceMeasure, CutShare):
     r"""Precision as a share of the highest one possible.
 
     .. math:: \text{RelP}@k = C_k / \min(k, R)
@@ -342,8 +346,14 @@ class RprecMult(Rprec):
         return np.floor(self.multiple * placements.n_relevant(self.rel) + 0.9).astype(np.int64)
 
 
-@register("unjudged documents", "Hole@k = (min(k, n) - J_k) / k", trec_eval=("unj_{}",), higher_is_better=False)
-class Hole(CutTopMeasure):
+@register(
+    "unjudged documents",
+    "Hole@k = (min(k, n) - J_k) / k",
+    trec_eval=("unj_{}",),
+    higher_is_better=False,
+    is_quality=False,
+)
+class Hole(CutShare):
     r"""Share of the top k that is not judged; negative relevance counts as unjudged.
 
     .. math:: \text{Hole}@k = (\min(k, n) - J_k) / k
@@ -475,7 +485,14 @@ class NumNonrelJudgedRet(Count, RelevanceMeasure):
         return placements.by_query((placements.relevance >= 0) & (placements.relevance < self.rel), placements.query)
 
 
-@register("average precision of a set", "SetAP = C / n · C / R", trec_eval=("set_map",), range=(0.0, 1.0), total=False)
+@register(
+    "average precision of a set",
+    "SetAP = C / n · C / R",
+    trec_eval=("set_map",),
+    range=(0.0, 1.0),
+    total=False,
+    is_quality=True,
+)
 class SetAP(Count, RelevanceMeasure):
     r"""Average precision of a set: precision times recall of all that is retrieved.
 
@@ -507,6 +524,7 @@ class SetAP(Count, RelevanceMeasure):
     trec_eval=("utility",),
     range=(-np.inf, np.inf),
     total=False,
+    is_quality=True,
 )
 class Utility(Count, RelevanceMeasure):
     r"""Weighted sum of the documents that are retrieved or not, and relevant or not.
@@ -548,7 +566,6 @@ class Utility(Count, RelevanceMeasure):
     "Abstain = share of queries with no score above the threshold; of: rate, precision or recall",
     range=(0.0, 1.0),
     total=False,
-    is_quality=True,
     at="threshold",
 )
 class Abstain(Count):
@@ -590,13 +607,24 @@ class Abstain(Count):
         """Whether the value is 0 or 1: it is."""
         return True
 
+    @property
+    def is_quality(self) -> bool:  # type: ignore[override]  # of most measures it is the class that says it
+        """Whether a system that abstains more is better or worse: the rate alone does not say."""
+        return self.of != "rate"
+
     def mean(self, placements: Placements) -> FloatArray:
         """Return 1 for each query of which the system abstains, or is right to; NaN where it is not asked."""
-        abstains = placements.missing
+        best = placements.top_score
+        abstains = placements.missing if best is None else np.isnan(best)  # a list may be shorter than it was
         if self.threshold is not None:
-            if placements.top_score is None:
-                raise MeasureError("the scores are not at hand here", measure="Abstain", given=self.threshold)
-            abstains = abstains | (placements.top_score <= self.threshold)
+            if best is None:
+                raise MeasureError(
+                    "a threshold needs the best score of each query",
+                    measure="Abstain",
+                    given=self.threshold,
+                    hint="call evaluate with a run of scores; matrices and ranks by several keys keep none",
+                )
+            abstains |= best <= self.threshold
         has_none = placements.n_relevant(self.rel) == 0
         if self.of == "rate":
             return abstains.astype(np.float64)
