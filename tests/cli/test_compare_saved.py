@@ -49,13 +49,51 @@ def test_saved_evaluations_are_compared_as_their_runs() -> None:
             "-m is for QRELS RUN RUN...: one.json is already evaluated; save it anew",
         ),
         (["one.json", "other.json", "--ties", "best"], "--ties is for QRELS RUN RUN...: one.json is already evaluated"),
-        (["one.json", "other.json", "--missing", "skip"], "--missing is for QRELS RUN RUN..."),
+        *(
+            (["one.json", "other.json", *given], f"{given[0]} is for QRELS RUN RUN...")
+            for given in (
+                ["--missing", "skip"],
+                ["--ascending"],
+                ["--then-by", "one.run"],
+                ["--normalize-ids", "NFC"],
+                ["--columns", "score=x"],
+                ["--grades", "drop"],
+                ["--engine", "duckdb"],
+            )
+        ),
     ],
 )
 def test_what_saved_evaluations_cannot_take(arguments: list[str], message: str) -> None:
     result = call("compare", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_labels_of_a_judge_beside_saved_evaluations_are_read_as_the_options_say() -> None:
+    rows = [row.split() for row in QRELS.splitlines()]
+    Path("llm.csv").write_text("\n".join(["topic,hit,relevance", *(f"{q},{d},{r}" for q, _, d, r in rows)]))
+    own = ("one.json", "other.json", "--format", "json", "--judge")
+    named = ok("compare", *own, "llm.csv", "--columns", "query_id=topic,doc_id=hit")
+    assert json.loads(named)["pairs"] == json.loads(ok("compare", *own, "qrels.txt"))["pairs"]
+    assert "--ascending is for QRELS RUN RUN..." in call("compare", *own, "llm.csv", "--ascending").stderr
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["history", "one.json", "other.json", "--n-resamples", "0"],
+        ["history", "one.json", "other.json", "--confidence-level", "0"],
+        ["leaderboard", "one.json", "other.json", "--n-resamples", "0"],
+        ["leaderboard", "one.json", "other.json", "--confidence-level", "0"],
+        ["judges", "qrels.txt", "qrels.txt", "--confidence-level", "0"],
+        ["judges", "qrels.txt", "qrels.txt", "--run", "one.run", "--run", "other.run", "--n-resamples", "0"],
+    ],
+)
+def test_0_is_no_default(arguments: list[str]) -> None:
+    result = call(*arguments)
+    assert (result.exit_code, f"{arguments[-2]} must be a" in result.stderr) == (2, True), result.output
 
 
 @pytest.mark.usefixtures("folder")

@@ -305,6 +305,11 @@ def test_fill_takes_the_labels_of_a_judge_where_humans_left_holes(folder: Path) 
     (folder / "llm.csv").write_text("query_id,doc_id,answer\nq1,a,2\nq1,c,2\nq1,b,no idea\n", encoding="utf-8")
     out = ok("evaluate", "few.txt", "one.run", "--fill", "llm.csv", "--grades", "drop", "-m", "P@1")
     assert "1 of 3 answers is no grade ('no idea'), left out" in " ".join(out.split())
+    own = ("few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1", "--format", "json", "--rng")
+    ends = [json.loads(ok("evaluate", *own, seed))["filled"]["one"]["P@1"]["value"] for seed in (0, 1)]
+    seeded = [evaluate("few.txt", "one.run", "P@1", unjudged="judge", judge="llm.txt", rng=seed) for seed in (0, 1)]
+    assert ends == [one["P@1"].mean for one in seeded]
+    assert ends[0] != ends[1]
     for more in (["--unjudged", "bounds"], ["--save", "x.json"], ["--beside", "doc_id"]):
         assert "--fill" in call("evaluate", "few.txt", "one.run", "--fill", "llm.txt", *more).stderr
     assert "--fill" in call("evaluate", "few.txt", "one.run", "--unjudged", "judge").stderr

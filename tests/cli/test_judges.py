@@ -212,3 +212,8 @@ def test_what_is_assumed_of_a_judge_that_is_a_run_is_told_where_it_helps(folder:
         assert "judge llm labelled 5 queries beside 2 with human labels" in out
         assert "llm is a run: its scores are taken as grades" in out
         assert "1 (q8), left out" in out, "no one has labelled it; the others help"
+
+
+def test_a_missing_table_of_queries_is_named_before_anything_is_computed() -> None:
+    result = call("judges", "human.txt", "nowhere.txt", "--queries", "no.csv", "--by", "level")
+    assert all(f"{name}: no such file" in result.stderr for name in ("nowhere.txt", "no.csv")), result.stderr

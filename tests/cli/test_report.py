@@ -51,9 +51,21 @@ def test_report_of_runs_names_its_inputs_and_its_command(files: Path) -> None:
 def test_report_of_one_run(files: Path) -> None:
     ok("report", "judged.json", "good.json", "-m", "RR", "-o", "one.html")
     assert "good has a mean RR of" in (files / "one.html").read_text(encoding="utf-8")
-    assert (
-        "needs another run" in call("report", "judged.json", "good.json", "--baseline", "good", "-o", "x.html").output
-    )
+    for given in (["--baseline", "good"], ["--margin", ".1"], ["--test", "t"], ["--confidence-level", ".9"]):
+        refused = call("report", "judged.json", "good.json", *given, "-o", "x.html")
+        assert (refused.exit_code, f"{given[0]} needs another run" in refused.output) == (2, True), given
+
+
+def test_what_a_page_does_not_show_is_refused(files: Path) -> None:
+    (files / "texts.csv").write_text("doc_id,text\na,b\n")
+    ok("evaluate", "judged.json", "good.json", "-m", "RR", "--save", "saved.json")
+    for arguments, message in (
+        (["judged.json", "good.json", "--fragment", "--title", "T"], "--title is of a page"),
+        (["judged.json", "good.json", "--fragment", "--texts", "texts.csv"], "--collection is of a page"),
+        (["saved.json", "--texts", "texts.csv"], "--collection is for QRELS RUN..."),
+    ):
+        result = call("report", *arguments, "-o", "x.html")
+        assert (result.exit_code, message in result.output) == (2, True), result.output
 
 
 def test_many_runs_are_compared_with_one(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:

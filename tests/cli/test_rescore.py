@@ -56,6 +56,14 @@ def test_it_is_saved_and_scored_again_and_again() -> None:
     assert "AP (1 query: 'q1'), P@20 (1 query: 'q1')" in result.stderr
 
 
+def test_in_a_folder_it_has_the_name_of_the_saved_one(folder: Path) -> None:
+    for name in ("results", "again"):
+        (folder / name).mkdir()
+    ok("evaluate", "qrels.json", "run.json", "-m", "RR", "--save", "results/main.json")
+    ok("rescore", "results/main.json", "new.json", "-o", "again/")
+    assert [one.name for one in (folder / "again").iterdir()] == ["main.json"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [

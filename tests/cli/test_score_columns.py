@@ -145,6 +145,18 @@ def test_what_rounding_leaves_is_no_way_past_the_best() -> None:
         (["labels.txt", "x.csv", "--score-columns", ","], 2, "--score-columns"),
         (["labels.txt", "x.csv", "--score-columns", "all", "--ci"], 2, "--ci is not for columns"),
         (["labels.txt", "x.csv", "--score-columns", "all", "--then-by", "low"], 2, "--then-by is not for columns"),
+        *(
+            (["labels.txt", "x.csv", "--score-columns", "all", *given], 2, f"{given[0]} is not for columns")
+            for given in (
+                ["--beside", "doc_id"],
+                ["--cluster", "c"],
+                ["--figures", "drawn"],
+                ["--collection", "labels.txt", "--strict"],
+                ["--normalize-ids", "NFC"],
+                ["--grades", "drop"],
+                ["--unjudged", "bounds"],
+            )
+        ),
         (["labels.txt", "x.csv", "--score-columns", "all", "--format", "trec"], 2, "no place for columns"),
         (["train.txt", "--score-columns", "4"], 3, "no column '4' in the table, expected one of '1', '2', '3'"),
         (["labels.txt", "nowhere.csv", "--score-columns", "all"], 3, "no such file"),

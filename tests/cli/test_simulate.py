@@ -203,6 +203,7 @@ def test_the_report_may_go_to_a_file(folder: Path) -> None:
         (["--coarsen", "bm25.run"], 2, "--coarsen RUN... QRELS"),
         (["--levels", "2"], 2, "--levels is for --coarsen"),
         (["--missing", "skip"], 2, "--missing is for --coarsen"),
+        (["--ascending"], 2, "--ascending is for --coarsen"),
         (["--scenarios", "9", "--queries", "7"], 2, "--queries is not for --scenarios"),
         (["--scenarios", "9", "--preset", "low"], 2, "--preset is not for --scenarios"),
         (["--scenarios", "0"], 2, "--scenarios"),

@@ -120,6 +120,31 @@ def test_files_and_the_commands(tmp_path: Path) -> None:
     assert "is not for --spans" in call("evaluate", "--spans", spans, small, "--then-by", large).output
 
 
+def test_ties_at_random_of_chunks_are_those_of_the_seed(tmp_path: Path) -> None:
+    spans, few, many = (tmp_path / name for name in ("spans.csv", "few.jsonl", "many.jsonl"))
+    rows = [f"q{n},d,0,10" for n in range(6)]
+    spans.write_text("\n".join(["query_id,doc_id,start,end", *rows]))
+    for path, n_chunks in ((few, 4), (many, 9)):
+        chunks = [
+            {"query_id": f"q{n}", "doc_id": "d", "start": 10 * place, "end": 10 * place + 10, "score": 1}
+            for n in range(6)
+            for place in range(n_chunks)
+        ]
+        path.write_text("\n".join(map(json.dumps, chunks)))
+    drawn = ("--spans", spans, few, many, "-m", "RR", "--ties", "random", "--format", "json", "--rng")
+    systems = [json.loads(ok("compare", *drawn, seed))["systems"] for seed in (3, 3, 4)]
+    means = [[one[name]["RR"]["mean"] for name in ("few", "many")] for one in systems]
+    assert means[0] == means[1] != means[2]
+    runs = {"few": few, "many": many}
+    found = dh.compare(dh.Spans(spans), runs, "RR", ties="random", rng=3)
+    assert [one["RR"].mean for one in found.evaluations.values()] == means[0]
+    tables = [json.loads(ok("evaluate", *drawn, 3, "--overlaps", "0.5")) for _ in range(2)]
+    assert tables[0]["overlaps"] == tables[1]["overlaps"]
+    for name in runs:
+        of_run = (one[name]["RR"] for one in (tables[0]["overlaps"], tables[0]["scores"]))
+        assert next(of_run)["0.5"]["mean"] == next(of_run)["value"]
+
+
 def test_gates_and_pages_of_chunks(tmp_path: Path) -> None:
     """Gate and report take --spans as evaluate does; a chunking is held against the saved one of another size."""
     spans, small, large, kept, page = (

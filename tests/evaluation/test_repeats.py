@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -189,6 +190,28 @@ def test_the_commands_take_patterns() -> None:
         assert message in result.output
     assert call("compare", "qrels.json").exit_code == 2
     assert call("evaluate", *own, "--beside", "doc_id").exit_code == 2
+
+
+def test_a_run_and_repeats_have_different_names(files: Path) -> None:
+    (files / "gpt.json").write_text(json.dumps(RUNS[0]))
+    own = ("gpt.json", "--repeats", "gpt=gpt-*.json", "-m", "RR")
+    for arguments in (("evaluate", "qrels.json", *own), ("compare", "qrels.json", "two-0.json", *own)):
+        result = call(*arguments)
+        assert (result.exit_code, "--repeats gpt: a file of a single run has this name too" in result.stderr) == (2, 1)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="this system has no /dev/fd")  # noqa: PTH110 - Path is here for types alone
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_judgments_beside_runs_and_repeats_are_read_once(command: str, files: Path) -> None:
+    """So that they may come through a pipe."""
+    own = ("two-0.json", "--repeats", "gpt=gpt-*.json", "-m", "RR", "--format", "json")
+    rows = "".join(f"{query} 0 {doc} {label}\n" for query, docs in QRELS.items() for doc, label in docs.items())
+    (files / "qrels.txt").write_text(rows)
+    reading, writing = os.pipe()
+    os.write(writing, rows.encode())
+    os.close(writing)
+    found = json.loads(ok(command, f"/dev/fd/{reading}", *own))
+    assert {**found, "qrels": "qrels.txt"} == json.loads(ok(command, "qrels.txt", *own))
 
 
 def test_a_saved_evaluation_keeps_its_repeats(tmp_path: Path) -> None:

@@ -51,3 +51,12 @@ def test_measures_of_ir_measures() -> None:
     theirs = [ir.nDCG @ 10, ir.AP(rel=2), ir.RR, ir.P(rel=1) @ 5, ir.Success @ 1]
     found = dh.evaluate(QRELS, OTHER, theirs).means()
     assert found == dh.evaluate(QRELS, OTHER, "nDCG@10, AP(rel=2) RR P@5 Success@1").means()
+
+
+def test_what_has_no_value_is_null() -> None:
+    found = dh.evaluate({"q": {"a": 0}}, {name: {"q": ["a"]} for name in "xy"}, "RR", no_relevant="skip")
+    assert [found.to_polars()[name].to_list() for name in ("n_queries", "mean", "tie_max")] == [
+        [0, 0],
+        [None] * 2,
+        [None] * 2,
+    ]

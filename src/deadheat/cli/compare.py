@@ -59,6 +59,7 @@ from deadheat.cli.options import (
     takes,
     with_spans,
 )
+from deadheat.errors import Rng, generator
 from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
@@ -236,10 +237,12 @@ def compare_files(
     runs: dict[str, dh.Run] = {}
     if options.get("repeats") or options.get("spans"):
         evaluations = {}
-        for _, run, evaluation, _ in evaluate_each(qrels, named, conventions, measures):
+        judgments = open_qrels(qrels) if options.get("repeats") else qrels
+        rng = generator(design.rng)  # of each run, its own draws
+        for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=rng):
             evaluations[run.name], runs[run.name] = evaluation, run
-        if options.get("repeats"):
-            evaluations |= evaluate_repeats(open_qrels(qrels), options["repeats"], measures, conventions)
+        if isinstance(judgments, dh.Qrels):
+            evaluations |= evaluate_repeats(judgments, options["repeats"], measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)
     elif not qrels:
         evaluations = {name: dh.load_evaluation(path).called(name) for name, path in named.items()}
@@ -291,12 +294,12 @@ def evaluate_repeats(
 
 
 def evaluate_each(
-    qrels: str,
+    qrels: str | dh.Qrels,
     runs: Mapping[str, str],
     conventions: Conventions,
     measures: Sequence[Measure],
     *,
-    seed: int | None = None,
+    seed: Rng = None,
     rule: str | None = None,
     form: str | None = None,
     judge: str | None = None,
@@ -327,8 +330,10 @@ def saved_evaluations(paths: list[str]) -> list[str]:
         other is not None,
         f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN...",
     )
+    of_labels = ("columns", "grades", "normalize_ids") if asked().get("judge") else ()
     refuse(
-        OF_EVALUATING, f"is for QRELS RUN RUN...: {paths[0]} is already evaluated; save it anew with deadheat evaluate"
+        [name for name in OF_EVALUATING if name not in of_labels],
+        f"is for QRELS RUN RUN...: {paths[0]} is already evaluated; save it anew with deadheat evaluate",
     )
     return paths
 

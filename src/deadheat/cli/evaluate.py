@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import missing, refuse, refuse_if
+from deadheat.cli.app import missing, refuse, refuse_if, refuse_others
 from deadheat.cli.compare import evaluate_each, evaluate_repeats
 from deadheat.cli.files import (
     INPUT,
@@ -68,24 +68,11 @@ if TYPE_CHECKING:
 
 OF_COLUMNS = ("document", "rows")
 ALL = "all"
-NOT_OF_COLUMNS = (
-    *("abstention", "overlaps"),
-    *(
-        "spans",
-        "ci",
-        "save",
-        *SAVED,
-        "queries",
-        "by",
-        "pool_languages",
-        "per_query",
-        "unjudged",
-        "unjudged_max_rel",
-        "sort",
-        "then_by",
-    ),
-    *(*INTERVALS, "quantiles", "table", "weights", "fill", "judge"),
-)
+TAKEN_BY_COLUMNS = {
+    *("qrels", "runs", "score_columns", "notations", "seed", "columns", "ascending", "check_duplicates"),
+    *("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth"),
+    *("form", "output", "digits"),
+}
 NOT_WITH = (  # an option, those that it does not go with, and why
     (
         "repeats",
@@ -223,7 +210,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         return
     check_strata(options)
     has_intervals = bool(options["ci"] or options["save"])
-    seed, quantiles = _seed(options["seed"], conventions.ties, has_intervals=has_intervals), options["quantiles"]
+    is_drawn = has_intervals or options["fill"] is not None
+    seed, quantiles = _seed(options["seed"], conventions.ties, is_drawn=is_drawn), options["quantiles"]
     refuse_if(
         quantiles and options["cluster"],
         "the intervals of --quantiles are of independent queries: leave out --cluster",
@@ -287,7 +275,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         "quantiles": quantiles,
         "confidence_level": intervals.confidence_level,
     }
-    others = _choices(qrels, named, evaluations, measures, conventions, options)
+    others = _choices(qrels, named, evaluations, measures, conventions, seed, options)
     report = _report(
         evaluations, asked, groupings, others, per_query=options["per_query"], is_paper=output.form == "latex"
     )
@@ -366,6 +354,7 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
     evaluations: Sequence[dh.Evaluation],
     measures: Sequence[Measure],
     conventions: Conventions,
+    seed: int | None,
     options: Mapping[str, Any],
 ) -> Iterator[Table]:
     """Yield the tables of what a threshold and the overlap make of the runs, if they were asked for."""
@@ -381,7 +370,7 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
         chosen = measures_of_overlap(measures)
         by_overlap = {
             overlap: {
-                run.name: evaluate_under(conventions, judged, run, chosen)
+                run.name: evaluate_under(conventions, judged, run, chosen, seed)
                 for judged, opened in open_pairs(spans, named, overlap=overlap)
                 for run in opened
             }
@@ -433,11 +422,11 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
     )
 
 
-def _seed(given: int | None, ties: str, *, has_intervals: bool) -> int | None:
+def _seed(given: int | None, ties: str, *, is_drawn: bool) -> int | None:
     """Return the seed, drawn if one is needed and none was given; refuse one that nothing needs."""
     refuse_if(
-        given is not None and ties != "random" and not has_intervals,
-        f"--rng is the seed of --ties random and of --ci, got --ties {ties}",
+        given is not None and ties != "random" and not is_drawn,
+        f"--rng is the seed of --ties random, --fill and --ci, got --ties {ties}",
     )
     # one that is drawn is shown below the table, so that the result can be reproduced
     return random.SystemRandom().randrange(10**6) if given is None and ties == "random" else given
@@ -463,18 +452,20 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     """
     from deadheat.evaluation.evaluate import traditional
 
-    each = evaluate_each(qrels, runs, conventions, measures, seed=seed, rule=rule, form=form, judge=judge)
+    judgments = open_qrels(qrels) if repeats else qrels
+    each = evaluate_each(judgments, runs, conventions, measures, seed=seed, rule=rule, form=form, judge=judge)
     with phase("evaluating runs", len(runs)) as advance:
-        for judgments, run, evaluation, values in each:
+        for judged, run, evaluation, values in each:
             by_rule = traditional(evaluation, values, rule) if rule else None
             unmatched = None
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
-                unmatched = (run.rows.a_document(shared), judgments.rows.a_document(shared))
+                unmatched = (run.rows.a_document(shared), judged.rows.a_document(shared))
             yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
             advance(1)
-    for evaluation in evaluate_repeats(open_qrels(qrels), repeats, measures, conventions).values() if repeats else ():
-        yield evaluation, None, None
+    if isinstance(judgments, dh.Qrels):
+        for evaluation in evaluate_repeats(judgments, repeats, measures, conventions).values():
+            yield evaluation, None, None
 
 
 def _wants_columns(runs: Sequence[str], form: str | None, asked: str | None) -> bool:
@@ -509,9 +500,9 @@ def _evaluate_columns(
     from deadheat.report.model import formats_of
     from deadheat.report.of_columns import numbers_of, report_columns
 
-    seed = _seed(options["seed"], conventions.ties, has_intervals=False)
+    seed = _seed(options["seed"], conventions.ties, is_drawn=False)
     refuse_if(len(runs) > 1, f"--score-columns evaluates one table, got {len(runs)} files")
-    refuse(NOT_OF_COLUMNS, "is not for columns: evaluate one as a run, with --columns run.score=NAME")
+    refuse_others(TAKEN_BY_COLUMNS, "is not for columns: evaluate one as a run, with --columns run.score=NAME")
     table = runs[0] if runs else qrels
     output, formats = Output(options, list(dict.fromkeys([qrels, table])), OF_COLUMNS), formats_of(OF_COLUMNS)
     refuse_if(

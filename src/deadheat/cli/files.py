@@ -241,6 +241,8 @@ def split_repeats(
     from deadheat.io.formats import has_column
 
     options = asked()
+    twice = next((name for name in named if name in repeats), None)
+    refuse_if(twice, f"--repeats {twice}: a file of a single run has this name too: choose another one")
     found: dict[str, Sequence[str | dh.Run]] = {}
     for name, path in {} if options.get("engine") or options.get("spans") else named.items():
         if has_column(Path(path), REPEAT, form):
@@ -254,13 +256,13 @@ def split_repeats(
 
 
 def open_pairs(
-    qrels: str, runs: Mapping[str, str], *, form: str | None = None, overlap: float | None = None
+    qrels: str | dh.Qrels, runs: Mapping[str, str], *, form: str | None = None, overlap: float | None = None
 ) -> Iterator[tuple[dh.Qrels, list[dh.Run]]]:
     """Yield judgments and the runs under them: several that are read together, or of spans each run of chunks.
 
     Parameters
     ----------
-    qrels : str
+    qrels : str or Qrels
         The file of spans with --spans.
     runs : mapping of str to str
     form : str, optional
@@ -272,7 +274,7 @@ def open_pairs(
     if not options.get("spans"):
         from deadheat.io.splitting import in_pieces
 
-        judgments = open_qrels(qrels)
+        judgments = qrels if isinstance(qrels, dh.Qrels) else open_qrels(qrels)
         for piece in in_pieces(list(runs.items()), lambda item: Path(item[1])):
             yield judgments, [open_run(path, name, form=form) for name, path in piece]
         return

@@ -29,12 +29,13 @@ from deadheat.cli.options import (
     command,
     complete_from,
     given_conventions,
+    given_intervals,
     measures_of,
     need_queries,
     takes,
 )
 from deadheat.errors import SwappedFilesError, counted
-from deadheat.settings import Conventions, Estimation
+from deadheat.settings import Conventions
 
 
 @command(
@@ -63,15 +64,14 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     if not runs:
         refuse(("notations", "n_resamples"), "is of systems: give --run too")
     refuse_if(len(runs) == 1, "a comparison needs two runs or more: give --run before each")
-    output = Output(options, [human, *judges, *runs])
+    output = Output(options, [human, *judges, *runs, options["queries"]])
     found = dh.judge_agreement(
         open_qrels(human),
         {name: labels_of(path, name) for name, path in named_runs(judges).items()},
         runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
         measures=options["notations"] or "nDCG@10",
         rel=1 if options["rel"] is None else options["rel"],
-        confidence_level=options["confidence_level"] or Estimation.confidence_level,
-        n_resamples=options["n_resamples"] or Estimation.n_resamples,
+        **given_intervals(options),
         rng=options["seed"],
         check_duplicates=False,
     )

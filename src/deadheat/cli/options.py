@@ -431,7 +431,8 @@ LIMITS = ("max_decompressed", "max_memory")
 FIGURES = ("figures", "figure_format", "no_title", "figure_width")
 CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
 LAST = ("check_duplicates", *LIMITS, "flags")
-OF_EVALUATING = ("notations", "ties", *LISTS, "check_duplicates", *COLLECTION)  # not for saved evaluations
+# not for saved evaluations, but that --decimal is of tables of queries too
+OF_EVALUATING = ("notations", "ties", *LISTS, "then_by", *READING[1:], "check_duplicates", *COLLECTION, *ENGINE)
 
 
 def takes(*names: str) -> Callable[[Any], Any]:
@@ -459,6 +460,11 @@ def given_conventions(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in names if source(name) is click.core.ParameterSource.COMMANDLINE}
 
 
+def given_intervals(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of intervals that were given, of those that a command has; the others have their defaults."""
+    return {name: options[name] for name in (*INTERVALS, "cluster") if options.get(name) is not None}
+
+
 def intervals_of(
     options: Mapping[str, Any],
     seed: int | None,
@@ -480,7 +486,7 @@ def intervals_of(
     """
     from deadheat.evaluation.intervals import IntervalOptions
 
-    given = {name: options[name] for name in (*INTERVALS, "cluster") if options[name] is not None}
+    given = given_intervals(options)
     alone = [name for name in given if name not in also]
     if for_what:
         refuse(alone, f"is for intervals: give {for_what} too")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import missing, refuse_if, refuse_others, say
+from deadheat.cli.app import missing, refuse, refuse_if, refuse_others, say
 from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
@@ -35,7 +35,6 @@ from deadheat.cli.options import (
     check_strata,
     command,
     conventions_of,
-    design_of,
     measures_of,
     read_queries,
     sets_of_strata,
@@ -112,7 +111,9 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         raise missing("qrels")
     qrels, runs = with_spans(qrels, runs)
     refuse_if(options["spans"] and options["texts"], "--texts is not for --spans: chunks have no titles")
-    if not options["fragment"]:
+    if options["fragment"]:
+        refuse(("title", "texts"), "is of a page: leave it out, or --fragment")
+    else:
         start_painter()  # and all else goes on
     from deadheat.report.page import Input, fragment_of, page_of
 
@@ -177,6 +178,8 @@ def _gathered(
             return [_with_queries(one, queries, options) for one in subjects], *finished[1:]
     saved = saved_evaluations([qrels, *runs])
     refuse_if(not (saved or runs), "give QRELS RUN..., saved evaluations, or the folder of a benchmark")
+    if saved:
+        refuse(("texts",), "is for QRELS RUN...: saved evaluations have no rankings to show")
     others = {options[name]: name for name in ("queries", "texts", "documents") if options[name]}
     judged = "spans" if options["spans"] else "qrels"
     roles = dict.fromkeys(saved, "saved evaluation") or {qrels: judged} | dict.fromkeys(runs, "run")
@@ -223,9 +226,8 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
         comparison, runs, queries = compare_files(qrels, named, options)
         evaluations = dict(comparison.evaluations)
     else:
-        refuse_if(options["baseline"], "--baseline needs another run to compare with it")
+        refuse(("baseline", "margin", *TESTS, *INTERVALS, "cluster"), "needs another run to compare with it")
         conventions, measures = conventions_of(options), measures_of(options)
-        design_of({**options, "baseline": None})  # for its checks
         queries = read_queries(options)
         ((name, path),) = named.items()
         if qrels:

@@ -15,6 +15,7 @@ from deadheat.cli.files import (
     emit,
     files_read,
     format_option,
+    label,
     open_qrels,
     output_options,
     save_paths,
@@ -23,8 +24,7 @@ from deadheat.cli.files import (
     with_figures,
     writing,
 )
-from deadheat.cli.options import FIGURES, LIMITS, LISTS, command, given_conventions, measures_of, takes
-from deadheat.settings import Estimation
+from deadheat.cli.options import FIGURES, LIMITS, LISTS, command, given_conventions, given_intervals, measures_of, takes
 
 
 @command(
@@ -51,8 +51,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
         reference=reference,
         judgments=options["judgments"],
         test=options["test"],
-        confidence_level=options["confidence_level"] or Estimation.confidence_level,
-        n_resamples=options["n_resamples"] or Estimation.n_resamples,
+        **given_intervals(options),
         rng=options["seed"],
     )
     output.print(
@@ -108,8 +107,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     found = dh.leaderboard(
         source[0] if len(source) == 1 else source,
         **{name: options[name] for name in ("measure", "weights", "groups", "missing", "tasks")},
-        confidence_level=options["confidence_level"] or Estimation.confidence_level,
-        n_resamples=options["n_resamples"] or Estimation.n_resamples,
+        **given_intervals(options),
         rng=options["seed"] or 0,
     )
     if output.form == "html" and not options["compact"] and options["figures"] is None:
@@ -149,7 +147,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     from deadheat.report.of_evaluation import report_evaluations
 
     output = Output(options, [saved, qrels, options["ids"]])
-    targets = save_paths(options["save"], [saved], [one for one in files_read() if one != saved])
+    targets = save_paths(options["save"], [label(saved)], [one for one in files_read() if one != saved])
     shown = ", ".join(one + REPLACED * Path(one).exists() for one in targets)
     found = dh.load_evaluation(saved).rescored(
         None if qrels is None else open_qrels(qrels),

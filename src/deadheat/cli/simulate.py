@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import refuse, refuse_if
+from deadheat.cli.app import refuse, refuse_if, refuse_others
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -31,9 +31,9 @@ from deadheat.cli.options import (
     takes,
 )
 
-OF_COARSENING = ("levels", "decimals", "dtypes", "per_query", "baseline", "missing", "no_relevant", "check_duplicates")
 OF_RERANKERS = ("n_queries", "presets", "query_types")
 OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")
+OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", *FIGURES)
 
 
 @command(
@@ -108,7 +108,7 @@ def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None: 
         refuse(OF_SIMULATION, "is not for --coarsen, which makes up nothing")
         _coarsen(files, options)
     else:
-        refuse(OF_COARSENING, "is for --coarsen, which is missing")
+        refuse_others({*OF_SIMULATION, *OF_BOTH}, "is for --coarsen, which is missing")
         _simulate(files, options)
 
 

@@ -938,7 +938,8 @@ def compare(
                 beside={"runs": "repeats"} if has_repeats else {"qrels": "spans"},
             )
         options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
-        options |= {"queries": queries if isinstance(weights, str) else None, "rng": None}
+        options |= {"queries": queries if isinstance(weights, str) else None}
+        options["rng"] = generator(design.rng)  # of each run, its own draws
         by = ((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in listed)
         evaluations: Any = evaluate(qrels, runs if isinstance(runs, Mapping) else by_name(by), measures, **options)
         found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)

@@ -20,7 +20,7 @@ from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.doubts import alike
 from deadheat.data.judgments import Spans, as_qrels
 from deadheat.data.rows import ScorePrecision, UnreadRows
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import (
     NOISE,
@@ -355,7 +355,7 @@ class Evaluations(Shown, dict[str, Evaluation]):
         polars.DataFrame
             system, measure, n_queries, mean (of counts the total), tie_std, tie_min and tie_max (of the mean).
         """
-        return pl.DataFrame(
+        return frame_of(
             {
                 "system": name,
                 "measure": scores.measure.label,
