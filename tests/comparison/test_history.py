@@ -238,6 +238,36 @@ def test_weights_weigh_the_differences() -> None:
     assert (pair.difference, pair.p_value) == pytest.approx((expected.difference, expected.p_value))
 
 
+def test_a_step_of_other_weights_is_left_out() -> None:
+    """Their differences would be of one weighting, beside means of the other."""
+    evaluations = [dh.evaluate(QRELS, dh.Run(run, name=f"week {n}"), "RR") for n, run in enumerate(RUNS[:3])]
+    evaluations[0] = evaluations[0].weighted({q: 20.0 + n for n, q in enumerate(QRELS)})
+    found = dh.history(evaluations)
+    assert len(found.steps) == 2
+    assert "left out: week 0 and week 2 were evaluated with different weights" in " ".join(found.notes)
+    with pytest.raises(DataError, match="different weights"):
+        dh.history(evaluations[:2])
+
+
+@pytest.mark.parametrize("ties", ["expected", "doc_id"])
+def test_a_step_says_whether_ties_reverse_it(tmp_path: Path, ties: Any) -> None:  # noqa: ANN401 - a policy
+    """As `compare` does, but for the probability, which is from a normal distribution without the orders."""
+    runs = [{q: {d: round(score / 3) for d, score in own.items()} for q, own in run.items()} for run in RUNS[:2]]
+    (expected,) = dh.compare(QRELS, dict(zip("ab", runs, strict=True)), "RR", ties=ties).pairs
+    assert expected.can_flip
+    evaluations = [dh.evaluate(QRELS, run, "RR", ties=ties) for run in runs]
+    files = [tmp_path / f"{n}.json" for n in range(2)]
+    for one, file in zip(evaluations, files, strict=True):
+        one.save(file)
+    for given in (evaluations, files):
+        pair = dh.history(given).since["RR"][1]
+        assert pair is not None
+        assert (pair.can_flip, pair.flip_method) == (True, "normal")
+        same = ("difference", "expected_difference", "standard_error", "tie_standard_error", "p_value")
+        assert [getattr(pair, name) for name in same] == pytest.approx([getattr(expected, name) for name in same])
+        assert pair.flip_probability == pytest.approx(expected.flip_probability, abs=0.05)
+
+
 def test_the_command_and_its_formats(tmp_path: Path) -> None:
     for n in range(3):
         saved(tmp_path, n)

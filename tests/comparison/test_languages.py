@@ -12,7 +12,7 @@ import scipy
 from polars.testing import assert_frame_equal
 
 import deadheat as dh
-from deadheat.comparison.languages import Languages, compare_languages
+from deadheat.comparison.languages import Languages, compare_languages, languages_of_queries
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from oracle.orders import all_orders
@@ -322,9 +322,32 @@ def test_what_cannot_be_compared_is_refused() -> None:
         compare_languages({"en": english, "fr": french}, baseline="en")
     with pytest.raises(ParameterError, match=r"baseline must be .*got 'en'"):
         compare_languages({"en": english["A"], "fr": french["A"]}, baseline="en")
+    with pytest.raises(ParameterError, match=r"baseline must be one of 'A', 'B', got 'zz'"):
+        compare_languages({"en": english, "fr": french}, baseline=["A", "zz"])  # type: ignore[arg-type]
     twice = {"en": {query: query for query in QRELS}, "fr": dict.fromkeys(QRELS, "q00")}
     with pytest.raises(DataError, match=r"two queries of .* are called 'q00' across languages"):
         compare_languages({"en": english, "fr": french}, twice)
+
+
+@pytest.mark.parametrize("kind", ["weights", "repeats"])
+def test_weights_and_repeats_are_refused_which_means_of_languages_would_leave_out(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    given: dict[str, Any] = {"weights": {query: 1.0 + (query == "q00") for query in QRELS}} if kind == "weights" else {}
+    runs = [[drawn_run(rng, 1), drawn_run(rng, 2)] for _ in range(4)]
+    evaluations = {
+        language: {
+            name: dh.evaluate(QRELS, dh.Repeats(run, name) if kind == "repeats" else run[0], "RR", **given)
+            for name, run in zip("AB", each, strict=True)
+        }
+        for language, each in (("en", runs[:2]), ("fr", runs[2:]))
+    }
+    with pytest.raises(ParameterError, match="evaluations with weights or repeats cannot be compared by language"):
+        compare_languages(evaluations)
+    queries = [
+        {"query_id": query, "language": "en" if query < "q20" else "fr", "pair_id": query[2:]} for query in QRELS
+    ]
+    comparison = dh.compare_evaluations(evaluations["en"], n_resamples=99)
+    assert languages_of_queries(comparison, dh.Queries.of(queries)) is None
 
 
 def test_a_single_system_has_a_table_of_gaps_without_a_row() -> None:

@@ -113,6 +113,12 @@ def test_sign_flips_of_systems_with_repeats_find_no_p_below_that_of_a_t_test_wit
     assert "more than chance in all queries" not in str(same)
 
 
+def test_a_one_sided_test_of_equal_means_has_a_p_value() -> None:
+    swapped = dh.Repeats([OTHERS[0], RUNS[0]])
+    found = dh.compare(QRELS, {"a": dh.Repeats([RUNS[0], OTHERS[0]]), "b": swapped}, "RR", alternative="greater")
+    assert (found.pairs[0].difference, found.pairs[0].p_value) == (0, 1)  # all sign flips are as large
+
+
 def test_a_query_that_a_repeat_lacks_is_empty_or_left_out() -> None:
     short = {query: docs for query, docs in RUNS[1].items() if query != "q3"}
     each = [dh.evaluate(QRELS, run, "RR")["RR"].values for run in RUNS[:2]]
@@ -144,6 +150,12 @@ def test_a_plan_halves_the_noise_of_repeats() -> None:
         (lambda: dh.evaluate(QRELS, RUNS[0], "RR")["RR"].variance_components, "there are no repeats"),
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR", test="sign"), "test must be one of"),
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR").equivalence(0.1), "margin is not for"),
+        (
+            lambda: dh.history(
+                [dh.evaluate(QRELS, REPEATED, "RR"), dh.evaluate(QRELS, RUNS[0], "RR")], test="wilcoxon"
+            ),
+            "test must be one of .* with runs='repeats', got 'wilcoxon'",
+        ),
         (
             lambda: dh.gate(dh.evaluate(QRELS, REPEATED, "RR"), baseline=dh.evaluate(QRELS, RUNS[0], "RR")),
             "noise",

@@ -122,6 +122,18 @@ def test_the_p_value_is_students_without_a_shared_effect() -> None:
         assert found == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("shared", [[], [Shared(0.02, 0.1, 3)]])
+def test_the_p_value_of_no_difference_is_a_half_on_each_side(shared: list[Shared]) -> None:
+    for difference in (0.0, -0.0):
+        found = [shared_p_value(difference, 0.2, 11, shared, side) for side in ("two-sided", "greater", "less")]
+        assert found == [1, 0.5, 0.5]
+    assert math.isnan(shared_p_value(math.nan, 0.2, 11, shared, "two-sided"))
+    for difference in (0.3, -0.3):  # one-sided p values are two ends of the same t
+        ends = [shared_p_value(difference, 0.2, 11, shared, side) for side in ("greater", "less")]
+        assert sum(ends) == pytest.approx(1)
+        assert shared_p_value(difference, 0.2, 11, shared, "two-sided") == pytest.approx(2 * min(ends))
+
+
 def test_a_rerun_reverses_as_often_as_simulated() -> None:
     rng, reversed_, predicted = np.random.default_rng(5), [], []
     for _ in range(3000):

@@ -1091,8 +1091,6 @@ def compare_evaluated(
     if weights is not None:
         evaluations = {name: one.weighted(weights, queries) for name, one in evaluations.items()}
     has_weights = any(one.weights is not None for one in evaluations.values())
-    if design.test not in stats.CLUSTERED and any(scores.repeats for one in evaluations.values() for scores in one):
-        raise ParameterError(argument="test", given=design.test, allowed=stats.CLUSTERED, beside={"runs": "repeats"})
     design.check_systems(list(evaluations), has_clusters=cluster is not None, has_weights=has_weights)
     evaluations, together = reconciled(evaluations, judgments)
     (first, one), *others = evaluations.items()

@@ -301,6 +301,8 @@ class Side:
     ----------
     own : ndarray of bool, shape (n_queries,)
         The queries that the evaluation has.
+    evaluation : Evaluation or None
+        None (of values alone): no order can be drawn.
     values, mean, variance, low, high, by_doc_id : ndarray of shape (n_queries,)
         Under the tie policy; then over all tie orders: mean, variance, extremes; and by document id, as
         trec_eval. NaN where it has no value.
@@ -319,7 +321,7 @@ class Side:
     """
 
     measure: Measure
-    evaluation: Evaluation
+    evaluation: Evaluation | None
     own: BoolArray
     values: FloatArray
     mean: FloatArray
@@ -349,7 +351,7 @@ class Side:
     @property
     def placements(self) -> Placements:
         """What the measure is computed from."""
-        return self.evaluation.placements_of(self.measure)
+        return cast("Evaluation", self.evaluation).placements_of(self.measure)
 
     @property
     def can_draw(self) -> bool:
@@ -359,7 +361,7 @@ class Side:
         """
         if self.parts:
             return all(part.can_draw for part in self.parts)
-        if isinstance(self.measure, StoredMeasure) or self.repeats is not None:
+        if self.evaluation is None or isinstance(self.measure, StoredMeasure) or self.repeats is not None:
             return False
         return self.measure.can_list_orders(self.placements)
 

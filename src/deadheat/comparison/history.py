@@ -34,8 +34,8 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.reconciling import check_conventions, reconciled
-from deadheat.evaluation.saved import SAVED, is_saved, measure_of, stated, summary_in
+from deadheat.evaluation.reconciling import check_conventions, check_weights, reconciled
+from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated, summary_in
 from deadheat.evaluation.scores import PlacedBounds, Repeated, Scores
 from deadheat.io.files import path_named
 from deadheat.io.guarding import phase
@@ -54,7 +54,7 @@ from deadheat.measures.unjudged import (
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Design
 
-NUMBERS = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
+OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,8 @@ class Step:
         Of the queries.
     values : dict of str to ndarray of shape (n_queries,)
         By measure; NaN where a query has no value.
+    ties : dict of str to dict of str to ndarray of shape (n_queries,)
+        By measure: tie_mean, tie_std, tie_min, tie_max, and standard_error where the moments are sampled.
     means : dict of str to dict
         Of each measure: mean, low, high, known, unknown, tie_min, tie_max, n_queries and other numbers.
     repeats : dict of str to Repeated or None
@@ -98,6 +100,7 @@ class Step:
     query_ids: TextArray
     weights: FloatArray | None = field(repr=False)
     values: dict[str, FloatArray] = field(repr=False)
+    ties: dict[str, dict[str, FloatArray]] = field(repr=False)
     means: dict[str, dict[str, Any]] = field(repr=False)
     repeats: dict[str, Repeated | None] = field(repr=False)
     file: str
@@ -163,7 +166,7 @@ class History(Plottable, Shown):
                 **asdict(step.origin),
                 "name": step.name,
                 "measure": measure,
-                **{name: step.means[measure][name] for name in NUMBERS},
+                **{name: step.means[measure][name] for name in OF_MEAN},
                 **_of_pair("", self.since[measure][place]),
                 **(_of_pair("reference_", self.to_reference[measure][place]) if self.to_reference else {}),
                 "comparable": step.is_comparable,
@@ -222,8 +225,14 @@ def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
         return aligned(column, step.query_ids, query_ids)
 
     repeated, weights = step.repeats[str(measure)], None if measure.total else step.weights
+    ties = {name: over_all(column) for name, column in step.ties[str(measure)].items()}
     return replace(
         side_of_values(measure, over_all(step.values[str(measure)])),
+        mean=ties["tie_mean"],
+        variance=ties["tie_std"] ** 2,
+        low=ties["tie_min"],
+        high=ties["tie_max"],
+        is_exact=not np.nan_to_num(ties["standard_error"]).any(),
         repeats=None if repeated is None else np.column_stack([over_all(one) for one in repeated.values.T]),
         weights=None if weights is None else np.nan_to_num(over_all(weights)),
     )
@@ -328,6 +337,7 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
         given.query_ids,
         given.weights,
         {str(one.measure): one.values for one in given},
+        {str(one.measure): {name: getattr(one, name) for name in NUMBERS} for one in given},
         {str(one.measure): stated(one, one.interval()) for one in given},
         {str(one.measure): one.repeats for one in given},
         file,
@@ -361,6 +371,7 @@ def _alike(steps: Sequence[Step], reference: str | None, notes: list[str]) -> tu
     for one in earlier:
         try:
             check_conventions((one.name, last.name), (one.conventions, last.conventions), is_any=is_any)
+            check_weights((one.name, last.name), (one.query_ids, one.weights), (last.query_ids, last.weights))
             shared = shared_measures([(last.name, shared), (one.name, list(one.means))])
         except DataError as error:
             errors[one.file] = error

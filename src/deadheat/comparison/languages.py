@@ -1,7 +1,7 @@
 """compare_languages() and what it returns: the same queries in several languages, one by one; and its verdict."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
@@ -586,7 +586,7 @@ def compare_languages(
     Raises
     ------
     ParameterError
-        There is one language only, or the systems of the languages differ.
+        There is one language only, the systems of the languages differ, or evaluations have weights or repeats.
     DataError
         Two languages share no query.
 
@@ -670,8 +670,12 @@ def languages_of(
         raise ParameterError("needs two languages or more", argument="evaluations", given=list(evaluations))
     _check_systems(evaluations)
     systems = list(next(iter(evaluations.values())))
-    if design.baseline is not None and design.baseline not in systems:
-        raise ParameterError(argument="baseline", given=design.baseline, allowed=systems)
+    if unknown := [one for one in design.against if one not in systems]:
+        raise ParameterError(argument="baseline", given=unknown[0], allowed=systems)
+    if every := _weighted_or_repeated(one for own in evaluations.values() for one in own.values()):
+        raise ParameterError(
+            "with weights or repeats cannot be compared by language", argument="evaluations", given=every
+        )
     # by language, what languages call each query; of all systems that of the first
     names = {
         language: {one: one for one in next(iter(own.values())).query_ids.tolist()}
@@ -718,6 +722,11 @@ def languages_of(
         },
         clusters_differ=differ,
     )
+
+
+def _weighted_or_repeated(evaluations: Iterable[Evaluation]) -> list[str]:
+    """Return the names of evaluations with weights or repeats, which means across languages would leave out."""
+    return [one.name for one in evaluations if any(scores.is_weighted or scores.repeats for scores in one)]
 
 
 def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) -> tuple[dict[str, int], bool]:
@@ -774,12 +783,13 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | 
     Returns
     -------
     Languages or None
-        None where the table has no column language or pair_id, or no pair in two languages; and with weights, of
-        which a pair has two.
+        None where the table has no column language or pair_id, or no pair in two languages; and with weights or
+        repeats.
     """
-    if PAIR not in table.columns or table.language_column is None or comparison.weights is not None:
+    evaluations = comparison.evaluations
+    if PAIR not in table.columns or table.language_column is None or _weighted_or_repeated(evaluations.values()):
         return None
-    found, pairs = split_by_language(comparison.evaluations, table)
+    found, pairs = split_by_language(evaluations, table)
     times = Counter(pair for own in pairs.values() for pair in set(own.values()))
     kept = {language: own for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
     if not kept:

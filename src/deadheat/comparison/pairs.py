@@ -9,7 +9,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, clust
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
 from deadheat.measures import Custom, Measure, unit_of
-from deadheat.settings import BOUNDED, PROPORTION, TUKEY, Design
+from deadheat.settings import BOUNDED, CLUSTERED, PROPORTION, TUKEY, Design
 from deadheat.stats import (
     adjust,
     interval_bounds,
@@ -407,6 +407,8 @@ def compare_sides(
     """
     if design.test == TUKEY:
         _check_shared(measures, places, name_of)
+    if design.test not in CLUSTERED and any(side.repeats is not None for own in measures for side in own.values()):
+        raise ParameterError(argument="test", given=design.test, allowed=CLUSTERED, beside={"runs": "repeats"})
     n_sides, n_queries = len(measures[0]), len(next(iter(measures[0].values())).values)
     if n_sides * len(measures) > MANY_SIDES:
         share = FEW_SIDES / (n_sides * len(measures))
@@ -896,7 +898,7 @@ def side_of_values(measure: Measure, values: FloatArray) -> Side:
     """Return values without ties as a side of a comparison."""
     return Side(
         measure,
-        evaluation=cast("Any", None),  # nothing ties: no order is drawn
+        evaluation=None,  # nothing ties: no order is drawn
         own=~np.isnan(values),
         values=values,
         mean=values,

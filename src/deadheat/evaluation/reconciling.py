@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, members
+from deadheat.arrays import BoolArray, FloatArray, TextArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
@@ -396,20 +396,23 @@ def check_conventions(
         )
 
 
+def check_weights(names: tuple[str, str], *both: tuple[TextArray, FloatArray | None]) -> None:
+    """Raise `DataError` if two evaluations, given as query ids and weights, weigh queries of both differently."""
+    own, its = (
+        np.ones(int(shared.sum())) if weights is None else weights[shared]
+        for (ids, weights), (others, _) in (both, both[::-1])
+        for shared in [members(ids, others)]
+    )
+    if not np.array_equal(own, its):
+        raise DataError(f"{' and '.join(names)} were evaluated with different weights", hint="give both the same")
+
+
 def _check_alike(evaluations: Mapping[str, Evaluation]) -> None:
     (first, one), *others = evaluations.items()
     is_any = any(each.unanswerable for each in evaluations.values())
     for name, other in others:
         check_conventions((first, name), (vars(one.conventions), vars(other.conventions)), is_any=is_any)
-        own, its = (
-            np.ones(int(shared.sum())) if each.weights is None else each.weights[shared]
-            for each, shared in (
-                (one, members(one.query_ids, other.query_ids)),
-                (other, members(other.query_ids, one.query_ids)),
-            )
-        )
-        if not np.array_equal(own, its):
-            raise DataError(f"{first} and {name} were evaluated with different weights", hint="give both the same")
+        check_weights((first, name), (one.query_ids, one.weights), (other.query_ids, other.weights))
 
 
 def _newest(evaluations: Mapping[str, Evaluation]) -> str:

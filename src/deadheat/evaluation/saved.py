@@ -283,7 +283,8 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
         for name, own in document["measures"].items()
     }
     ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
-    values = unpacked(data["scores"])["value"].fill_null(math.nan).to_numpy().reshape(len(means), len(ids))
+    scores = unpacked(data["scores"]).select(pl.col("value", *NUMBERS).fill_null(math.nan))
+    columns = {one.name: one.to_numpy().reshape(len(means), len(ids)) for one in scores}
     return {
         "name": document["name"],
         "qrels_hash": document["qrels_hash"],
@@ -292,7 +293,8 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
         "unanswerable": tuple(data.get("judgments", {}).get("unanswerable", ())),
         "query_ids": ids,
         "weights": _weights(data),
-        "values": dict(zip(means, values, strict=True)),
+        "values": dict(zip(means, columns["value"], strict=True)),
+        "ties": {name: {one: columns[one][n] for one in NUMBERS} for n, name in enumerate(means)},
         "means": means,
         "repeats": dict(zip(means, _repeats(data, len(means), len(ids)), strict=True)),
     }

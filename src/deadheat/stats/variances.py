@@ -178,17 +178,17 @@ def shared_p_value(
     >>> round(shared_p_value(0.1, 0.04, 20, [], "two-sided"), 4)  # as Student's t
     0.0212
     """
-    if {"two-sided": abs(difference), "greater": difference, "less": -difference}[alternative] <= 0:
-        return (
-            1.0 if alternative == "two-sided" else 1 - shared_p_value(-difference, error, freedom, shared, alternative)
-        )
-    low, high = 0.0, 0.5  # of one tail
+    if math.isnan(difference):
+        return math.nan
+    low, high = (0.0, 0.5) if difference else (0.5, 0.5)  # of one tail
     parts = [(freedom, error**2), *((one.freedom, one.variance) for one in shared if one.variance)]
     for _ in range(HALVINGS):
         tail = (low + high) / 2
         reach = sum(special.stdtrit(degrees, 1 - tail) ** 2 * variance for degrees, variance in parts)
         low, high = (tail, high) if reach > difference**2 else (low, tail)
-    return min(1.0, 2 * high) if alternative == "two-sided" else high
+    if alternative == "two-sided":
+        return min(1.0, 2 * high)
+    return high if {"greater": difference, "less": -difference}[alternative] >= 0 else 1 - high
 
 
 def rerun_probability(difference: float, shared: Sequence[Shared]) -> float:
