@@ -309,6 +309,19 @@ def test_spans_that_do_not_fit_their_documents(row: dict[str, object]) -> None:
 def test_ids_of_documents_that_are_written_in_two_ways() -> None:
     with pytest.warns(dh.DeadheatWarning, match="chunks have 'D', spans 'd'"):
         assert dh.evaluate(dh.Spans([SPAN]), [{**CHUNK, "doc_id": "D"}], "R@1").means() == {"R@1": 0.0}
+    spans, chunk = dh.Spans([{**SPAN, "doc_id": "Mu\u0308"}]), {**CHUNK, "doc_id": "Mu\u0308"}
+    qrels, run = spans.judge([chunk])
+    assert dh.evaluate(qrels, run, "CharRecall@1", normalize_ids="NFC").means() == {"CharRecall@1": 0.5}
+    assert qrels.normalized("NFC").fingerprint == spans.judge([{**chunk, "end": 25}])[0].normalized("NFC").fingerprint
+
+
+def test_a_query_that_was_never_asked_changes_no_other(tmp_path: Path) -> None:
+    chunks = [("q", "d", 0, 6, 1), ("q", "d", 6, 12, 0.5)]
+    found = dh.evaluate(dh.Spans([("q", "d", 0, 10)]), chunks, "CharRecall@1")
+    more, _ = dh.Spans([("q", "d", 0, 10), ("new", "d", 0, 10)]).judge(chunks)
+    found.save(tmp_path / "x.json")
+    for one in (found, dh.load_evaluation(tmp_path / "x.json")):
+        assert one.rescored(more).means() == found.means() == {"CharRecall@1": 0.6}
 
 
 def test_bad_options_and_chunks() -> None:
@@ -321,7 +334,7 @@ def test_bad_options_and_chunks() -> None:
     for name in ("end", "score"):
         with pytest.raises(DataError):
             dh.evaluate(spans, [{key: value for key, value in CHUNK.items() if key != name}])
-    for wrong in ({"collection": ["d"]}, {"then_by": [CHUNK]}, {"judge": {"q": {"d": 1}}}):
+    for wrong in ({"collection": ["d"]}, {"then_by": [CHUNK]}, {"judge": {"q": {"d": 1}}}, {"normalize_ids": "NFC"}):
         with pytest.raises(ParameterError):
             dh.evaluate(spans, [CHUNK], **wrong)
     with pytest.raises(ParameterError):

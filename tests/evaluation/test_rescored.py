@@ -273,6 +273,27 @@ def test_queries_without_judgments_second_keys_subtopics_and_the_order_are_kept(
     assert bare.qrels.fingerprint == dh.Qrels({"new": {"a": 1}, "none": {}}).fingerprint
 
 
+def test_documents_without_a_grade_are_kept(tmp_path: Path) -> None:
+    """They may have any grade, or be anywhere, as before; other unjudged documents may not."""
+    raw: Any = {"q": {"a": "1", "z": "no idea", "b": "0"}}
+    run = {"q": {"c": 2, "a": 1, "z": 1, "b": 1}}
+    found = dh.evaluate(dh.read_judgments(raw, failed="bounds"), run, "RR")
+    more = dh.read_judgments({**raw, "new": {"a": "1", "z": "?"}}, failed="bounds")
+    for one in (found.rescored(more), kept_through(tmp_path / "x.json", found).rescored()):
+        assert (one["RR"].unjudged_min[0], one["RR"].unjudged_max[0]) == pytest.approx((13 / 36, 4 / 9))
+    graded: Any = dh.read_judgments({"q": {"a": 1, "z": "?", "b": 3}}, kind="run", failed="bounds")
+    anywhere = kept_through(tmp_path / "y.json", dh.evaluate({"q": {"a": 1, "z": 1}}, graded, "RR"))
+    assert_equal(anywhere.rescored(), dh.evaluate({"q": {"a": 1, "z": 1}}, graded, "RR"))
+    assert (anywhere.rescored()["RR"].unjudged_min[0], anywhere.rescored()["RR"].unjudged_max[0]) == (1 / 2, 1)
+    other = {"q": {"a": 1, "new": 1}}
+    assert anywhere.rescored(other, ids={"z": "new"})["RR"].unjudged_max[0] == 1
+    long = {"q": {"z": "?"} | {f"d{n}": n for n in range(30)}}
+    graded = dh.read_judgments(long, kind="run", failed="bounds")
+    cut = kept_through(tmp_path / "z.json", dh.evaluate({"q": {"z": 1}}, graded, "P@1"), save_depth=1)
+    with pytest.raises(NotKeptError):
+        cut.rescored()
+
+
 def test_documents_that_were_renamed_since(tmp_path: Path) -> None:
     loaded = kept_through(tmp_path / "x.json", dh.evaluate(QRELS, RUN, ["P@5", "RR"]))
     new = {doc: f"new{doc}" for own in RUN.values() for doc in own if doc != "d3"}

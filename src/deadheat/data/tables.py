@@ -51,6 +51,7 @@ from deadheat.io.values import FORMS, Nested, check_mapping
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart
+BESIDE_ROWS = ("subtopics", "passages", "failures")  # frames of a table with a query_id and a doc_id
 LOWER_FIRST = "lower scores rank first, as asked"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
@@ -200,19 +201,24 @@ class DocumentTable(InNotebooks):
         check_choice("normalize_ids", form, FORMS)
         as_form = cast("Any", form)
         ids = pl.col("query_id", "doc_id").str.normalize(as_form)
-        frames = {name: getattr(self, name, None) for name in ("subtopics", "failures")}
+        frames = {name: getattr(self, name, None) for name in BESIDE_ROWS}
         queries = {name: pl.Series(held) for name in ("bare", "unanswerable") if (held := getattr(self, name, ()))}
-        found = changed(
-            self,
-            rows=self.rows.normalized(form),
+        found = self.with_rows(
+            self.rows.normalized(form),
             **{name: held.with_columns(ids) for name, held in frames.items() if held is not None},
             **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},
         )
-        for name in ("in_order", "fingerprint"):
-            vars(found).pop(name, None)
         found.check_duplicates()
         if self.kind == "run":
             found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
+        return found
+
+    def with_rows(self, rows: Rows, **attributes: Any) -> Self:  # noqa: ANN401 - of any attribute
+        """Return the table with other rows, which are checked, and other attributes that go with them."""
+        found = changed(self, rows=rows, **attributes)
+        vars(found).pop("in_order", None)
+        if getattr(self, "passages", None) is None:  # else the fingerprint is of spans
+            vars(found).pop("fingerprint", None)
         return found
 
     def noted(self, notes: tuple[str, ...]) -> Self:
@@ -664,8 +670,8 @@ class Run(DocumentTable):
         )
 
     def rounded(self, precision: ScorePrecision) -> Self:
-        """Return the run with its scores rounded, in memory; the run itself if `precision` is None."""
-        if precision is None:
+        """Return the run with its scores rounded, in memory; without a precision, or of ranks, itself."""
+        if precision is None or self.by_keys is not None:
             return self
         frame = self.to_polars()
         scores = round_and_warn(frame["score"].to_numpy(), precision)

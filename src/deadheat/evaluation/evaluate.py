@@ -590,7 +590,7 @@ def _evaluate_spans(
     spans: Spans, run: Source, measures: Measures, options: EvaluationArguments
 ) -> Evaluation | Evaluations:
     """Evaluate runs of chunks, each under judgments of its own chunks."""
-    for name in ("collection", "then_by", "judge"):
+    for name in ("collection", "then_by", "judge", "normalize_ids"):
         if options[name] is not None:
             raise ParameterError(
                 argument=name,

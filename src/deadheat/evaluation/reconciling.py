@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, TextArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import BESIDE_ROWS, Qrels, Run, Source
 from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, changed, counted, three
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
@@ -91,11 +91,11 @@ def _without(qrels: Qrels, queries: set[str]) -> Qrels:
     rows = qrels.to_polars().filter(kept)
     if not queries or not len(rows):
         return qrels
-    return changed(
-        Qrels.of_checked(rows, qrels.name),
-        path=qrels.path,
+    frames = {name: held.filter(kept) for name in BESIDE_ROWS if (held := getattr(qrels, name)) is not None}
+    return qrels.with_rows(
+        MemoryRows(rows),
         notes=(*qrels.notes, f"queries left out, which the ranking was never asked: {three(sorted(queries))}"),
-        subtopics=None if qrels.subtopics is None else qrels.subtopics.filter(kept),
+        **frames,
         bare=tuple(sorted({*qrels.bare}.difference(queries))),
         unanswerable=tuple(sorted({*qrels.unanswerable}.difference(queries))),
     )
@@ -151,10 +151,11 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
             hint="each row has the id in the ranking first, then that in the qrels",
             path=path,
         )
-    frame = frame.with_columns(pl.col("doc_id").replace(pairs["old"], pairs["new"]))
+    new = pl.col("doc_id").replace(pairs["old"], pairs["new"])
+    frame, failures = frame.with_columns(new), None if run.failures is None else run.failures.with_columns(new)
     held, note = run.rows, f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}"
     rows = KeptRows(frame, held.queries, held.depth) if isinstance(held, KeptRows) else MemoryRows(frame)
-    found = changed(run, rows=rows, notes=(*run.notes, note))
+    found = changed(run, rows=rows, failures=failures, notes=(*run.notes, note))
     found.check_duplicates()
     return found
 
@@ -237,6 +238,7 @@ def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]
     if conventions.depth is not None:
         is_whole = is_whole | (n_known >= conventions.depth)
     has_bounds = conventions.unjudged == "bounds"
+    is_anywhere = found.run is not None and found.run.are_failures_open
     if not has_bounds:  # where all that is judged is found, nothing else is to be known
         n_found, n_judged = (
             np.bincount(of, minlength=len(n_known)) for of in (placements.query, placements.judged_query)
@@ -250,7 +252,7 @@ def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]
         is_open = n_known < measure.looked_at(reaching)
         if has_bounds and has_ends(measure):
             is_open = n_known < (deepest_counted(measure) or np.inf)
-        elif conventions.judged_only and isinstance(measure, NumRet):
+        elif is_anywhere or (conventions.judged_only and isinstance(measure, NumRet)):
             is_open = ~is_whole
         lacking[measure] = is_open & ~is_whole
     return {measure: own for measure, own in lacking.items() if own.any()}

@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.data.tables import Qrels, Run, hash_of_ids
+from deadheat.data.tables import BESIDE_ROWS, Qrels, Run, hash_of_ids
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given, changed
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
@@ -190,6 +190,7 @@ SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
         "relevance": pl.Float64,
     },
     "judgments": {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64},
+    "failures": {"query_id": pl.String, "doc_id": pl.String, "answer": pl.String},
     "topics": {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64, "subtopic": pl.String},
     "spans": {
         "query_id": pl.String,
@@ -387,12 +388,14 @@ def _judgments(qrels: Qrels) -> dict[str, object]:
         "rows": (qrels.to_polars(), "judgments"),
         "subtopics": (qrels.subtopics, "topics"),
         "passages": (qrels.passages, "spans"),
+        "failures": (qrels.failures, "failures"),
     }
     return {
         "name": qrels.name,
         "notes": list(qrels.notes),
         "without": list(qrels.bare),
         "unanswerable": list(qrels.unanswerable),
+        "open_to": qrels.open_to,
         **{
             name: packed(frame.select(*SCHEMAS[table]), SCHEMAS[table])
             for name, (frame, table) in frames.items()
@@ -407,6 +410,12 @@ def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
     return {
         "notes": list(run.notes),
         "by_keys": run.by_keys and list(run.by_keys),
+        # documents that may be anywhere in their list
+        **(
+            {"failures": packed(run.failures, SCHEMAS["failures"])}
+            if run.are_failures_open and run.failures is not None
+            else {}
+        ),
         "lists": packed(rows.queries, SCHEMAS["lists"]),
         "rows": packed(coded.select(*SCHEMAS["ranking"]), SCHEMAS["ranking"]),
     }
@@ -458,7 +467,8 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         notes=tuple(held["notes"]),
         fingerprint=fingerprint,
         unanswerable=tuple(held.get("unanswerable", ())),  # files of 1.0 do not have it
-        **{name: unpacked(held[name]) for name in ("subtopics", "passages") if name in held},
+        open_to=held.get("open_to"),  # nor this
+        **{name: unpacked(held[name]) for name in BESIDE_ROWS if name in held},
     )
 
 
@@ -470,6 +480,8 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
         rows=KeptRows(frame, lists, document["save_depth"]),
         notes=tuple(held["notes"]),
         by_keys=held["by_keys"] and tuple(held["by_keys"]),
+        are_failures_open="failures" in held,
+        failures=unpacked(held["failures"]) if "failures" in held else None,
     )
 
 

@@ -191,7 +191,7 @@ def _cut(placements: Placements) -> Placements:
 def _documents(run: Run, query_id: str, conventions: Conventions) -> pl.DataFrame:
     """Return doc_id and score of a query's documents, by score; where it breaks ties, in the order of the policy."""
     own = run.to_polars().filter(pl.col("query_id") == query_id).select("doc_id", "score")
-    scores = round_scores(own["score"].to_numpy(), conventions.score_precision)
+    scores = round_scores(own["score"].to_numpy(), None if run.by_keys else conventions.score_precision)
     own = own.with_columns(score=pl.Series(scores, dtype=pl.Float64))
     by = ["score", "doc_id"] if conventions.ties == "doc_id" else ["score"]
     return own.sort(by, descending=True, maintain_order=True)
