@@ -166,6 +166,32 @@ def test_bounds_are_the_range_over_all_grades_of_the_failed(measure: str) -> Non
         assert found.unjudged_max[place] == pytest.approx(max(values), abs=1e-12)
 
 
+@pytest.mark.parametrize("ties", ["expected", "doc_id", "input"])
+@pytest.mark.parametrize("depth", [None, 2])
+@pytest.mark.parametrize("measure", ["nDCG@3", "P@2", "AP", "RR"])
+def test_the_failed_are_ranked_under_the_policy_and_within_the_depth(
+    measure: str, ties: str, depth: int | None
+) -> None:
+    options: dict[str, Any] = {"ties": ties, "depth": depth}
+    raw: dict[str, dict[str, object]] = {"q": {"a": 1, "z": "x", "b": 0}, "p": {"b": 1, "z": "x", "a": 0}}
+    tied, strict = {"a": 1.0, "z": 1.0, "b": 1.0, "y": 1.0}, {"a": 4.0, "y": 3.0, "z": 2.0, "b": 1.0}
+    run = {"q": strict if depth and ties == "expected" else tied, "p": strict}
+    found = dh.evaluate(dh.read_judgments(raw, failed="bounds"), run, measure, **options)[measure]
+    each = [
+        dh.evaluate({query: own | {"z": z} for query, own in raw.items()}, run, measure, **options)[measure].values
+        for z in (0, 1)
+    ]
+    np.testing.assert_allclose(found.unjudged_min, np.minimum(*each), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.unjudged_max, np.maximum(*each), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["best", "worst", "random"])
+def test_policies_that_do_not_rank_the_failed_are_refused(ties: str) -> None:
+    judged = dh.read_judgments({"q": {"a": 1, "z": "x"}}, failed="bounds")
+    with pytest.raises(ParameterError, match="ties must be"):
+        dh.evaluate(judged, {"q": {"a": 1}}, "RR", ties=ties)
+
+
 def test_of_scores_the_failed_may_be_anywhere_and_rank_last_in_the_values() -> None:
     run = dh.read_judgments(RAW, kind="run", failed="bounds")
     assert isinstance(run, dh.Run)

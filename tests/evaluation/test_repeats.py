@@ -146,6 +146,7 @@ def test_a_plan_halves_the_noise_of_repeats() -> None:
     ("call", "message"),
     [
         (lambda: dh.evaluate(QRELS, REPEATED, "RR", ties="doc_id"), "ties must be 'expected'"),
+        (lambda: dh.evaluate(QRELS, REPEATED, "RR", judge=QRELS), "judge must be None with run='repeats'"),
         (lambda: dh.Repeats([RUNS[0]]), "a list of two runs or more, or a table with a column 'repeat', got 1"),
         (lambda: dh.evaluate(QRELS, RUNS[0], "RR")["RR"].variance_components, "there are no repeats"),
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR", test="sign"), "test must be one of"),
@@ -165,6 +166,15 @@ def test_a_plan_halves_the_noise_of_repeats() -> None:
 def test_what_would_leave_the_noise_out_is_refused(call: Any, message: str) -> None:  # noqa: ANN401 - any function
     with pytest.raises(ParameterError, match=message):
         call()
+
+
+def test_documents_without_a_grade_give_repeats_no_bounds() -> None:
+    runs: list[Any] = [
+        dh.read_judgments({"q": {"a": 1, "b": 2, "z": "?"} | own}, kind="run", failed="bounds")
+        for own in ({}, {"a": 3})
+    ]
+    assert dh.evaluate({"q": {"a": 1}}, runs[0], "RR")["RR"].has_unjudged_bounds
+    assert not dh.evaluate({"q": {"a": 1}}, dh.Repeats(runs), "RR")["RR"].has_unjudged_bounds
 
 
 def test_repeats_are_reported() -> None:

@@ -294,9 +294,9 @@ def _bounds(
     """Return what makes the bounds over unjudged documents of a measure."""
     top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
     if qrels.open_to is not None:
-        documents = open_documents(qrels, run, precision)
-        ties = open_ties(placements, documents)
-        return lambda measure: PlacedBounds(measure, placements, ties, top, documents.drop_nulls)
+        documents = open_documents(qrels, run, conventions)
+        ties = open_ties(ranked, documents)
+        return lambda measure: PlacedBounds(measure, ranked, ties, top, documents.drop_nulls)
     is_far = False
     if conventions.ties == "expected":
         unjudged = with_ties(placements, run, precision, conventions.depth)
@@ -572,6 +572,8 @@ def evaluate(
 def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, options: EvaluationArguments) -> Evaluation:
     """Evaluate each of several runs of one system, and put them together."""
     missing, weights, queries = options["missing"], options["weights"], options["queries"]
+    if options["judge"] is not None:
+        raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside={"run": "repeats"})
     own: Any = {
         **options,
         "missing": "empty" if missing == "skip" else missing,

@@ -216,4 +216,5 @@ def _of_measure(each: Sequence[Scores], left_out: BoolArray) -> Scores:
         has_relevant=first.has_relevant,
         reachable=first.spread.reachable,
     )
-    return replace(first, values=mean(values), spread=spread, repeats=Repeated(values, variances))
+    # bounds over places are of one run
+    return replace(first, values=mean(values), spread=spread, unjudged=None, repeats=Repeated(values, variances))

@@ -32,7 +32,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, IntArray, spans
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import MeasureError, Plain
+from deadheat.errors import MeasureError, ParameterError, Plain
 from deadheat.io.guarding import check_threads
 from deadheat.kernels import unjudged as kernels
 from deadheat.measures.average import AP
@@ -42,6 +42,7 @@ from deadheat.measures.discounted import DCG, RBP, GainMeasure, gains_of, ideal_
 from deadheat.measures.first import RR, Hit
 from deadheat.measures.top import F, P, R, Rprec, constant_norm
 from deadheat.placements.placements import Placements, coded, rows_of, sort_rows
+from deadheat.settings import Conventions
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +165,27 @@ def ungraded_rows(placements: Placements, failures: pl.DataFrame) -> tuple[BoolA
     return is_open, np.bincount(query, minlength=placements.n_queries).astype(np.int64)
 
 
-def open_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision = None) -> pl.DataFrame:
+def open_documents(qrels: Qrels, run: Run, conventions: Conventions) -> pl.DataFrame:
     """Return query_id, doc_id, above and tied of the documents that a judge failed to grade; null if not retrieved."""
+    if conventions.ties == "random":
+        raise ParameterError(
+            argument="ties",
+            given="random",
+            allowed="another policy: where documents without a grade were drawn is not known",
+            hint='or read the grades with failed="lowest"',
+        )
+    placed = run.positions(conventions.score_precision)
+    if conventions.ties != "expected":  # in the order of the rule
+        by = ["query_id", "above", *(["doc_id"] if conventions.ties == "doc_id" else [])]
+        placed = placed.sort(by, descending=[name == "doc_id" for name in by], maintain_order=True).with_columns(
+            above=pl.int_range(pl.len(), dtype=pl.Int64).over("query_id"), tied=pl.lit(1, pl.Int64)
+        )
+    if (depth := conventions.depth) is not None:
+        placed = placed.filter(pl.col("above") < depth).with_columns(
+            tied=pl.min_horizontal("tied", depth - pl.col("above"))
+        )
     failed = cast("pl.DataFrame", qrels.failures).select("query_id", "doc_id")
-    return failed.join(run.positions(score_precision), on=["query_id", "doc_id"], how="left")
+    return failed.join(placed, on=["query_id", "doc_id"], how="left")
 
 
 def open_ties(placements: Placements, documents: pl.DataFrame) -> Unjudged:
