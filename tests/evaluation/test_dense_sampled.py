@@ -192,6 +192,8 @@ def test_how_many_queries_have_fewer_others_is_said() -> None:
         for n, told in ((3, ""), (4, "; 1 of 2 queries have fewer, which all count")):
             ev = dh.evaluate_dense(scores, [[0], [1]], "RR", exclude=[[4], []], sampled=n, positives=positives)
             assert ev.notes[0].endswith(f"among {n} others; exact means over all samples{told}")
+    ev = dh.evaluate_dense([[5, 4, 3, 2, 1.0]], np.array([[1, -1, 0, 0, 0]]), "RR", sampled=4)
+    assert ev.notes[0].endswith("exact means over all samples")  # one of negative relevance is drawn as others are
 
 
 def test_systems_are_compared() -> None:
@@ -212,7 +214,8 @@ def test_saved_as_values(tmp_path: Path) -> None:
     ev = evaluated(random_case(1), ["nDCG@2", "RR"], 2)
     ev.save(tmp_path / "a.json")
     again = dh.load_evaluation(tmp_path / "a.json")
-    assert list(again.means().values()) == list(ev.means().values())
+    assert again.means() == ev.means()
+    assert again["nDCG@2"].mean == ev["nDCG@2"].mean
     assert [str(one) for one in again.measures] == ["nDCG@2 (2 sampled, together)", "RR (2 sampled, together)"]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.filling import filling
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 
 if TYPE_CHECKING:
@@ -87,6 +88,14 @@ def test_without_holes_all_is_as_human_labels_say() -> None:
         assert own.judge_share == 0
 
 
+def test_documents_are_in_bands_by_their_places() -> None:
+    """The last half of a list, the quarter before, and so on; the first 1/64 has a band of its own."""
+    docs = [f"d{n:03}" for n in range(128)]
+    qrels, run = dh.Qrels({"q": dict.fromkeys(docs, 1)}), dh.Run({"q": {doc: -float(n) for n, doc in enumerate(docs)}})
+    found = filling(qrels, qrels, run, dh.place(qrels, run), precision=None, rng=0)
+    assert found.counts.sum((0, 1, 3)).tolist() == [2, 2, 4, 8, 16, 32, 64, 0]
+
+
 def test_the_same_seed_gives_the_same_and_intervals_have_both_errors() -> None:
     first, again, other = (
         dh.evaluate(HUMAN, RUN, "nDCG@3", unjudged="judge", judge=JUDGE, rng=seed)["nDCG@3"] for seed in (1, 1, 2)
@@ -98,6 +107,8 @@ def test_the_same_seed_gives_the_same_and_intervals_have_both_errors() -> None:
     for end, of_queries, of_fill in zip((whole.low, whole.high), (alone.low, alone.high), own, strict=True):
         wanted = np.hypot(of_queries - first.mean, of_fill - first.mean)
         assert abs(end - first.mean) == pytest.approx(wanted) or end in {0.0, 1.0}
+    assert first.filled is not None
+    assert whole.standard_error == pytest.approx(np.hypot(alone.standard_error, first.filled.draws.mean(1).std(ddof=1)))
     part = dh.evaluate(HUMAN, RUN, "nDCG@3", unjudged="judge", judge=JUDGE).select(np.array([True, False, True]))
     assert part["nDCG@3"].filled is not None
     assert part["nDCG@3"].filled.draws.shape[1] == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -195,6 +196,26 @@ def test_what_has_no_steps_is_refused() -> None:
         evaluation.steps("RR", "query1")
     with pytest.raises(ParameterError, match="ties must be one of 'expected', 'best', 'worst', got 'doc_id'"):
         dh.evaluate(qrels, run, "RR", ties="doc_id").steps("RR", "query 1")
+    for ties in ("expected", "doc_id"):
+        with pytest.raises(DataError, match="is not the run that was evaluated, got a list without 'a'"):
+            dh.evaluate(qrels, run, "RR", ties=ties).steps("RR", "query 1", {"query 1": {"b": 1.0}})
+    filled = dh.evaluate(qrels, run, "RR", unjudged="judge", judge={"query 1": {"a": 1, "b": 1}})
+    with pytest.raises(ParameterError, match="a mean over fillings of unjudged documents has no steps"):
+        filled.steps("RR", "query 1")
+
+
+def test_silence_where_nothing_is_relevant_is_right() -> None:
+    evaluation = dh.evaluate({"q": {}, "p": {"a": 1}}, {"p": {"a": 1}}, "RR", no_relevant="correct_if_empty")
+    assert evaluation.steps("RR", "q").value == evaluation.to_dict()["q"]["RR"] == 1
+
+
+@pytest.mark.parametrize("measure", ["AP", "ERR", "bpref", "Q", "FRP", "MR", "infAP", "RR", "P@3", "R@3", "F@3", "RBP"])
+@pytest.mark.parametrize("run", [None, {"q": {"b": 1.0}, "p": {"a": 1}}])
+def test_nothing_judged_has_no_steps_by_any_measure(measure: str, run: Any) -> None:  # noqa: ANN401 - a run or none
+    evaluation = dh.evaluate({"q": {"a": 1}, "p": {"a": 1}}, {"q": {"b": 1.0}, "p": {"a": 1}}, measure)
+    steps = evaluation.steps(measure, "q", run)
+    assert (steps.n_missed, steps.documents.height) == (1, 0)
+    np.testing.assert_equal(steps.value, evaluation[measure].spread.mean[1])
 
 
 def test_a_list_without_a_judged_document_has_no_steps() -> None:

@@ -175,7 +175,7 @@ def evaluate_dense(
     note = f"sampled: relevant documents, {listed}, among {n} others; exact means over all samples"
     parts = evaluation_of(counted, chosen, conventions, rng, name).parts()
     placed = parts["placements"]
-    n_others = placed.n_retrieved - np.bincount(placed.query, minlength=placed.n_queries)
+    n_others = placed.n_retrieved - np.bincount(placed.query[placed.relevance > 0], minlength=placed.n_queries)
     if n_fewer := int((n_others < n).sum()):
         note += f"; {n_fewer:,} of {placed.n_queries:,} queries have fewer, which all count"
     return Evaluation(found, **parts | {"notes": (note,)})

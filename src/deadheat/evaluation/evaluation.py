@@ -250,8 +250,11 @@ class Evaluation(Plottable, Shown):
         [1.0, 0.667]
         """
         scores, read = self[measure], None if run is None else Run.of(run)
-        if scores.repeats is not None:
-            raise ParameterError("a mean over repeats has no single ranking", hint="look at the evaluation of one run")
+        if scores.repeats is not None or scores.filled is not None:
+            raise ParameterError(
+                f"a mean over {'repeats' if scores.filled is None else 'fillings of unjudged documents'} has no steps",
+                hint="look at the evaluation of one run by one set of labels",
+            )
         return steps_of(scores, self.placements_of(scores.measure), self.conventions, query_id, read, name=self.name)
 
     def abstention(self, rel: float = 1) -> pl.DataFrame:

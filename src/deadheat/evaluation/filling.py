@@ -150,7 +150,7 @@ def filling(
     codes = pl.DataFrame({"query_id": placements.query_ids.tolist()}, {"query_id": pl.String}).with_row_index("query")
     scores = run.rounded(precision).to_polars().join(codes, on="query_id", how="semi")
     share = pl.col("score").rank("max", descending=True) / pl.len()
-    bands = scores.select("query_id", "doc_id", band=(share * 2 ** (N_BANDS - 1)).log(2).floor().clip(0).cast(pl.Int64))
+    bands = scores.select("query_id", "doc_id", band=(share * 2 ** (N_BANDS - 1)).log(2).ceil().clip(0).cast(pl.Int64))
     own = judge.to_polars().select("query_id", "doc_id", grade="relevance").join(codes, on="query_id")
     own = own.join(bands, on=["query_id", "doc_id"], how="left")
     own = own.with_columns(pl.col("query").cast(pl.Int64), pl.col("band").fill_null(N_BANDS)).sort("query", "doc_id")

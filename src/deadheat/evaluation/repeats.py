@@ -207,8 +207,9 @@ def _of_measure(each: Sequence[Scores], left_out: BoolArray) -> Scores:
     def mean(columns: FloatArray) -> FloatArray:
         return np.divide(np.nansum(columns, axis=1), counts, out=np.full(len(counts), np.nan), where=counts > 0)
 
-    spread = TieSpread(first.measure, first.spread.placements)
-    spread.__dict__.update(  # what it would compute on first use, of one run
+    spread = TieSpread.known(
+        first.measure,
+        first.spread.placements,
         mean=mean(values),
         std=np.sqrt(np.nansum(variances, axis=1)) / np.maximum(counts, 1),
         extremes=(mean(beside("tie_min")), mean(beside("tie_max"))),

@@ -69,8 +69,9 @@ def sampled_scores(
         whole = TieSpread(measure, users)
         name = f"{measure} ({sampled} sampled, {positives})"
         stored = StoredMeasure(notation=name, total=measure.total).called("", measure.label)
-        of_all = TieSpread(stored, users)
-        of_all.__dict__.update(  # what it would compute on first use, of whole lists
+        of_all = TieSpread.known(
+            stored,
+            users,
             mean=mean,
             std=np.minimum(std, (high - low) / 2),  # at most half the range (Popoviciu)
             extremes=(low, high),

@@ -488,7 +488,8 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
 def measure_of(notation: str, stated: Mapping[str, Any]) -> Measure:
     """Return a measure from its notation and what a file says of its mean."""
     if stated["custom"]:
-        return StoredMeasure(notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"])
+        stored = StoredMeasure(notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"])
+        return stored.called("", stated.get("asked", ""))
     own, asked = parse_measure(notation), stated.get("asked", notation)
     named = parse_measure(asked)
     return named if named == own else own.called("", asked)  # R of spans is another measure than R
@@ -496,8 +497,10 @@ def measure_of(notation: str, stated: Mapping[str, Any]) -> Measure:
 
 def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str | None) -> Scores:
     columns = {name: rows[name].to_numpy() for name in rows.columns}
-    spread = TieSpread(measure, placed, no_relevant)
-    spread.__dict__.update(  # what it would compute on first use
+    spread = TieSpread.known(
+        measure,
+        placed,
+        no_relevant,
         mean=columns["tie_mean"],
         std=columns["tie_std"],
         extremes=(columns["tie_min"], columns["tie_max"]),

@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, special
 from deadheat.data.shown import InNotebooks, Numbers
 from deadheat.data.tables import Source
-from deadheat.errors import MeasureError, ParameterError, Plain, Rng, as_level, as_positive, counted
+from deadheat.errors import MeasureError, ParameterError, Plain, Rng, as_level, as_positive, changed, counted
 from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.guarding import phase
@@ -52,6 +52,31 @@ class TieSpread:
     placements: Placements
     no_relevant: str | None = None
     filling: Filling | None = None
+
+    @classmethod
+    def known(
+        cls,
+        measure: Measure,
+        placements: Placements,
+        no_relevant: str | None = None,
+        *,
+        mean: FloatArray,
+        std: FloatArray,
+        extremes: tuple[FloatArray, FloatArray],
+        standard_error: FloatArray,
+        has_relevant: BoolArray,
+        reachable: FloatArray,
+    ) -> TieSpread:
+        """Return a spread whose values are known, and not computed from the placements."""
+        return changed(
+            cls(measure, placements, no_relevant),
+            mean=mean,
+            std=std,
+            extremes=extremes,
+            standard_error=standard_error,
+            has_relevant=has_relevant,
+            reachable=reachable,
+        )
 
     @cached_property
     def _near(self) -> Placements:
@@ -377,10 +402,14 @@ class Scores(InNotebooks):
         ----------
         confidence_level : float, default 0.95
         """
-        means = [self._mean(draw, self.kept) for draw in self._fill.draws]
         tail = (1 - as_level("confidence_level", confidence_level)) / 2
-        low, high = np.quantile(means, [tail, 1 - tail]).tolist()
+        low, high = np.quantile(self.fill_means, [tail, 1 - tail]).tolist()
         return low, high
+
+    @cached_property
+    def fill_means(self) -> FloatArray:
+        """Mean over queries of each filling."""
+        return np.array([self._mean(draw, self.kept) for draw in self._fill.draws])
 
     @property
     def mean_by_judge(self) -> float:
@@ -689,6 +718,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         if one.filled is not None:  # two independent errors
             off = np.hypot(np.subtract(one.fill_interval(options.confidence_level), one.mean), ends[:, n] - one.mean)
             ends[:, n] = np.clip(one.mean + off * (-1, 1), *one.limits)
+            errors[0, n] = math.hypot(errors[0, n], np.std(one.fill_means, ddof=1))
     made = [
         Interval(
             one.human_mean,

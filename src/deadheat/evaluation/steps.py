@@ -11,7 +11,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.rows import round_scores
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run
-from deadheat.errors import DataError, ParameterError, did_you_mean
+from deadheat.errors import DataError, ParameterError, Plain, did_you_mean
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels.segments import ratio, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
@@ -110,7 +110,7 @@ def steps_of(
         )
     place = ids.index(query_id)
     before = placements.select(scores.query_ids == query_id)
-    own = None if run is None else _documents(run, query_id, conventions)
+    own = None if run is None else _documents(run, before, conventions)
     if own is not None and conventions.judged_only:
         own = own.filter(pl.col("doc_id").is_in(before.doc_ids.tolist()))
     placements = policies.apply(before, ties) if ties in POLICIES or own is None else _ordered(before, own)
@@ -140,7 +140,7 @@ def steps_of(
         columns["sum"] = np.cumsum(columns["part"])
     else:
         sums = np.full(n_judged + 1, np.nan)
-        sums[np.append(placements.tie_starts[1:], n_judged) - 1] = reached
+        sums[np.append(placements.tie_starts, n_judged)[1:] - 1] = reached
         columns["sum"] = sums[of_row]
     # column by column: expressions of Polars would take as long as all else
     shown = {"first": first, "last": last, **{name: rows[name] for name in ("doc_id", "score", "relevance")}}
@@ -154,7 +154,7 @@ def steps_of(
         query_id=query_id,
         documents=documents,
         divisor=divisor,
-        value=value,
+        value=1.0 if scores.spread.is_right[scores.rows][place] else value,
         tie_min=float(scores.tie_min[place]),
         tie_max=float(scores.tie_max[place]),
         ties=ties,
@@ -181,16 +181,20 @@ def _reached(measure: Measure, placements: Placements, value: float) -> tuple[Fl
 def _cut(placements: Placements) -> Placements:
     """Return the placements of a query for each of its ties: those of the list that ends there."""
     starts = placements.tie_starts
-    stops = np.append(starts[1:], len(placements.query))[: len(starts)]
+    stops = np.append(starts, len(placements.query))[1:]
     copies = placements.select(np.zeros(len(starts), np.int64))
     ends = (placements.above + placements.tied)[starts]
     place = np.tile(np.arange(len(placements.query)), len(starts))
     return replace(copies.rows(place < stops[copies.query]), n_retrieved=ends, before=None)
 
 
-def _documents(run: Run, query_id: str, conventions: Conventions) -> pl.DataFrame:
+def _documents(run: Run, before: Placements, conventions: Conventions) -> pl.DataFrame:
     """Return doc_id and score of a query's documents, by score; where it breaks ties, in the order of the policy."""
-    own = run.to_polars().filter(pl.col("query_id") == query_id).select("doc_id", "score")
+    own = run.to_polars().filter(pl.col("query_id") == before.query_ids[0]).select("doc_id", "score")
+    if lacking := {*before.doc_ids.tolist()}.difference(own["doc_id"]):
+        raise DataError(
+            "is not the run that was evaluated", given=Plain(f"a list without {min(lacking)!r}"), path=run.where
+        )
     scores = round_scores(own["score"].to_numpy(), None if run.by_keys else conventions.score_precision)
     own = own.with_columns(score=pl.Series(scores, dtype=pl.Float64))
     by = ["score", "doc_id"] if conventions.ties == "doc_id" else ["score"]
@@ -263,7 +267,7 @@ def _cascade(measure: ERR, placements: Placements, stop: FloatArray) -> tuple[Fl
     """
     stops_here, part = np.zeros(len(stop)), np.zeros(len(stop))
     starts, arrive = placements.tie_starts, 1.0
-    for first, end in zip(starts.tolist(), np.append(starts[1:], len(stop)).tolist(), strict=True):
+    for first, end in zip(starts.tolist(), np.append(starts, len(stop))[1:].tolist(), strict=True):
         above, tied = int(placements.above[first]), int(placements.tied[first])
         n_inside = tied if measure.cutoff is None else max(0, min(tied, measure.cutoff - above))
         own, rank = stop[first:end], above + 1.0 + np.arange(n_inside)
