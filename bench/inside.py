@@ -106,6 +106,45 @@ def hundred_times(work: Callable[[], object]) -> None:
         work()
 
 
+def track(n_docs: str, repeats: str) -> Seconds:
+    """The files of 21 runs of 25 queries, read and evaluated by two measures, in a process that has begun."""
+    import random
+    import tempfile
+    from pathlib import Path
+
+    import ir_measures
+
+    import deadheat as dh
+
+    rng, queries = random.Random(5), [f"q{query}" for query in range(25)]
+    with tempfile.TemporaryDirectory() as folder:
+        qrels = Path(folder, "qrels.txt")
+        qrels.write_text("".join(f"{q} 0 d{d} {rng.randrange(4)}\n" for q in queries for d in range(40)))
+        runs = {f"s{n}": Path(folder, f"s{n}.run") for n in range(21)}
+        for name, path in runs.items():
+            rows = list[str]()
+            for query in queries:
+                scores = sorted((rng.randrange(20) for _ in range(int(n_docs))), reverse=True)
+                docs = rng.sample(range(2 * int(n_docs)), len(scores))
+                rows += (
+                    f"{query} Q0 d{doc} {rank} {score} {name}\n"
+                    for rank, (doc, score) in enumerate(zip(docs, scores, strict=True), 1)
+                )
+            path.write_text("".join(rows))
+
+        def theirs() -> None:
+            judged = list(ir_measures.read_trec_qrels(str(qrels)))
+            for path in runs.values():
+                chosen = [ir_measures.AP, ir_measures.nDCG @ 10]
+                ir_measures.calc_aggregate(chosen, judged, ir_measures.read_trec_run(str(path)))
+
+        works: dict[str, Callable[[], object]] = {
+            "deadheat": lambda: [one.means() for one in dh.evaluate(qrels, {**runs}, ["AP", "nDCG@10"]).values()],
+            "ir_measures": theirs,
+        }
+        return in_turn(works, 2 * int(repeats))
+
+
 def tied_documents(judged: str) -> Seconds:
     """The mean of each measure for one query, all of whose 100,000 documents have the same score."""
     import random
@@ -351,6 +390,7 @@ WORKS: dict[str, Callable[..., Seconds]] = {
     "spark": spark,
     "dicts": dicts,
     "small": small,
+    "track": track,
     "tied_documents": tied_documents,
     "tied_spread": tied_spread,
     "tie_aware": tie_aware,
