@@ -58,6 +58,22 @@ def test_the_difference_is_that_of_prediction_powered_inference() -> None:
     assert (as_run.difference, as_run.p_value) == (pair.difference, pair.p_value)
 
 
+def test_a_judge_that_reverses_the_difference_is_said_so() -> None:
+    """Of 20 queries that humans judged, 11 are for A; of 300 that the judge did, a third: no two scores tie."""
+    is_for_a = {f"q{n:03}": n < 11 if n < 20 else n % 3 == 0 for n in range(300)}
+    judge = {query: {"a": int(own), "b": int(not own)} for query, own in is_for_a.items()}
+    runs = {"A": {query: {"a": 2, "b": 1} for query in judge}, "B": {query: {"a": 1, "b": 2} for query in judge}}
+    found = dh.compare({q: judge[q] for q in list(judge)[:20]}, runs, "P@1", judge=judge)
+    (pair,) = found.pairs
+    assert (pair.mean, pair.baseline_mean) == pytest.approx((9 / 20, 11 / 20))
+    assert pair.difference > 0 > pair.expected_difference
+    verdict = found.verdict
+    assert (verdict.outcome, verdict.leader) == ("contradicted", "A")
+    assert verdict.headline == "No clear winner: A leads B by P@1, but not with the judge's labels."
+    assert "by the human labels alone, but with the judge's labels B is ahead: difference -0." in str(verdict)
+    assert "ties are broken" not in str(verdict)
+
+
 def test_one_sided_p_values() -> None:
     both, greater, less = (
         dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE, alternative=name).pairs[0]

@@ -157,6 +157,21 @@ def test_significant_under_one_rule_only() -> None:
         assert max(map(len, text.split("\n"))) <= width
 
 
+@pytest.mark.parametrize("correction", ["holm", "none"])
+def test_a_stratum_is_not_compared_with_p_values_of_another_correction(correction: str) -> None:
+    """Nothing ties: over both strata p is 0.0625 under either rule, within one it would be 0.0312."""
+    qrels = {f"q{n:02}": {"a": 1} for n in range(12)}
+    runs = {name: {query: {"a": score, "b": 1.0} for query in qrels} for name, score in (("good", 2.0), ("poor", 0.5))}
+    table = [{"query_id": query, "half": query < "q06"} for query in qrels]
+    parts = dh.compare(qrels, runs, "RR", correction=correction).by("half", dh.Queries.of(table))
+    assert {part.pairs[0].p_value for part in parts.values()} == {2 / 2**6}
+    assert [len(part.significant_by_one_rule()) for part in parts.values()] == [0, 0]
+    tied = {query: {"a": 1.0, "b": 1.0} for query in qrels}
+    found = dh.compare(qrels, {"tied": tied, "poor": runs["poor"]}, "RR", correction=correction).by("half", table)
+    n_rows = [len(part.significant_by_one_rule()) for part in found.values()]
+    assert n_rows == ([1, 1] if correction == "none" else [0, 0])
+
+
 def test_what_is_explained_is_shown_at_80_columns() -> None:
     """Names without a place for a break are wider than the last column has to be: other columns are left out."""
     names = {name: f"long4name4of4a4system4{name}" for name in RUNS}

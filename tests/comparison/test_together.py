@@ -31,6 +31,12 @@ def test_corrections_reach_over_all_strata() -> None:
     assert {pair.significant for part in found.values() for pair in part.pairs} == {True, False}
 
 
+def test_strata_keep_the_margin_and_what_is_to_be_detected() -> None:
+    queries = pl.DataFrame({"query_id": list(QRELS), "level": ["easy", "hard"] * 15})
+    found = dh.compare(QRELS, RUNS, "AP", margin=0.5, detect=0.1).by("level", queries)
+    assert {(part.margin, part.detect) for part in found.values()} == {(0.5, 0.1)}
+
+
 @pytest.mark.parametrize(("test", "p"), [("t", math.nan), ("bootstrap", math.nan), ("randomization", 0.5)])
 def test_one_difference_throughout_is_no_evidence_of_spread(test: str, p: float) -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}

@@ -152,6 +152,14 @@ def test_a_plan_halves_the_noise_of_repeats() -> None:
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR", test="sign"), "test must be one of"),
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR").equivalence(0.1), "margin is not for"),
         (
+            lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR", margin=0.01),
+            "margin is not for systems with repeats",
+        ),
+        (
+            lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR", detect=0.01),
+            "detect is not for systems with repeats",
+        ),
+        (
             lambda: dh.history(
                 [dh.evaluate(QRELS, REPEATED, "RR"), dh.evaluate(QRELS, RUNS[0], "RR")], test="wilcoxon"
             ),

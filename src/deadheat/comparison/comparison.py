@@ -145,6 +145,12 @@ class Comparison(Plottable, Shown):
     together: Reconciled | None = None
     by_judge: Mapping[str, Evaluation] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` if systems have repeats, with which a margin or planning cannot be shown."""
+        for what in ("margin", "detect"):
+            if getattr(self, what) is not None:
+                self._refuse_repeats(what)
+
     def __repr__(self) -> str:
         n_significant, n_doubtful, n_open = (
             int(self.pairs.column(name).sum()) for name in ("significant", "doubtful", "can_flip")
@@ -483,6 +489,7 @@ class Comparison(Plottable, Shown):
                 name: one.select(of_judge[name].get(stratum, np.zeros(len(one.query_ids), np.bool_)))
                 for name, one in self.by_judge.items()
             }
+            part = replace(part, margin=self.margin, detect=self.detect)
             found[stratum] = part.with_judge(judged) if judged else part
         return _corrected_together(found, self.design)
 
@@ -694,9 +701,10 @@ class Comparison(Plottable, Shown):
         polars.DataFrame
             measure, system, baseline, rule ("doc_id": by document id, as trec_eval, or the tie policy: under which
             the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are
-            not at hand, and with a judge.
+            not at hand, with a judge, and of a stratum whose p values are corrected together with those of others.
         """
-        if not self.by_doc_id or self.by_judge:
+        is_part = self.n_strata > 1 and self.design.correction != "none"
+        if not self.by_doc_id or self.by_judge or is_part:
             return frame_of([], ONE_RULE)
         own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
         ruled = [

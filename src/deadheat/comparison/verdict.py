@@ -33,6 +33,7 @@ HEADLINES = {
     "few differ": "{leader} leads {runner_up} by {measure}, but too few {nouns} differ to prove it.",
     "in doubt": "No clear winner: {leader} leads {runner_up} by {measure}, but chance may explain it.",
     "behind": "No clear winner: {leader} does not lead {runner_up} over the {nouns} of both.",
+    "by judge": "No clear winner: {leader} leads {runner_up} by {measure}, but not with the judge's labels.",
     "contradicted": "No clear winner: by {measure}, the means and the {test} test disagree.",
     "not shown": "No clear winner: {leader} and {runner_up} cannot be told apart by {measure}.",
     "one-sided": "No clear winner: {leader} is not shown better than {runner_up} by {measure}.",
@@ -102,8 +103,8 @@ class Verdict:
         the differences are too skewed for so few queries. "few": too few queries, or too few that differ, to show
         anything. "one query".
         "equal": the values of all queries are the same. "same mean": those of queries differ. "shared": several of
-        many systems have the best mean. "contradicted": a test that is not of the mean, or a mean over fewer queries,
-        favours the rival. "none": no query has a value for both.
+        many systems have the best mean. "contradicted": a test that is not of the mean, a mean over fewer queries, or
+        one with a judge's labels favours the rival. "none": no query has a value for both.
     measure : str
     leader : str or None
         None where the best mean is shared, or there is no value.
@@ -223,12 +224,15 @@ FIRST = {
     "in doubt": "{lead}, but whether the lead over {rival} is more than chance is undecided, as the differences are too"
     " skewed ({skewness:+.1f}) for so few {nouns} to trust p: {numbers}{rest}.",
     "behind": "{lead}, but is not ahead over the {queries} that it shares with {rival}: {numbers}.",
+    "by judge": "{lead}, by the human labels alone, but with the judge's labels {rival} is ahead: {numbers}.",
     "contradicted": "{lead}, but is not shown better than {rival}: the test, {test}, is not of the means and finds a"
     " difference the other way ({wins} wins, {losses} losses): {numbers}.",
     "not shown": "{lead}, but is not shown better than {rival}{sided}: {numbers}{rest}.",
 }
 # first sentences whose outcome has another name
-OUTCOMES = {"no quality": "none", "no value": "none", "few differ": "few", "behind": "contradicted"}
+OUTCOMES = {"no quality": "none", "no value": "none", "few differ": "few"} | dict.fromkeys(
+    ("behind", "by judge"), "contradicted"
+)
 JUDGMENTS = {
     "unknown": "The lead of {leads} may be due to the judgments: {shares}.",
     "safe": "{shares}; no labels of unjudged documents reverse the lead of {leads}: the difference is {bounds}.",
@@ -404,7 +408,7 @@ class Judge:
                 _weights(found, by_weight[1], measure, self.unit[0]) if by_weight else "",
                 _judgments(found, sign),
                 _agreement(found),
-                self._ties(pair, measure, scale),
+                "" if kind == "by judge" else self._ties(pair, measure, scale),
             ]
             if design.baseline is not None and len(own) > 1:
                 worse = favourites.count(design.baseline)
@@ -446,7 +450,7 @@ class Judge:
             (leader is None, "same mean" if pair.wins or pair.losses else "equal"),
             (pair.n_queries == 1, "one query"),
             (favoured(pair, measure, design) == leader, doubt(pair, design) or "better"),
-            (leader is not None and not is_ahead(pair, measure, leader), "behind"),
+            (not is_ahead(pair, measure, leader), "by judge" if pair.judge_weight > 0 else "behind"),
             (pair.significant and design.alternative == "two-sided", "contradicted"),
             (is_hopeless and not n_differing(pair) == n < FEWEST, "few differ"),
             (n < FEWEST, "few"),
@@ -605,7 +609,8 @@ def _too_many(pair: Pair, own: Sequence[Pair], design: Design) -> str:
 def _is_by_policy(pair: Pair) -> bool:
     """Whether the tie policy alone puts the leader ahead: over all orders of the ties the other one is."""
     exact = pair.expected_difference
-    return exact * pair.difference < 0 and abs(exact) > NEGLIGIBLE_DIFFERENCE
+    found = pair.difference if pair.judged is None else pair.judged.difference  # ties are those by human labels
+    return exact * found < 0 and abs(exact) > NEGLIGIBLE_DIFFERENCE
 
 
 def _are(n: int) -> str:
@@ -649,7 +654,7 @@ def _agreement(found: Verdict) -> str:
     return f"{'; '.join(said)}." if said else ""
 
 
-def is_ahead(pair: Pair, measure: Measure, name: str) -> bool:
+def is_ahead(pair: Pair, measure: Measure, name: str | None) -> bool:
     """Return whether the mean difference of a pair is in favour of one of the two."""
     return measure.sign * (pair.difference if name == pair.system else -pair.difference) > NEGLIGIBLE_DIFFERENCE
 
