@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -211,6 +212,31 @@ def test_queries_that_are_missing_or_have_no_relevant_item() -> None:
     assert dh.exposure(run).means() == {"EE-D": 1.0}
 
 
+def test_judgments_without_a_relevant_item_expect_no_exposure() -> None:
+    run, qrels = {"u": {"a": 2, "b": 1}, "v": {"a": 1}}, {"u": {"a": 0}}
+    found = dh.exposure(run, qrels, {"a": "new", "b": "old"})
+    assert found.n_judged == 0
+    names = {f"{group}{name}" for group in ("", "group ") for name in ("EE-D", "EE-R", "EE-L")}
+    for numbers in (found.means(), found.amortised):
+        assert numbers.keys() == names
+        assert all(map(math.isnan, numbers.values()))
+    assert found.groups is not None
+    assert found.groups["target"].to_list() == found.groups["of_target"].to_list() == [None, None]
+    assert found.pairs is not None
+    assert found.pairs["ratio"][0] is not None
+    assert found.pairs.select("^ratio_of_target.*$").row(0) == (None, None, None)
+    assert "0.0000" not in str(found).partition("amortised")[2].partition("\n\n")[0]
+
+
+def test_pairs_of_very_many_groups_are_not_compared() -> None:
+    run = {"u": {f"d{n}": float(n) for n in range(301)}}
+    found = dh.exposure(run, groups={f"d{n}": f"g{n}" for n in range(301)})
+    assert found.pairs is None
+    assert found.notes == ("301 groups, more than 300: pairs of them are not compared",)
+    assert found.groups is not None
+    assert found.groups["exposure"].to_list() == found.items.sort("doc_id")["exposure"].to_list()[: len(found.groups)]
+
+
 def test_forms_of_groups() -> None:
     run = {"u": {"a": 2, "b": 1}}
     table = pl.DataFrame({"item_id": ["a", "b", "b"], "genre": ["new", "old", "new"]})
@@ -254,6 +280,7 @@ def test_groups_that_make_no_sense(groups: Any, error: type[Exception], message:
         ({"discount": lambda _: 1.0}, ParameterError, "discount must be one that gives"),
         ({"cutoff": 0}, ParameterError, "cutoff must be a whole number from 1 on"),
         ({"target": "ideal"}, ParameterError, "target must be one of 'all', 'relevant'"),
+        ({"target": "relevant"}, ParameterError, "target needs qrels, got 'relevant'"),
         ({"confidence_level": 95}, ParameterError, "confidence_level must be"),
     ],
 )

@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -190,6 +191,33 @@ def test_the_tail_is_all_but_the_head() -> None:
 def test_what_makes_no_sense_is_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         dh.item_profile({"u": {"a": 1.0, "b": 2.0}}, **options)  # type: ignore[arg-type]
+
+
+MATRIX = np.array([[0.1, 0.5, 0.9], [0.2, 0.6, 0.3]])
+RUN = {"u": {"a": 1.0, "b": 2.0}}
+
+
+@pytest.mark.parametrize("function", [dh.item_profile, dh.exposure])
+@pytest.mark.parametrize(
+    ("run", "options"),
+    [
+        (MATRIX, {"ascending": True}),
+        (MATRIX, {"score_precision": "float16"}),
+        (RUN, {"exclude": [[0]]}),
+        (RUN, {"mask": np.ones((1, 2), np.bool_)}),
+        (RUN, {"query_ids": ["x"]}),
+        (RUN, {"doc_ids": ["x", "y"]}),
+    ],
+)
+def test_an_option_that_is_of_the_other_form_is_refused(
+    function: Any,  # noqa: ANN401 - either function
+    run: Any,  # noqa: ANN401 - either form
+    options: dict[str, Any],
+) -> None:
+    (name,) = options
+    own, other = ("run", "matrix") if run is MATRIX else ("matrix", "run")
+    with pytest.raises(ParameterError, match=f"{name} is for a {own}, not for a {other}"):
+        function(run, **options)
 
 
 def test_a_pair_that_comes_twice_is_an_error() -> None:

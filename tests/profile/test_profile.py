@@ -25,6 +25,17 @@ def random_run(seed: int, n_queries: int = 12) -> dict[str, dict[str, float]]:
     }
 
 
+def test_other_keys_order_ties_and_leave_the_scores_as_they_are() -> None:
+    run = {"p": {"x": 9.0}, "q": {"a": 3.25, "b": 3.25, "c": 2.5, "d": 2.5, "e": 2.5}}
+    keys = {"q": {"a": 0.5, "b": 0.7, "c": 2, "d": 1, "e": 1}}
+    found, plain = tie_profile(run, then_by=keys), tie_profile(run)
+    assert found.levels == plain.levels == ((9.0, 1), (3.25, 2), (2.5, 3))
+    same = ("n_levels", "decimals", "grid", "distinct_scores")
+    assert [getattr(found, name) for name in same] == [getattr(plain, name) for name in same]
+    assert (plain.largest, plain.n_ties) == (LargestTie("q", 2.5, 3), 2)
+    assert (found.largest, found.n_ties) == (LargestTie("q", 2.5, 2), 1)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_profile_equals_counting(seed: int) -> None:
     run = random_run(seed)

@@ -38,6 +38,7 @@ from deadheat.placements.dense import NOTHING, count_dense, entries_of, lists_of
 from deadheat.placements.lists import Lists
 
 CUTOFF = 10
+MOST_GROUPS = 300  # whose pairs are compared: 44,850 take about two seconds
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")
 OF_RUN = ("coverage", "gini", "entropy")
 
@@ -193,20 +194,27 @@ def item_profile(
     {'coverage': 0.5, 'gini': 0.375, 'entropy': 1.5, 'average_popularity': 4.75, 'tail_share': 1.0, 'novelty': 2.25}
     """
     options: dict[str, Any] = {"n_items": n_items, "n_users": n_users, "head": head}
+    of_matrix: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
+    _check_form(of_matrix, score_precision, is_matrix=is_array(run), ascending=ascending)
     if is_array(run):
-        lists = lists_of_matrix(
-            run,
-            as_count("cutoff", cutoff),
-            exclude=exclude,
-            mask=mask,
-            query_ids=query_ids,
-            doc_ids=doc_ids,
-        )
+        lists = lists_of_matrix(run, as_count("cutoff", cutoff), **of_matrix)
         return profile_of(lists, popularity, cutoff, name="scores", **options)
     own = Run.of(run, ascending=ascending)
     check_each(own, is_asked=check_duplicates)
     lists = Lists.of_run(own, score_precision)
     return profile_of(lists, popularity, cutoff, name=own.name, notes=own.notes, **options)
+
+
+def _check_form(
+    of_matrix: Mapping[str, object], score_precision: ScorePrecision, *, is_matrix: bool, ascending: bool
+) -> None:
+    """Raise `ParameterError` if a matrix comes with an option of runs, or a run with one of matrices."""
+    of_runs = {"score_precision": score_precision, "ascending": ascending or None}
+    for name, given in (of_runs if is_matrix else of_matrix).items():
+        if given is not None:
+            raise ParameterError(
+                "is for a run, not for a matrix" if is_matrix else "is for a matrix, not for a run", argument=name
+            )
 
 
 def profile_of(
@@ -482,7 +490,7 @@ class Exposure(Shown):
         item.
     pairs : polars.DataFrame or None
         Two groups, and over all queries the disparity (per_item of the first less that of the other) and the ratio of
-        both, with judgments the ratio of of_target, each with an interval.
+        both, with judgments the ratio of of_target, each with an interval; None of more than 300 groups.
     amortised : dict of str to float
         Expected exposure of the means over queries: what one query owes to an item another can give.
     confidence_level : float
@@ -511,8 +519,11 @@ class Exposure(Shown):
         return f"<Exposure {self.name}: {counted(len(self.items), 'item')}, {means}>"
 
     def means(self) -> dict[str, float]:
-        """Return the means over queries of `queries`, by name."""
-        return {name: float(np.nanmean(self.queries[name].to_numpy())) for name in self.queries.columns[1:]}
+        """Return the means over queries of `queries`, by name; NaN where no query has a relevant item."""
+        return {
+            name: math.nan if self.n_judged == 0 else float(np.nanmean(self.queries[name].to_numpy()))
+            for name in self.queries.columns[1:]
+        }
 
     @property
     def gini(self) -> float:
@@ -626,13 +637,16 @@ def exposure(
     confidence_level = as_level("confidence_level", confidence_level)
     given, judged, notes = _runs_of(run), None, tuple[str, ...]()
     name = run.name if isinstance(run, Repeats) else "scores"
+    of_matrix: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
+    _check_form(of_matrix, score_precision, is_matrix=is_array(given[0]), ascending=ascending)
+    if qrels is None and target == "relevant":
+        raise ParameterError("needs qrels", argument="target", given=target)
     if is_array(given[0]):
-        of_matrix: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
         relevant, depth = NOTHING if qrels is None else qrels, int(cast("Any", given[0]).shape[-1])
-        counted = [count_dense(one, relevant, depth=depth, **of_matrix) for one in given]
-        lists = [one.lists for one in counted if one.lists is not None]
+        dense = [count_dense(one, relevant, depth=depth, **of_matrix) for one in given]
+        lists = [one.lists for one in dense if one.lists is not None]
         if qrels is not None:
-            judged = counted[0].query_ids[counted[0].query], counted[0].doc_ids, counted[0].relevance
+            judged = dense[0].query_ids[dense[0].query], dense[0].doc_ids, dense[0].relevance
     else:
         runs = [Run.of(one, ascending=ascending) for one in given]
         judgments = None if qrels is None else Qrels.of(qrels)
@@ -645,7 +659,7 @@ def exposure(
     found = _exposed(lists, judged, held, _weights(discount, cutoff), is_endless=target == "relevant")
     sums = _by_group(found, held) if held else None
     columns, amortised = _expected_exposure(found, sums)
-    pairs = None if sums is None else _pairs(found, held, sums, confidence_level)
+    pairs = None if sums is None or len(held) > MOST_GROUPS else _pairs(found, held, sums, confidence_level)
     return Exposure(
         name=name,
         discount=discount if isinstance(discount, str) else getattr(discount, "__name__", "a function"),
@@ -825,10 +839,10 @@ def _expected_exposure(
         exposure, ideal = sums
         named = [f"group {name}" for name in names]
         by_query |= dict(zip(named, _of_vectors(exposure, ideal), strict=False))
-        averaged = _of_vectors(exposure[which].mean(axis=0), ideal[which].mean(axis=0))
+        averaged = _of_vectors(*(one[which].sum(axis=0) / max(int(which.sum()), 1) for one in sums))
         amortised |= dict(zip(named, averaged, strict=False))
     columns = {name: np.where(which, one, np.nan) for name, one in by_query.items()}
-    return columns, {name: float(one) for name, one in amortised.items()}
+    return columns, {name: float(one) if which.any() else math.nan for name, one in amortised.items()}
 
 
 def _of_vectors(exposure: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -860,8 +874,9 @@ def _shares(found: _Exposed, groups: Mapping[str, Sequence[str]], sums: tuple[Fl
         "per_item": exposure / sizes,
     }
     if found.has_target:
-        own, target = (one[found.is_judged].mean(axis=0) for one in sums)
+        own, target = (one[found.is_judged].sum(axis=0) for one in sums)
         with np.errstate(divide="ignore", invalid="ignore"):
+            own, target = own / found.is_judged.sum(), target / found.is_judged.sum()
             columns |= {"target": target / sizes, "of_target": own / target}
     return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
@@ -920,6 +935,8 @@ def _notes(found: _Exposed, lists: Sequence[Lists], groups: Mapping[str, Sequenc
     if found.has_target and not found.is_judged.all():
         without = counted(int((~found.is_judged).sum()), "query", "queries")
         notes.append(f"{without} without a relevant item: no expected exposure")
+    if len(groups) > MOST_GROUPS:
+        notes.append(f"{counted(len(groups), 'group')}, more than {MOST_GROUPS}: pairs of them are not compared")
     if groups:
         grouped = set().union(*groups.values())
         if shown.isdisjoint(grouped):

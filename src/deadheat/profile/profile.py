@@ -170,7 +170,7 @@ class Stability:
 
     Attributes
     ----------
-    difference : Difference
+    difference : RuleDifference
         Of the means, and in the queries.
     with_tie_ratio, with_largest_tie : Correlation
         Of the distance between the two values of a query with the share of its documents that tie, and with the
@@ -238,10 +238,10 @@ class TieProfile(Plottable, Shown):
         Groups of two or more documents with the same score.
     n_tied : int
         Documents in them.
-    tie_size : Spread or None
+    tie_size : CountRange or None
         Documents a tie; None without ties.
     largest : LargestTie or None
-    distinct_scores : Spread
+    distinct_scores : CountRange
         Distinct scores a query.
     cuts : tuple of Cut
     n_levels : int
@@ -412,7 +412,7 @@ def tie_profile(
     check_duplicates : bool, default True
         Whether to look for (query, document) pairs that appear twice.
     ascending, then_by
-        As for `evaluate`.
+        As for `evaluate`; what is said of scores is of the run's own, whatever orders their ties.
 
     Returns
     -------
@@ -439,8 +439,8 @@ def tie_profile(
         raise ParameterError("measures need qrels", given=Plain("None"))
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
     check_each(run, is_asked=check_duplicates)
-    run = run.then_by(*keys)
-    profile = replace(_describe(run.name, grouped(run), cutoffs), notes=run.notes)
+    scored, run = grouped(run), run.then_by(*keys)
+    profile = replace(_describe(run.name, grouped(run) if keys else scored, scored, cutoffs), notes=run.notes)
     if qrels is None:
         return profile
     qrels, run = open_pair(qrels, run, check_duplicates=False)  # the run has been checked
@@ -472,16 +472,18 @@ def n_relevant(measure: Measure, placements: Placements) -> IntArray:
     return placements.n_relevant(LOWEST_POSITIVE if lowest is None else float(lowest))
 
 
-def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
+def _describe(name: str, found: Grouped, scored: Grouped, at: Sequence[int]) -> TieProfile:
+    """Describe ties; `scored` are those of the scores alone, before other keys broke some of them."""
     n_queries, largest = len(found.query_ids), None
     if len(found.size):
         place = int(found.size.argmax())
-        largest = LargestTie(
-            found.query_ids[int(found.query[place])], float(found.score[place]), int(found.size[place])
-        )
+        query, above = found.query_ids[int(found.query[place])], found.above[place]
+        is_own = scored.query == scored.query_ids.to_list().index(query)
+        score = scored.score[is_own & (scored.above <= above)][-1]
+        largest = LargestTie(query, float(score), int(found.size[place]))
     cuts = [(cutoff, int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
-    n_levels, levels = find_levels(found.scores, found.sizes)
-    decimals = find_decimals(found.scores)
+    n_levels, levels = find_levels(scored.scores, scored.sizes)
+    decimals = find_decimals(scored.scores)
     return TieProfile(
         name=name,
         n_queries=n_queries,
@@ -491,12 +493,12 @@ def _describe(name: str, found: Grouped, at: Sequence[int]) -> TieProfile:
         n_tied=int(found.size.sum()),
         tie_size=_spread(found.size) if len(found.size) else None,
         largest=largest,
-        distinct_scores=_spread(found.n_groups),
+        distinct_scores=_spread(scored.n_groups),
         cuts=tuple(Cut(cutoff, n, n / n_queries) for cutoff, n in cuts),  # a query has at most one such tie
         n_levels=n_levels,
         levels=levels,
         decimals=decimals,
-        grid=find_grid(found.scores, decimals),
+        grid=find_grid(scored.scores, decimals),
         queries=found.by_query(),
     )
 
