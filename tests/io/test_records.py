@@ -128,3 +128,15 @@ def test_a_table_of_excel_in_another_encoding(tmp_path: Path) -> None:
 def test_encodings_that_are_none(name: str) -> None:
     with pytest.raises(ParameterError, match="encoding must be an encoding of text that Python knows"):
         dh.encoding(name)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ('id\tn\nq1\t"the matrix\nq2\towl\nq3\ttv 55"\n', [("q1", '"the matrix'), ("q2", "owl"), ("q3", 'tv 55"')]),
+        ('id\tn\nq1\t"two\nlines"\n\nq2\t"owl"\n', [("q1", "two\nlines"), ("q2", "owl")]),
+        ('id\tn\n\nq1\t"owl"\nq2\t"say ""hi"""', [("q1", "owl"), ("q2", 'say "hi"')]),
+    ],
+)
+def test_no_row_of_a_tsv_is_lost_between_two_quotes(text: str, rows: list[tuple[str, str]], tmp_path: Path) -> None:
+    assert read_records(written(tmp_path, "tsv", text)).frame.rows() == rows

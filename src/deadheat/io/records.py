@@ -166,8 +166,8 @@ def read_records(
 
 
 def _checked(records: Records, wanted: Wanted) -> Records:
-    for error in () if wanted.keeps_misfits else records.misfits.values():
-        raise error
+    if records.misfits and not wanted.keeps_misfits:
+        raise next(iter(records.misfits.values()))
     return records
 
 
@@ -279,13 +279,18 @@ def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
         raise DataError("empty", allowed="column names and rows", path=path)
     if separator == "," and has_semicolons(data[:HEAD]):
         separator = ";"
-    if separator == "\t":  # a query may begin with a quote
-        with suppress(MalformedRowError):
-            records = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
-            if not records.misfits:
-                return records
-        return _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)
-    return _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
+    if separator != "\t":
+        return _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
+    quoted = None
+    with suppress(MalformedRowError):
+        quoted = _parse_table(data, path, separator, quoting=csv.QUOTE_MINIMAL)
+        if not quoted.misfits and len(quoted.table) == data.strip().count(b"\n"):
+            return quoted
+    plain = _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)
+    if quoted is None or quoted.misfits:
+        return plain
+    # a query may begin with a quote, and a later one end with it; the lines of a cell are no rows with all fields
+    return quoted if plain.misfits or len(plain.table) == len(quoted.table) else plain
 
 
 def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Records:
