@@ -500,10 +500,17 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
     return found
 
 
-def by_name(given: Iterable[tuple[object, T]], where: str = "") -> dict[str, T]:
-    """Return runs or evaluations by name, as text; raise for a name that two have, also as 1 and "1".
+def by_name(
+    given: Iterable[tuple[object, T]],
+    where: str = "",
+    *,
+    what: str = "runs",
+    hint: str = "give a dict of name to run",
+    python: str = "",
+) -> dict[str, T]:
+    """Return runs, or other things, by name, as text; raise for a name that two have, also as 1 and "1".
 
-    The error says `where`, such as " in task x".
+    The error says `where`, such as " in task x", and the advice, as `DeadheatError` has it.
 
     Examples
     --------
@@ -513,7 +520,7 @@ def by_name(given: Iterable[tuple[object, T]], where: str = "") -> dict[str, T]:
     named: dict[str, T] = {}
     for name, one in given:
         if str(name) in named:
-            raise ParameterError(f"two runs{where} are named {str(name)!r}", hint="give a dict of name to run")
+            raise ParameterError(f"two {what}{where} are named {str(name)!r}", hint=hint, python=python)
         named[str(name)] = one
     return named
 

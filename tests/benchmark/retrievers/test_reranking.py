@@ -12,6 +12,7 @@ import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
 from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import BM25, LLM, Hits, Reranked, best, described, make_retriever, retrieve
+from deadheat.benchmark.retrievers.reranking import CrossEncoder
 from deadheat.data.judgments import read_grade
 from deadheat.errors import DataError, NoteWarning, ParameterError
 from support.chat_server import ChatServer, chat_server, grade
@@ -277,3 +278,51 @@ def test_a_reranker_that_comes_later_goes_on_from_the_finished_run(
     result = dh.bench(CASES, DOCUMENTS, BM25(), "RR", rerankers=graded, rerank_depth=3, output=tmp_path)
     for key, evaluation in fresh.evaluations.items():
         assert result.evaluations[key]["RR"].values.tolist() == evaluation["RR"].values.tolist()
+
+
+def test_two_rerankers_or_systems_of_one_name_are_refused() -> None:
+    for given in ([graded, graded], ["cross-encoder:a/x", "cross-encoder:b/x"], {1: graded, "1": graded}):
+        with pytest.raises(ParameterError, match="two rerankers are named"):
+            dh.bench(CASES, DOCUMENTS, rerankers=given)
+    with pytest.raises(ParameterError, match=r"two retrievers are named 'bm25 \+ graded'"):
+        dh.bench(CASES, DOCUMENTS, {"bm25": BM25(), "bm25 + graded": BM25()}, rerankers=graded)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_reranked_retrievers_have_the_names_that_the_user_gave() -> None:
+    retrievers = {"x": BM25(), "y": BM25(k1=0.5, name="bm25")}
+    with pytest.warns(NoteWarning, match=r"y \+ <lambda>: no grade in"):
+        result = dh.bench(CASES, DOCUMENTS, retrievers, "RR", rerankers=lambda *_: "none", rerank_depth=3)
+    assert result.retrievers == ("x", "y", "x + <lambda>", "y + <lambda>")
+
+
+def test_equal_texts_are_graded_once_and_on_one_scale() -> None:
+    asked: list[tuple[str, str]] = []
+    documents = Collection("twins", ("A", "B", "C"), ("a tyre", "a tyre", "a chain"), ((), (), ()))
+
+    def answers(pairs: Sequence[tuple[str, str]]) -> list[object]:
+        asked.extend(pairs)
+        return [f"{len(asked)}/{10 * len(asked)}" for _ in pairs]
+
+    retriever = Reranked(make_retriever(lambda texts, _: [{"A": 3, "B": 2, "C": 1}] * len(texts)), answers, "g")
+    found = retrieve(retriever.first, ["q"], ["wheel"], 3)
+    graded = retriever.regrade(found, ["q"], ["wheel"], documents)
+    assert asked == [("wheel", "a tyre"), ("wheel", "a chain")]
+    assert graded["score"].to_list() == [2.0, 2.0, 2.0]
+    retriever.grade = lambda pairs: ["8/10", "0.9/1"][: len(pairs)]
+    with pytest.raises(DataError, match="g answers on scale 1 and 10, expected one scale"):
+        retriever.regrade(found, ["q"], ["wheel"], documents)
+
+
+def test_a_cross_encoder_in_a_folder_is_known_by_its_files(
+    letters: type, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sentence_transformers.CrossEncoder", letters, raising=False)
+    weights = tmp_path / "model" / "weights"
+    weights.parent.mkdir()
+    keys = []
+    for content in ("old", "new", "old"):
+        weights.write_text(content)
+        keys.append(CrossEncoder(str(weights.parent)).key)
+    assert keys[0] == keys[2] != keys[1]
+    assert CrossEncoder("a/x").key == {"cross-encoder": "a/x", "sentence-transformers": "9"}

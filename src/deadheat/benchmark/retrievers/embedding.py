@@ -146,16 +146,7 @@ class Embedding:
 
     @cached_property
     def _identity(self) -> str:
-        """What tells the model from others: the name of one on the hub, a hash of all files of one in a folder."""
-        folder = Path(self.model)
-        if not os.path.isdir(folder):  # noqa: PTH112 - of Path it raises for a text that is too long for a name
-            return self.model
-        found = hashlib.sha256()
-        for path in sorted(one for one in folder.rglob("*") if one.is_file()):
-            with path.open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            found.update(json.dumps([path.relative_to(folder).as_posix(), digest]).encode())
-        return found.hexdigest()
+        return identity_of(self.model)
 
     def index(self, documents: Collection) -> None:
         """Embed the documents that are to be searched, or find their embeddings in the cache."""
@@ -239,6 +230,19 @@ class Embedding:
         if not np.isfinite(vectors).all():
             raise ParameterError(f"the model {self.model!r} gave embeddings that are not finite", allowed="numbers")
         return np.asarray(vectors, np.float32)
+
+
+def identity_of(model: str) -> str:
+    """Return what tells a model from others: the name of one on the hub, a hash of all files of one in a folder."""
+    folder = Path(model)
+    if not os.path.isdir(folder):  # noqa: PTH112 - of Path it raises for a text that is too long for a name
+        return model
+    found = hashlib.sha256()
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found.update(json.dumps([path.relative_to(folder).as_posix(), digest]).encode())
+    return found.hexdigest()
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[str], IntArray]:

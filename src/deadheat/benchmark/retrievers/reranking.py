@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from http.client import HTTPException
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from threading import Event
 from typing import Any, Literal, TypeAlias, cast
@@ -22,7 +22,7 @@ from urllib.request import Request, urlopen
 import polars as pl
 
 from deadheat.benchmark.collection import Collection, hash_of
-from deadheat.benchmark.retrievers.embedding import BM25, Embedding, StringSimilarity, default_folder
+from deadheat.benchmark.retrievers.embedding import BM25, Embedding, StringSimilarity, default_folder, identity_of
 from deadheat.benchmark.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
 from deadheat.data.judgments import read_grade
 from deadheat.errors import (
@@ -32,6 +32,8 @@ from deadheat.errors import (
     Plain,
     SourceTypeError,
     as_count,
+    by_name,
+    changed,
     collected,
     counted,
     did_you_mean,
@@ -103,8 +105,7 @@ class Reranked:
 
     def in_language(self, language: str | None) -> "Reranked":
         """Return the reranker of what the retriever finds in a language."""
-        first = self.first.in_language(language) if isinstance(self.first, BM25) else self.first
-        return Reranked(first, self.grade, self.grader, depth=self.depth, then_by_first=self.then_by_first)
+        return changed(self, first=self.first.in_language(language)) if isinstance(self.first, BM25) else self
 
     def regrade(
         self, found: pl.DataFrame, query_ids: Sequence[str], texts: Sequence[str], documents: Collection
@@ -118,22 +119,30 @@ class Reranked:
         asked = found.filter("is_first")
         text_of = dict(zip(query_ids, texts, strict=True))
         strings, owner = documents.strings()
-        named = collected((documents.ids[place], text) for text, place in zip(strings, owner.tolist(), strict=True))
-        pairs = [
+        wanted = set(asked["doc_id"])
+        places = ((documents.ids[place], text) for text, place in zip(strings, owner.tolist(), strict=True))
+        named = collected((doc, text) for doc, text in places if doc in wanted)
+        each = [
             (text_of[query], "; ".join(named.get(doc, [doc])))
             for query, doc in asked.select("query_id", "doc_id").iter_rows()
         ]
+        pairs = list(dict.fromkeys(each))  # one grade for the same texts: a model may depend on its batch
         answers = list(self.grade(pairs)) if pairs else []
         if len(answers) != len(pairs):
             raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
-        grades = [read_grade(one).value for one in answers]
-        if failed := [one for one, grade in zip(answers, grades, strict=True) if grade is None]:
+        read = dict(zip(pairs, map(read_grade, answers), strict=True))
+        scales = {one.scale for one in read.values() if one.scale is not None}
+        if len(scales) > 1:
+            held = " and ".join(f"{one:g}" for one in sorted(scales))
+            raise DataError(f"{self.grader} answers on scale {held}", allowed="one scale")
+        if failed := [one for one, grade in zip(answers, read.values(), strict=True) if grade.value is None]:
             warnings.warn(
                 f"{self.name}: no grade in {len(failed):,} of {counted(len(pairs), 'answer')}"
                 f" ({shown(str(failed[0]))}): they stand below the graded ones",
                 NoteWarning,
                 stacklevel=2,
             )
+        grades = [read[pair].value for pair in each]
         graded = pl.DataFrame({"place": asked["place"], "grade": grades}, schema_overrides={"grade": pl.Float64})
         found = found.join(graded, on="place", how="left", maintain_order="left")
         if self.then_by_first:
@@ -150,15 +159,27 @@ def reranked(
     retrievers: Mapping[str, Retriever], rerankers: object, depth: int, *, then_by_first: bool
 ) -> dict[str, System]:
     """Return the retrievers, and each of them with each reranker."""
-    if not isinstance(rerankers, Mapping):
-        rerankers = {_name(one): one for one in (rerankers if isinstance(rerankers, list | tuple) else [rerankers])}
-    graders = {name: _grader(spec) for name, spec in rerankers.items()}
-    made = [
-        Reranked(first, grade, name, depth=depth, then_by_first=then_by_first)
-        for name, grade in graders.items()
-        for first in retrievers.values()
-    ]
-    return {**retrievers, **{one.name: one for one in made}}
+    if isinstance(rerankers, Mapping):
+        given = [*rerankers.items()]
+    else:
+        given = [(_name(one), one) for one in (rerankers if isinstance(rerankers, list | tuple) else [rerankers])]
+    systems: list[tuple[str, System]] = [*retrievers.items()]
+    for name, spec in by_name(given, what="rerankers", hint="", python="give a dict of name to reranker").items():
+        grade = _grader(spec)
+        for own, first in retrievers.items():
+            made = Reranked(first, grade, name, depth=depth, then_by_first=then_by_first)
+            made.name = f"{own} + {name}"
+            systems.append((made.name, made))
+    return _by_name(systems)
+
+
+def _by_name(systems: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    return by_name(
+        systems,
+        what="retrievers",
+        hint="give one another name, as in \"run('new.run', name='new')\"",
+        python="or give a dict of name to retriever",
+    )
 
 
 def _name(spec: object) -> str:
@@ -202,10 +223,13 @@ class CrossEncoder:
     """A cross-encoder of sentence-transformers, by its name or folder."""
 
     def __init__(self, model: str) -> None:
-        self.key = {"cross-encoder": model}
         self._model = package(
             "sentence_transformers", f"cross-encoder:{model} needs sentence-transformers", "embed"
         ).CrossEncoder(model)
+        self.key = {
+            "cross-encoder": identity_of(model),
+            "sentence-transformers": metadata.version("sentence-transformers"),
+        }
 
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the score of each pair."""
@@ -414,14 +438,7 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
         named = _distinguished(list(map(make_retriever, specs if isinstance(specs, list | tuple) else [specs])))
     if not named:
         raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
-    for name, own in collected(named).items():
-        if len(own) > 1:
-            raise ParameterError(
-                f"two retrievers are named {name!r}",
-                hint="give one another name, as in \"run('new.run', name='new')\"",
-                python="or give a dict of name to retriever",
-            )
-    return dict(named)
+    return _by_name(named)
 
 
 def _distinguished(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:
