@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, ParameterError, SourceTypeError
 from support.paths import ROOT
 
 BENCHMARK = ROOT / "datasets" / "hpo" / "english" / "tiny_v1.json"
@@ -272,6 +272,23 @@ def test_columns_that_the_user_names(tmp_path: Path) -> None:
     (tmp_path / "x.run").write_text("q Q0 a 1 0.5 t\n")
     with pytest.raises(dh.DeadheatError, match=r"a trec file, which has no names; for the qrels alone, give columns="):
         dh.read_run(tmp_path / "x.run", columns=columns)
+    with pytest.raises(ParameterError, match="a trec file, which has no names"), dh.max_memory(1):
+        dh.read_run(tmp_path / "x.run", columns=columns)  # read in blocks
+
+
+def test_columns_of_what_is_no_table_are_refused(tmp_path: Path) -> None:
+    run = {"q1": [{"id": "a", "chunk": "c1"}]}
+    (tmp_path / "x.json").write_text(json.dumps(run))
+    (tmp_path / "x.letor").write_text("1 qid:q1 1:0.5 2:0.1\n")
+    columns = {"doc_id": "chunk"}
+    for source, what in ((run, "a dict"), (tmp_path / "x.json", "an object"), (tmp_path / "x.letor", "a letor file")):
+        for read in (dh.read_run, dh.read_qrels):
+            with pytest.raises(ParameterError, match=f"columns must be given for tables only.*{what}, which has no n"):
+                read(source, columns=columns | {"score": "1"})
+    with pytest.raises(ParameterError, match=r"unknown format, expected one of .*'trec'.*, got 'nosuch'"):
+        dh.read_run(run, format="nosuch")
+    assert dh.read_qrels(tmp_path / "x.letor", columns={"score": "1"}).to_dict() == {"q1": {"0": 1.0}}
+    assert dh.read_run(tmp_path / "x.letor", columns={"score": "2"}).to_dict() == {"q1": {"0": 0.1}}
 
 
 def test_comments_in_trec_files(tmp_path: Path) -> None:

@@ -41,10 +41,20 @@ from deadheat.errors import (
     three,
 )
 from deadheat.io.files import CATALOGUE, exceeds, in_catalogue, path_named
-from deadheat.io.formats import COMPRESSED, SUFFIXES, Content, format_of, has_column, is_too_large, locate, scan
+from deadheat.io.formats import (
+    COMPRESSED,
+    SUFFIXES,
+    Content,
+    chosen_format,
+    format_of,
+    has_column,
+    is_too_large,
+    locate,
+    scan,
+)
 from deadheat.io.formats.trec import ranks_of_file
 from deadheat.io.guarding import check_threads, guarded, phase
-from deadheat.io.kinds import ANSWERABLE, Kind, check_given
+from deadheat.io.kinds import ANSWERABLE, Kind, check_given, refuse_columns
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
 from deadheat.io.values import FORMS, Nested, check_mapping
@@ -123,7 +133,7 @@ class DocumentTable(InNotebooks):
         self.name = name or (label_of(self.path) if self.path else self.kind)
         if name is None and self.path is None and in_catalogue(source):
             self.name = str(source).removeprefix(CATALOGUE)
-        self.format = format
+        self.format = None if format is None else chosen_format("", format)
         self.columns = check_given(columns) if columns else {}
         self.notes: tuple[str, ...] = ()
         with nullcontext() if isinstance(source, Mapping) else guarded(self.where):  # dicts need no Polars
@@ -163,6 +173,7 @@ class DocumentTable(InNotebooks):
             content = self._scan(path)
             return replace(content, notes=(note, *content.notes))
         if self.kind == "run" and is_too_large(path, self.format):
+            refuse_columns(self.columns, self.kind, f"{path}, a trec file")
             return Content(UnreadTrec(path), ranks=ranks_of_file(path))
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)

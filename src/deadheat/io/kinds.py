@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, cast
 
-from deadheat.errors import Advice, ColumnError, ParameterError, SwappedFilesError, check_choice, did_you_mean
+from deadheat.errors import Advice, ColumnError, ParameterError, Plain, SwappedFilesError, check_choice, did_you_mean
 
 Kind = Literal["qrels", "run"]
 
@@ -215,6 +215,17 @@ def check_given(given: Mapping[str, str]) -> dict[str, str]:
         if not isinstance(name, str):
             raise ParameterError(argument="columns", given=name, allowed="a name for each column, as text")
     return dict(given)
+
+
+def refuse_columns(given: Mapping[str, str], kind: Kind, what: str) -> None:
+    """Raise `ParameterError` for names of columns that the user says of something that is no table."""
+    if given:
+        raise ParameterError(
+            argument="columns",
+            given=Plain(f"{what}, which has no names"),
+            allowed="given for tables only",
+            hint=Advice("columns", given, of=OTHER_KIND[kind], when=f"for the {OTHER_KIND[kind]} alone, "),
+        )
 
 
 def _may_lack(

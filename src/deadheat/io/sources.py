@@ -34,7 +34,7 @@ from deadheat.errors import (
 )
 from deadheat.io.files import CATALOGUE, in_catalogue
 from deadheat.io.formats.base import Content
-from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind
+from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import Reader, is_of_chroma, nested_of, results_in, value_at
 from deadheat.io.values import Nested, check_ids_of_row, is_number, is_plain
@@ -93,10 +93,11 @@ def _of_spark(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
     return _of_frame(source, kind, where, given) if type(source).__module__.startswith("pyspark.sql.") else None
 
 
-def _of_mapping(source: object, kind: Kind, where: str, _: Mapping[str, str]) -> Content | None:
+def _of_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
     """Read a dict of dicts, of lists, or a document of another tool."""
     if not isinstance(source, Mapping):
         return None
+    refuse_columns(given, kind, "a dict")
     first = next(iter(source.values()), None)
     if hasattr(first, "to_pandas") and hasattr(first, "features"):  # as Hugging Face's load_dataset returns it
         raise SourceTypeError(

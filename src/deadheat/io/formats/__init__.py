@@ -12,10 +12,10 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.errors import Advice, ColumnError, DataError, ParameterError, Plain, shown
+from deadheat.errors import ColumnError, DataError, ParameterError, shown
 from deadheat.io.files import BOM, HEAD, Compression, blocks, is_held, path_named, plain_head, readable, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
-from deadheat.io.kinds import OTHER_KIND, SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind
+from deadheat.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.values import CONTROL
 
 for _file in iter_modules(__path__):
@@ -137,13 +137,8 @@ def scan(
     """
     path = readable(path)
     form = format_of(path, format)
-    if columns and form.columns is None:
-        raise ParameterError(
-            argument="columns",
-            given=Plain(f"{path}, a {form.name} file, which has no names"),
-            allowed=f"given for {' and '.join(one.name for one in FORMATS.values() if one.columns)} files only",
-            hint=Advice("columns", columns, of=OTHER_KIND[kind], when=f"for the {OTHER_KIND[kind]} alone, "),
-        )
+    if form.columns is None:
+        refuse_columns(columns or {}, kind, f"{path}, a {form.name} file")
     content = form.read(path, kind, columns or {})
     if isinstance(content.rows, pl.DataFrame) and VALUE_COLUMN[kind] not in content.rows.columns:
         from deadheat.io.frames import canonical  # ranks become scores; without a number, each is relevant

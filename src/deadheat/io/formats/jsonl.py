@@ -52,6 +52,7 @@ from deadheat.io.kinds import (
     Kind,
     are_cases,
     is_pattern,
+    refuse_columns,
     resolve_columns,
     value_column,
 )
@@ -327,6 +328,7 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if not isinstance(held, dict):
         found = "a list" if isinstance(held, list) else shown(json.dumps(held))
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
+    refuse_columns(given, kind, f"{path}, an object")
     content = read_object(held, kind, str(path), {})
     return replace(content, rows=checked(content.rows, [text], path, kind))
 

@@ -20,7 +20,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, Plain, shown
 from deadheat.io.files import ROW, Compression, blocks, check_rows, decoded, refuse_binary, value_as_text, write_text
 from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, frame_of_rows, register
-from deadheat.io.kinds import KEYS, Kind
+from deadheat.io.kinds import KEYS, Kind, refuse_columns
 from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
@@ -264,6 +264,7 @@ def _features(fields: Iterable[str], path: Path, line: int) -> dict[int, float]:
 
 def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     """Return the judgments, or one feature as the scores of a run."""
+    refuse_columns({name: own for name, own in given.items() if name != "score"}, kind, f"{path}, a letor file")
     found = read_letor(path)
     if kind == "qrels":
         return Content(found.rows, tuple(note for note in found.notes if note != ABSENT))
