@@ -49,7 +49,7 @@ def test_ranks_are_those_of_all_orders() -> None:
             order for order in permutations(docs) if all(scores[one] >= scores[other] for one, other in pairwise(order))
         ]
         firsts = {next((n for n, doc in enumerate(order, 1) if doc in expected), None) for order in ranked}
-        found = failures_of([case("q", *expected)], run(q=scores), DOCUMENTS)
+        found = failures_of([case("q", *expected)], run(q=scores), DOCUMENTS.labels(None))
         seen.add(len(firsts))
         if firsts == {1}:
             assert found == ()
@@ -72,7 +72,7 @@ def test_the_worst_come_first() -> None:
         third={"b": 3, "c": 2, "a": 1},
         tied={"a": 1, "b": 1},
     )
-    failed = failures_of(cases, found, DOCUMENTS)
+    failed = failures_of(cases, found, DOCUMENTS.labels(None))
     assert [(one.case_id, one.rank) for one in failed] == [
         ("none", "not found"),
         ("third", "3"),

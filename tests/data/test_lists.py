@@ -332,3 +332,13 @@ def test_labelled_cases_are_qrels() -> None:
 def test_queries_that_may_be_comments(tmp_path: Path) -> None:
     (tmp_path / "x.qrels").write_text("#1 0 d 1\nq 0 d 1\n")
     assert dh.read_qrels(tmp_path / "x.qrels").notes == ("1 query with # in front (#1): comments, perhaps?",)
+
+
+def test_ranks_beside_a_list_are_whole_numbers_of_any_library(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"query_id": ["q"], "doc_id": [["a", "b"]], "rank": [np.array([2, 1])]})
+    assert dh.read_run(frame).to_dict() == {"q": {"a": -2.0, "b": -1.0}}
+    path = tmp_path / "x.jsonl"
+    for rank in ("Infinity", "NaN", "1.5", "true", "0", '"1"'):
+        path.write_text(f'{{"query_id": "q", "doc_id": ["a", "b"], "rank": [1, {rank}]}}\n')
+        with pytest.raises(DataError, match=r"x\.jsonl:1: rank for query 'q' is .*, expected a whole number from 1"):
+            dh.read_run(path)

@@ -193,6 +193,13 @@ def test_lists_of_semantic_search_have_queries_by_their_place() -> None:
     assert named.to_dict()["a"] == {"x": 1.0, "z": 1.0, "y": 0.0}
 
 
+@pytest.mark.parametrize("twice", [(math.nan, 0.5), (0.5, math.nan), ("high", 0.5), (0.5, "high")])
+def test_the_best_of_what_is_no_number_is_refused(twice: tuple[Any, Any]) -> None:
+    results = {"q": [("p1", twice[0]), ("p2", 0.9), ("p1", twice[1])]}
+    with pytest.raises(DataError, match=r"score of document 'p1' for query 'q' is (NaN|not a number: 'high')"):
+        dh.Run.of_results(results, repeated="best")
+
+
 CHUNKS = [("p1", 0.5), ("p2", 0.9), ("p1", 0.9), ("p3", 0.1), ("p1", 0.2)]  # of pages, in no order
 
 

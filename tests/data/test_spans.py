@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,15 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    DuplicateError,
+    MalformedRowError,
+    MeasureError,
+    ParameterError,
+    SourceTypeError,
+)
 from oracle.passages import Case, Place, drawn, is_hit, moments
 from support.command import call, ok
 
@@ -339,3 +348,24 @@ def test_bad_options_and_chunks() -> None:
             dh.evaluate(spans, [CHUNK], **wrong)
     with pytest.raises(ParameterError):
         dh.compare(spans, {"a": [CHUNK], "b": [CHUNK]}, judge={"q": {"d": 1}})
+
+
+def test_passages_of_a_query_have_scores_all_or_none() -> None:
+    spans = dh.Spans([SPAN])
+    chunks: list[dict[str, Any]] = [{"doc_id": "d", "start": start, "end": start + 5} for start in (0, 5, 10)]
+    (ranked,) = spans.judge({"q": chunks})[1].to_dict().values()
+    assert ranked == {"d[0:5]": -1, "d[5:10]": -2, "d[10:15]": -3}
+    with pytest.raises(ParameterError, match="ascending must be False, as there are ranks and no scores"):
+        spans.judge({"q": chunks}, ascending=True)
+    scored = [one | {"score": score} for one, score in zip(chunks, (0.9, 0.5, 0.7), strict=True)]
+    lowest = spans.judge({"q": scored}, ascending=True)[1].to_dict()["q"]
+    assert lowest == {"d[0:5]": -0.9, "d[5:10]": -0.5, "d[10:15]": -0.7}
+    with pytest.raises(DataError, match="a chunk of 'd' for query 'q' has no score"):
+        spans.judge({"q": [chunks[0], *scored[1:]]})
+
+
+@pytest.mark.parametrize("row", [("d", 0, 20, 0.5, "more"), ("d", 3), ("d",)])
+def test_tuples_with_too_many_or_too_few_fields(row: tuple[object, ...]) -> None:
+    for run, fields in (({"q": [row]}, "(doc_id"), ([("q", *row)], "(query_id, doc_id")):
+        with pytest.raises(MalformedRowError, match=re.escape(f"expected {fields}, start, end[, score]), got")):
+            dh.Spans([SPAN]).judge(run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -89,3 +90,13 @@ def test_a_workbook_cannot_fill_the_memory(tmp_path: Path) -> None:
             book.writestr(name, data)
     with pytest.raises(FileFormatError, match="it has a document type"):
         read_records(path)
+
+
+def test_true_and_false_of_excel(tmp_path: Path) -> None:
+    rows: dict[int, Sequence[object]] = {
+        1: ["query_id", "doc_id", "start", "end", "answerable"],
+        2: ["q1", "d", 0, 5, True],
+        3: ["q2", *3 * [None], False],
+    }
+    spans = dh.Spans(write_workbook(tmp_path / "x.xlsx", {"A": rows}))
+    assert (spans.rows["query_id"].to_list(), spans.unanswerable) == (["q1"], ("q2",))

@@ -19,6 +19,8 @@ def write_workbook(
     shared: list[str] = []
 
     def cell(value: object, where: str) -> str:
+        if isinstance(value, bool):
+            return f'<c r="{where}" t="b"><v>{value:d}</v></c>'
         if isinstance(value, int | float):
             return f'<c r="{where}"><v>{value}</v></c>'
         if is_inline:

@@ -617,8 +617,9 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         failures: dict[Key, tuple[Failure, ...]] = {}
         called: dict[tuple[str, str], dict[str, str]] = {}
         for key, part, run in _search(systems, parts, documents, k, store, tell=tell):
-            failures[key] = failures_of(part.cases.cases, run, documents, part.language)
-            called.setdefault(part.key, {}).update(names_of(part.cases.cases, run, documents.labels(part.language)))
+            labels = documents.labels(part.language)
+            failures[key] = failures_of(part.cases.cases, run, labels)
+            called.setdefault(part.key, {}).update(names_of(part.cases.cases, run, labels))
             evaluations[key], told = evaluate_part(part, run, chosen, name=key.retriever, ontology=terms, kind=kind)
             notes += told
         once = {str(note): note for note in notes}

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.benchmark.cases import Case
-from deadheat.benchmark.collection import Collection, Family, Part, check_by, families_of
+from deadheat.benchmark.collection import Family, Part, check_by, families_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.shown import Numbers, Shown, frame_of
@@ -173,9 +173,7 @@ class Failure:
         }
 
 
-def failures_of(
-    cases: Sequence[Case], found: pl.DataFrame, documents: Collection, language: str | None = None
-) -> tuple[Failure, ...]:
+def failures_of(cases: Sequence[Case], found: pl.DataFrame, labels: Mapping[str, str]) -> tuple[Failure, ...]:
     """Return the failures of a run, the worst first; among equals in the order of the cases.
 
     Parameters
@@ -183,11 +181,9 @@ def failures_of(
     cases : sequence of Case
     found : polars.DataFrame
         query_id, doc_id and score.
-    documents : Collection
-    language : str, optional
-        Of the cases: documents are named in it where they can be.
+    labels : mapping of str to str
+        What documents are called in the language of the cases.
     """
-    labels = documents.labels(language)
     rows = found.sort("score", "doc_id", descending=[True, False]).select("query_id", "score", "doc_id").iter_rows()
     ranked = collected((query, (score, doc)) for query, score, doc in rows)
     failed = []

@@ -33,7 +33,7 @@ from deadheat.errors import (
     check_choice,
     counted,
 )
-from deadheat.io.values import all_numbers, check_ids, check_mapping
+from deadheat.io.values import Nested, all_numbers, check_ids, check_mapping
 from deadheat.measures import Measure
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
@@ -43,7 +43,6 @@ from deadheat.settings import TIES
 
 VARIABLE = "DEADHEAT_TIES"
 OF_TREC_EVAL = "doc_id"
-Nested = Mapping[str, Mapping[str, float]]
 Key = TypeVar("Key", bound=Hashable)
 
 

@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, Nested, is_chosen, tie_policy
+from deadheat.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.data.tables import Qrels
 from deadheat.errors import MeasureError, MissingDependencyError, UnknownMeasureError
+from deadheat.io.values import Nested
 from deadheat.measures import (
     ERR,
     RBP,

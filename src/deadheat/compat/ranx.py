@@ -29,11 +29,11 @@ from deadheat.errors import (
     three,
 )
 from deadheat.explanation.tools import order_of
+from deadheat.io.values import Nested
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
 
 __all__ = ["compare", "evaluate"]
 
-Dicts = Mapping[str, Mapping[str, float]]
 
 METRIC = re.compile(r"(?P<name>[a-z_0-9-]+?)(?:@(?P<cutoff>[0-9]+))?(?:-l(?P<level>[0-9]+))?")
 RBP = re.compile(r"rbp[.@](?P<digits>[0-9]+)(?:-l(?P<level>[0-9]+))?")
@@ -183,13 +183,13 @@ def beside(theirs: Callable[..., Any]) -> Callable[..., Any]:
     return own
 
 
-def _metrics(qrels: Dicts, metrics: str | Sequence[str]) -> dict[str, tuple[Measure, float]]:
+def _metrics(qrels: Nested, metrics: str | Sequence[str]) -> dict[str, tuple[Measure, float]]:
     """Return what computes metrics, by their names."""
     levels = {float(level) for own in qrels.values() for level in own.values()}
     return {name: metric_of(name, levels) for name in ([metrics] if isinstance(metrics, str) else metrics)}
 
 
-def _evaluator(qrels: Dicts, metrics: str | Sequence[str], ties: str = "input") -> Evaluator[str]:
+def _evaluator(qrels: Nested, metrics: str | Sequence[str], ties: str = "input") -> Evaluator[str]:
     """Return what computes metrics, without the constants that their values are multiplied by."""
     measures = {name: measure for name, (measure, _) in _metrics(qrels, metrics).items()}
     return Evaluator(qrels, measures, ties=ties, judged_only=False)
@@ -201,7 +201,7 @@ def _summary(values: FloatArray, *, mean: bool, std: bool) -> Any:  # noqa: ANN4
     return {"mean": float(values.mean()), "std": float(values.std())} if std else float(values.mean())
 
 
-def _dicts(source: Any, kind: str, *, sort: bool = False) -> Dicts:  # noqa: ANN401 - whatever the caller has
+def _dicts(source: Any, kind: str, *, sort: bool = False) -> Nested:  # noqa: ANN401 - whatever the caller has
     """Return a dict of dicts; a run perhaps in the order that ranx brings it into."""
     if hasattr(source, "to_dict"):
         if not getattr(source, "sorted", True):
@@ -231,7 +231,7 @@ def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
     return own
 
 
-def _different_queries(qrels: Dicts, run: Dicts) -> DataError:
+def _different_queries(qrels: Nested, run: Nested) -> DataError:
     lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
     parts = [
         f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"

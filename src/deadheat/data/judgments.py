@@ -572,7 +572,7 @@ class Spans:
         """
         path = path_of(run)
         label = name or (label_of(path) if path else "run")
-        chunks = read_passages(run, path, "run", str(path or label))
+        chunks = read_passages(run, path, "run", str(path or label), ascending=ascending)
         for column in (*OFFSETS, "score"):
             for query, doc in _first(chunks, pl.col(column).is_null(), *KEYS):
                 raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))

@@ -9,14 +9,23 @@ from typing import Any, cast
 
 import polars as pl
 
-from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, Plain, SourceTypeError, did_you_mean
+from deadheat.errors import (
+    ABSENT,
+    ColumnError,
+    DataError,
+    MalformedRowError,
+    ParameterError,
+    Plain,
+    SourceTypeError,
+    did_you_mean,
+)
 from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, resolve_columns
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import results_in, value_at
-from deadheat.io.values import text_of_ids
+from deadheat.io.values import is_id, text_of_ids
 
 OFFSETS = ("start", "end")
 TEXT = "text"
@@ -36,8 +45,10 @@ LOOKED = 100  # rows, for where their fields are
 ROW = ("query_id", "doc_id", *OFFSETS, "score")
 
 
-def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> pl.DataFrame:
-    """Return a row for each passage.
+def read_passages(
+    source: object, path: Path | None, kind: Kind, where: str, *, ascending: bool = False
+) -> pl.DataFrame:
+    """Return a row for each passage; where a query has no scores, a passage scores minus its rank.
 
     Parameters
     ----------
@@ -50,6 +61,8 @@ def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> 
         Whether the number is the relevance of a passage, or its score.
     where : str
         For messages.
+    ascending : bool
+        Whether lower scores rank first, which ranked lists cannot do.
 
     Returns
     -------
@@ -62,8 +75,10 @@ def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> 
     DataError
         A row lacks an id, or its offsets are no whole numbers from 0, or end before they start.
     """
-    value, names = VALUE_COLUMN[kind], {**NAMES, VALUE_COLUMN[kind]: COLUMN_NAMES[kind][VALUE_COLUMN[kind]]}
-    given = _frame_of(source, path, names, where)
+    value = VALUE_COLUMN[kind]
+    if path is not None and ending(path) == ".json":
+        source, path = parsed(read_text(path, "passages"), path), None
+    given = _frame_of(source, path, kind, where)
     if given.is_empty():
         raise DataError("empty: it has no passages", path=where)
     for column in ("query_id", *(("doc_id",) if kind == "run" else ())):
@@ -73,6 +88,12 @@ def read_passages(source: object, path: Path | None, kind: Kind, where: str) -> 
     found = given.with_columns(*numbers, as_flags(given[ANSWERABLE], where))
     if found["end"].null_count() and kind == "run":  # as LangChain, which says where a chunk starts
         found = found.with_columns(pl.col("end").fill_null(pl.col("start") + pl.col(TEXT).str.len_chars()))
+    if kind == "run" and path is None and isinstance(source, Mapping):
+        is_ranked = found.select(pl.col(value).is_null().all().over("query_id"))[value]
+        if ascending and is_ranked.any():
+            raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
+        rank = pl.int_range(1, pl.len() + 1).over("query_id")
+        found = found.with_columns(pl.when(is_ranked).then(-rank.cast(pl.Float64)).otherwise(value).alias(value))
     is_back = (found["end"] < found["start"]).fill_null(value=False)
     if is_back.any():
         row = found.row(_first(is_back) - 1, named=True)
@@ -122,12 +143,11 @@ def as_flags(column: pl.Series, where: str) -> pl.Series:
     return read.cast(pl.Boolean)
 
 
-def _frame_of(source: object, path: Path | None, names: Mapping[str, Sequence[str]], where: str) -> pl.DataFrame:
+def _frame_of(source: object, path: Path | None, kind: Kind, where: str) -> pl.DataFrame:
     """Return the columns of a source under the names that they have here, each null if it is not there."""
-    if path is not None and ending(path) == ".json":
-        source, path = parsed(read_text(path, "passages"), path), None
-    wanted = Wanted(what="passages", as_written=True)
-    table = _table_of(source, names, where) if path is None else read_records(path, None, wanted).table
+    value, wanted = VALUE_COLUMN[kind], Wanted(what="passages", as_written=True)
+    names = {**NAMES, value: COLUMN_NAMES[kind][value]}
+    table = _table_of(source, value, where) if path is None else read_records(path, None, wanted).table
     if isinstance(table, pl.DataFrame):
         table = table.with_columns(pl.col(pl.String).replace("", None))  # of CSV
         known = {name: next((one for one in own if one in table.columns), None) for name, own in names.items()}
@@ -171,9 +191,8 @@ def _check_known(known: Mapping[str, str | None], names: Sequence[str], where: s
             )
 
 
-def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) -> pl.DataFrame | list[Any]:
+def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any]:
     """Return an object as a frame, or as a list of dicts or results."""
-    value = [*names][-1]
     fields = (*ROW[:-1], value)
     if isinstance(source, Mapping):
         found: list[Any] = []
@@ -183,7 +202,7 @@ def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) ->
                 raise SourceTypeError(
                     given=Plain(f"{type(given).__name__} for query {query!r}"), allowed="a list of passages", path=where
                 )
-            found += (_with_query(row, query, place, fields) for place, row in enumerate(rows, 1))
+            found += (_with_query(row, query, fields, where) for row in rows)
             if not rows and value == "relevance":
                 found.append({"query_id": query, ANSWERABLE: False})
         return found
@@ -203,28 +222,27 @@ def _table_of(source: object, names: Mapping[str, Sequence[str]], where: str) ->
         )
     rows = list(source)
     if rows and isinstance(rows[0], tuple) and not hasattr(rows[0], "_fields"):
-        misfit = next((n for n, row in enumerate(rows, 1) if not 4 <= len(row) <= len(fields)), 0)
-        if misfit:
-            raise MalformedRowError(
-                f"row {misfit}",
-                given=rows[misfit - 1],
-                allowed=f"(query_id, doc_id, start, end[, {value}])",
-                path=where,
-            )
-        return [dict(zip(fields, row, strict=False)) for row in rows]
+        return [_by_field(row, fields, f"row {n}", where) for n, row in enumerate(rows, 1)]
     return rows
 
 
-def _with_query(row: object, query: object, place: int, fields: Sequence[str]) -> dict[str, Any]:
-    """Return a passage of a query with it, and with minus its rank if it has no score."""
+def _by_field(row: Sequence[object], fields: Sequence[str], what: str, where: str) -> dict[str, object]:
+    """Return a passage that is a tuple by the names of its fields, of which the last may be missing."""
+    if not len(fields) - 1 <= len(row) <= len(fields):
+        allowed = f"({', '.join(fields[:-1])}[, {fields[-1]}])"
+        raise MalformedRowError(what, given=row, allowed=allowed, path=where)
+    return dict(zip(fields, row, strict=False))
+
+
+def _with_query(row: object, query: object, fields: Sequence[str], where: str) -> dict[str, Any]:
+    """Return a passage of a query with it, and with its score or relevance if it has one."""
     value, score, held = fields[-1], None, row
-    if isinstance(row, tuple) and len(row) == 2:  # a result and its score
+    if isinstance(row, tuple) and len(row) == 2 and not is_id(row[0]):  # a result and its score
         held, score = row
     elif isinstance(row, tuple):
-        held = dict(zip(fields[1:], row, strict=False))
+        held = _by_field(row, fields[1:], f"a passage of query {query!r}", where)
     if score is None and value == "score":
-        own = _at(held, _path([held], COLUMN_NAMES["run"]["score"]))
-        score = -float(place) if own is None else own
+        score = _at(held, _path([held], COLUMN_NAMES["run"]["score"]))
     beside = {} if score is None else {value: score}
     return {"query_id": query, **(held if isinstance(held, Mapping) else {"node": held}), **beside}
 

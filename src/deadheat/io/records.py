@@ -478,6 +478,8 @@ def _cells(row: Any, shared: list[str]) -> Iterator[tuple[str, str]]:  # noqa: A
     for place, cell in enumerate(row.findall("{*}c")):
         column = re.sub(r"\d", "", cell.get("r", "")) or str(place)
         value, kind = cell.findtext("{*}v", ""), cell.get("t")
+        if kind == "b":
+            value = "true" if value == "1" else "false"
         yield column, shared[int(value)] if kind == "s" else _text(cell) if kind == "inlineStr" else value
 
 

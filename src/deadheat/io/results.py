@@ -4,6 +4,7 @@ No library is imported. A list holds ids, pairs of an id and a number, or result
 columns say where their id and number are.
 """
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
@@ -28,10 +29,11 @@ from deadheat.errors import (
     check_choice,
     counted,
     did_you_mean,
+    is_number,
     three,
 )
 from deadheat.io.kinds import COLUMN_NAMES, VALUE_COLUMN, Kind, value_column
-from deadheat.io.values import Nested, is_id, text_of_ids
+from deadheat.io.values import Nested, check_number, is_id, text_of_ids
 
 Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result
@@ -46,7 +48,6 @@ LISTS: dict[Kind, str] = {
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
 NEAREST = "distances of Chroma: the score of a result is minus its distance"
-_MISSING: Any = ABSENT
 _PLAIN = {float, int, bool, str, type(None)}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _HOLDERS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
@@ -230,8 +231,8 @@ class Reader:
         if callable(self.id):
             doc = self._picked(self.id, result, what)
         else:
-            doc = _MISSING if id_path is None else value_at(held, id_path)
-        if doc is _MISSING or doc is None:
+            doc = ABSENT if id_path is None else value_at(held, id_path)
+        if doc is ABSENT or doc is None:
             raise self._no_id(held, what)
         if not is_id(doc):
             raise SourceTypeError(
@@ -242,10 +243,10 @@ class Reader:
             )
         if callable(self.number):
             return doc, _plain(self.number(result))
-        number = paired if paired is not None and self.number is None else _MISSING
-        if number is _MISSING and number_path:
+        number = paired if paired is not None and self.number is None else ABSENT
+        if number is ABSENT and number_path:
             number = value_at(held, number_path)
-        if number is not _MISSING:
+        if number is not ABSENT:
             return doc, _plain(number)
         if self.number is not None:
             raise DataError(
@@ -253,7 +254,7 @@ class Reader:
                 hint=_near(self.number, held),
                 path=self.where,
             )
-        if self.kind == "run" and _member(held, _DISTANCE) is not _MISSING:
+        if self.kind == "run" and _member(held, _DISTANCE) is not ABSENT:
             raise DataError(
                 "results have a distance and no score",
                 hint=f'write {CALL["run"]}(results, score="{_DISTANCE}", ascending=True)',
@@ -266,11 +267,11 @@ class Reader:
         if is_id(held) and self.id is None:
             return "", ""
         by_names = _by_names(held, self.kind)
-        shape = next((one for one in SHAPES if all(_member(held, name) is not _MISSING for name in one.has)), by_names)
+        shape = next((one for one in SHAPES if all(_member(held, name) is not ABSENT for name in one.has)), by_names)
         paths = [getattr(shape, self.kind), getattr(by_names, self.kind)] if self.number is None else [self.number]
         known = [path for path in paths if isinstance(path, str) and path]
         # the first, unless another is there: inside, each differs
-        number = next((path for path in known if value_at(held, path) is not _MISSING), next(iter(known), ""))
+        number = next((path for path in known if value_at(held, path) is not ABSENT), next(iter(known), ""))
         return (self.id if isinstance(self.id, str) else shape.id) or None, number
 
     def _picked(self, pick: Callable[[Any], Any], result: object, what: str) -> Any:  # noqa: ANN401 - what a user's function returns
@@ -288,12 +289,12 @@ class Reader:
     def _of_grades(self, results: Sequence[Any]) -> tuple[str, list[Any]] | None:
         """Return the grades of results without a score, and their name; else keep which numbers every result has."""
         held = [_unpaired(result)[0] for result in results]
-        if any(is_id(one) or _member(one, _JUDGED) is not _MISSING for one in held):
+        if any(is_id(one) or _member(one, _JUDGED) is not ABSENT for one in held):
             return None
         for name in _GRADES if self.kind == "run" else ():
             own = [_member(one, name) for one in held]
             if any(_is_grade(one) for one in own):
-                return name, [None if one is _MISSING else _plain(one) for one in own]
+                return name, [None if one is ABSENT else _plain(one) for one in own]
         if len(held) > 1 or (held and self.kind == "qrels"):
             self._unused.append(set.intersection(*(set(_numbers_in(one, self.kind)) for one in held)))
         return None
@@ -322,6 +323,7 @@ class Reader:
                 raise self._repeats(texts, query, results)
             kept = {}
             for doc, number in zip(texts, numbers, strict=True):
+                check_number(self.kind, str(query), doc, number, self.where)  # NaN is neither better nor worse
                 if doc not in kept or (
                     self.repeated == "best" and (number < kept[doc] if self.lower_first else number > kept[doc])
                 ):
@@ -440,9 +442,9 @@ def lists_of_rows(
     return found, (RANKED_BY_COLUMN,) if "rank" in columns and not assumed else assumed
 
 
-def _of_rank(rank: object, query: object, path: str | Path, line: int | None) -> float:
+def _of_rank(rank: Any, query: object, path: str | Path, line: int | None) -> float:  # noqa: ANN401 - checked here
     """Return the score that a rank counts as."""
-    if isinstance(rank, int | float) and not isinstance(rank, bool) and rank >= 1 and rank == int(rank):
+    if is_number(rank) and 1 <= rank < math.inf and rank % 1 == 0:
         return -float(rank)
     raise DataError(f"rank for query {query!r} is {rank!r:.40}", allowed="a whole number from 1", path=path, line=line)
 
@@ -520,14 +522,14 @@ def value_at(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is ther
         return held
     found = _member(held, path)
     head, dot, rest = path.partition(".")
-    if found is not _MISSING or not dot:
+    if found is not ABSENT or not dot:
         return found
     inner = _member(held, head)
-    return _MISSING if inner is _MISSING else value_at(inner, rest)
+    return ABSENT if inner is ABSENT else value_at(inner, rest)
 
 
 def _member(held: object, name: str) -> Any:  # noqa: ANN401 - whatever is there
-    return held.get(name, _MISSING) if isinstance(held, Mapping) else getattr(held, name, _MISSING)
+    return held.get(name, ABSENT) if isinstance(held, Mapping) else getattr(held, name, ABSENT)
 
 
 def _unpaired(result: object) -> tuple[object, object]:
@@ -585,7 +587,7 @@ def _by_names(held: object, kind: Kind) -> Shape:
     one_id = next((name for name in ids if is_id(_member(held, name))), "")
     # the score of a result is no relevance
     numbers = [name for name in names[VALUE_COLUMN[kind]] if kind == "run" or name != "score"]
-    number = next((name for name in numbers if _member(held, name) is not _MISSING), "")
+    number = next((name for name in numbers if _member(held, name) is not ABSENT), "")
     return Shape((), one_id, **{kind: number})
 
 

@@ -60,7 +60,6 @@ MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
 UNKNOWN = -1
 KEYS = ["query_id", "doc_id"]
 LEAST_DEPTH = 100
-MOST_NAMED = 10  # unknown ids, in a warning
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -27,7 +27,7 @@ LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
 HIGHEST = 2**32 - 1  # number of a feature
 DENSE = 1 << 16  # numbers up to which counting is faster than sorting
 MOST_CELLS = 1 << 30  # of features and documents: 8 GB
-ABSENT = "a feature that a line lacks is 0, as in SVMlight"
+LACKING = "a feature that a line lacks is 0, as in SVMlight"
 NUMBERED = "documents without 'docid = ' are numbered from 0 in the order of the file"
 _ID = r"(?:^|[^0-9A-Za-z_])[dD][oO][cC]_?[iI][dD]\s*[=:]\s*(\S+)"  # with no class on which Rust and Python differ
 _FIND_ID = re.compile(_ID)
@@ -154,7 +154,7 @@ def read_letor(path: Path) -> Letor:
     rows = rows.with_columns(pl.coalesce("doc_id", numbered)) if lacks_ids else rows
     found = Letor(path, rows, np.concatenate(lines), parts, (NUMBERED,) if lacks_ids else ())
     has_gaps = sum(int(part.sizes.sum()) for part in parts) < len(rows) * len(found.numbers)
-    return replace(found, notes=(ABSENT, *found.notes)) if has_gaps else found
+    return replace(found, notes=(LACKING, *found.notes)) if has_gaps else found
 
 
 def _parse(text: str, first_line: int) -> tuple[pl.DataFrame, IntArray, Features] | None:
@@ -267,7 +267,7 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     refuse_columns({name: own for name, own in given.items() if name != "score"}, kind, f"{path}, a letor file")
     found = read_letor(path)
     if kind == "qrels":
-        return Content(found.rows, tuple(note for note in found.notes if note != ABSENT))
+        return Content(found.rows, tuple(note for note in found.notes if note != LACKING))
     if "score" not in given:
         n = len(found.names)
         raise ColumnError(
