@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from support.small_bench import CASES, DOCUMENTS, Counting, known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 FEW = {"n_resamples": 200}
 
@@ -323,14 +325,21 @@ def test_wrong_cases_are_refused() -> None:
         dh.bench([CASES, CASES], DOCUMENTS)
     with pytest.raises(ParameterError, match="cases must be Cases, a path"):
         dh.bench([7], DOCUMENTS)
+    with pytest.raises(ParameterError, match="two sets of cases are named '1'"):
+        dh.bench({1: CASES, "1": CASES}, DOCUMENTS)
 
 
-def test_documents_that_the_collection_lacks_are_said() -> None:
+def test_documents_that_the_collection_lacks_are_said(tmp_path: Path) -> None:
     def strange(texts: Sequence[str], _k: int) -> list[dict[str, float]]:
         return [{"d1": 1.0, "D1": 0.5} for _ in texts]
 
-    with pytest.warns(DeadheatWarning, match=r"strange found 1 documents that terms does not have \(d1\)"):
-        dh.bench(CASES, DOCUMENTS, strange, n_resamples=99)
+    vars(strange)["key"] = "1"
+    told = "strange found 1 documents that terms does not have (d1): are the ids written alike?"
+    for _ in range(2):  # made, and finished before
+        with pytest.warns(DeadheatWarning, match=re.escape(told)):
+            result = dh.bench(CASES, DOCUMENTS, strange, n_resamples=99, output=tmp_path / "out")
+        assert told in result.notes
+        assert told in (tmp_path / "out" / "report.md").read_text()
 
 
 def test_answers_come_first_with_near_misses_and_the_cases_that_are_wanted() -> None:

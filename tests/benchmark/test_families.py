@@ -14,7 +14,7 @@ import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases, read_cases
 from deadheat.benchmark.collection import families_of, parts_of
 from deadheat.benchmark.result import Key
-from deadheat.errors import CasesError, ParameterError
+from deadheat.errors import CasesError, NoteWarning, ParameterError
 from support.case_files import write_cases
 from support.command import ok
 from support.small_bench import CASES, DOCUMENTS
@@ -280,3 +280,5 @@ def test_the_command_compares_languages_and_writes_all_numbers(tmp_path: Path) -
     assert str(difference["p_adjusted"]) in ok(*command, "--format", "csv", "--table", "language_differences")
     with pytest.raises(ParameterError, match="margin must be"):
         dh.bench(CASES, DOCUMENTS, margin=0)
+    with pytest.warns(NoteWarning, match="margin changes no value: no set has cases that a pair_id pairs"):
+        dh.bench(CASES, DOCUMENTS, texts=[], n_resamples=99, margin=0.1)

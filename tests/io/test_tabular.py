@@ -21,7 +21,7 @@ from deadheat.errors import (
     ParameterError,
     SwappedFilesError,
 )
-from deadheat.io.formats import chosen_format, locate, scan
+from deadheat.io.formats import chosen_format, locate, scan, tag_of
 from deadheat.io.formats.delimited import _HeaderFile, _parse, _read_rows
 from deadheat.io.kinds import resolve_columns
 
@@ -433,3 +433,16 @@ def test_qrels_with_fractions_under_the_name_of_scores_are_doubted(scores: tuple
         warnings.simplefilter("always")
         scan(path, "qrels")
     assert ["is it a run?" in str(one.message) for one in caught] == [True] * ("." in scores[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tag"),
+    [
+        ("x.tsv", "qid\tdocno\tscore\ta\tb\tc\nq\td\t1\tx\ty\tfoo\n", None),  # a table
+        ("x.tsv", "q\tQ0\td\t1\t2.5\tmine\n", "mine"),
+        ("x.run", "q Q0 d 1 2.5 mine\n# made by us\n\n", "mine"),
+        ("x.run", "q Q0 d 1 2.5 mine\n# by us in the year 2026\n", "mine"),  # as many words as a row has
+    ],
+)
+def test_the_tag_is_that_of_the_last_row(tmp_path: Path, name: str, text: str, tag: str | None) -> None:
+    assert tag_of(written(tmp_path, text, name)) == tag

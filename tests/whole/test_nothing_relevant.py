@@ -163,3 +163,5 @@ def test_cases_that_expect_nothing() -> None:
     assert evaluation.to_dict() == {"e1": {"RR": 0.75}, "e2": {"RR": 0.0}}
     assert "nothing expected 1 of 2 cases of mine (en) (e2), which count as 0" in " ".join(str(result).split())
     assert [one.case_id for failed in result.failures.values() for one in failed] == ["e1"]
+    result = dh.bench(dh.Cases("mine", {}, tuple(cases)), DOCUMENTS, {"known": known}, measures=["MR"], n_resamples=99)
+    assert "nothing expected 1 of 2 cases of mine (en) (e2) " in " ".join(str(result).split())

@@ -29,6 +29,7 @@ from deadheat.benchmark.collection import (
     check_cluster,
     check_expected,
     count_verbatim,
+    families_of,
     labelled,
     parts_of,
     read_collection,
@@ -509,7 +510,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     ontology : Ontology or path, optional
         MaxRel then uses its judgments: the highest similarity of a retrieved document to an expected one.
     kind : str, default "lin"
-        The kind of similarity.
+        The kind of similarity; without an ontology it is not used.
     synonyms : {"exact", "all", "none"}, default "exact"
         Which synonyms count, as for :func:`read_collection`; a `Collection` has made the choice already.
     texts, original, candidates, collection_language
@@ -530,7 +531,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         Each grades the first documents of each retriever, which is compared with and without it: a function
         ``grade(query, text)``, "module:function", "cross-encoder:MODEL" of sentence-transformers, or an `LLM`.
     rerank_depth : int, default 20
-        How many documents are graded; those that tie with the last of them as well.
+        How many documents are graded; those that tie with the last of them as well. Without rerankers it is not used.
     rerank_then_by_first : bool, default False
         Whether documents of equal grade are in the order of the retriever's scores; else they tie.
     confirm : callable, optional
@@ -606,6 +607,11 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     notes: list[Warning | str] = [
         *confused,
         *map(NoteWarning, (*cells, *documents.notes, *check_expected(parts, documents, terms if graded else None))),
+        *(
+            map(NoteWarning, ["margin changes no value: no set has cases that a pair_id pairs"])
+            if margin is not None and not families_of(parts)[0]
+            else ()
+        ),
     ]
     if terms is not None and not graded:
         as_deep = MaxRel(cutoff=max(map(cutoff_of, chosen)) or min(k, 10))
@@ -618,6 +624,13 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         called: dict[tuple[str, str], dict[str, str]] = {}
         for key, part, run in _search(systems, parts, documents, k, store, tell=tell):
             labels = documents.labels(part.language)
+            if unknown := sorted(set(run["doc_id"].to_list()) - labels.keys()):
+                notes.append(
+                    NoteWarning(
+                        f"{key.retriever} found {len(unknown):,} documents that {documents.name} does not have"
+                        f" ({three(unknown)}): are the ids written alike?"
+                    )
+                )
             failures[key] = failures_of(part.cases.cases, run, labels)
             called.setdefault(part.key, {}).update(names_of(part.cases.cases, run, labels))
             evaluations[key], told = evaluate_part(part, run, chosen, name=key.retriever, ontology=terms, kind=kind)
@@ -736,13 +749,6 @@ def _search(
         if isinstance(retriever, Reranked):
             found = best(retriever.regrade(found, query_ids, texts, documents), query_ids, k)
         seconds = time.perf_counter() - start
-        if unknown := sorted(set(found["doc_id"].to_list()) - set(documents.ids)):
-            warnings.warn(
-                f"{name} found {len(unknown):,} documents that {documents.name} does not have ({three(unknown)}): are"
-                " the ids written alike?",
-                DeadheatWarning,
-                stacklevel=3,
-            )
         if store is not None:
             store.write(named, key, found, seconds, n_cases=len(part.cases))
         tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
@@ -850,7 +856,7 @@ def _read(
             argument="collection", given=Plain(type(collection).__name__), allowed="a Collection or a path"
         )
     defaults = {name: one.default for name, one in signature(read_collection).parameters.items()}
-    late = [f"{name}={value!r}" for name, value in options.items() if value != defaults[name]]
+    late = [f"{name}={value!r}" for name, value in options.items() if value not in (defaults[name], [])]
     if isinstance(collection, Collection) and late:
         raise ParameterError(
             f"{late[0]} is only for a collection that is read here", given=Plain("a Collection"), hint="give its path"

@@ -27,6 +27,7 @@ from deadheat.errors import (
     NoteWarning,
     ParameterError,
     Plain,
+    by_name,
     check_choice,
     collected,
     counted,
@@ -571,7 +572,7 @@ def count_verbatim(part: Part, documents: Collection) -> int:
 def _named(cases: object) -> list[tuple[str, Cases]]:
     """Return sets with their names: those of one name are the languages of one set, or get that of file or folder."""
     if isinstance(cases, Mapping):
-        return [(str(name), _read(one)) for name, one in cases.items()]
+        return [*by_name(((name, _read(one)) for name, one in cases.items()), what="sets of cases", hint="").items()]
     sets = [_read(one) for one in (cases if isinstance(cases, list | tuple) else [cases])]
     counts = Counter(one.name for one in sets)
     languages = [(one.name, language) for one in sets for language in one.by_language()]

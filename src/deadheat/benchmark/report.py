@@ -809,15 +809,13 @@ def _of_cases(result: BenchResult) -> list[Fact]:
         "to detect a difference as large as that between best and next, which is itself uncertain: see the first table"
         " (80% power, paired t test)"
     )
+    # MR leaves them out, RBPResidual is 1
+    as_zero = ", which count as 0" * all(one.higher_is_better and one.range[0] == 0 for one in result.measures)
     bare = [(part, [case.case_id for case in part.cases if not case.expected_ids]) for part in parts]
     return [
+        *(note("nothing expected", f"{share(part, len(ids))} ({three(ids)}){as_zero}") for part, ids in bare if ids),
         *(
-            note("nothing expected", f"{share(part, len(ids))} ({three(ids)}), which count as 0")
-            for part, ids in bare
-            if ids
-        ),
-        *(
-            note("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({three(ids)}), which count as 0")
+            note("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({three(ids)}){as_zero}")
             for part in parts
             for ids, names in collected(
                 (one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries

@@ -514,7 +514,7 @@ class BenchResult(Shown):
                 texts = {case.case_id: case.text for case in self.parts[key[:2]].cases}
                 for case_id, value in zip(one.query_ids.tolist(), one[measure].values.tolist(), strict=True):
                     found.setdefault((case_id, texts[case_id]), []).append(value)
-        values = np.array([np.mean(own) for own in found.values()])
+        values = np.array([sum(own) / len(own) for own in found.values()])
         return float(measure.level_of(np.nanmean(values))) if not np.isnan(values).all() else float("nan")
 
     def named_numbers(self) -> Numbers:

@@ -123,6 +123,7 @@ def test_the_first_of_several_languages_gives_the_label(tmp_path: Path) -> None:
             r":2: unknown kind of text",
         ),
         ("a.tsv", "hpo_id\ttext\nT:0002\tCrise\n", FileFormatError, r"no language: .* a name such as hp-fr.tsv"),
+        ("a-all.tsv", "hpo_id\ttext\nT:0002\tCrise\n", FileFormatError, r"no language"),
         ("a-xx.tsv", "hpo_id\ttext\nT:0002\tCrise\n", FileFormatError, r"no language"),
         (
             "a.tsv",

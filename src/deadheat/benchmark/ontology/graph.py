@@ -617,7 +617,7 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
         rows += _rows(fields, file, line, scope=scope, split=split)
     if not rows:
         raise DataError("no translated name in it", path=file)
-    in_name = next(filter(is_code, re.findall(r"-([a-z]{2,3})(?=\.)", file.name)), "")
+    in_name = next(filter(is_code, re.findall(r"-([a-z]{2})(?=\.)", file.name)), "")
     code = code or (mark[2].lower() if mark else in_name)
     if not code:
         raise FileFormatError(

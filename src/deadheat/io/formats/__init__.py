@@ -15,6 +15,8 @@ import polars as pl
 from deadheat.errors import ColumnError, DataError, ParameterError, shown
 from deadheat.io.files import BOM, HEAD, Compression, blocks, is_held, path_named, plain_head, readable, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
+from deadheat.io.formats.delimited import is_trec
+from deadheat.io.formats.trec import is_comment
 from deadheat.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.values import CONTROL
 
@@ -259,8 +261,8 @@ def tag_of(path: str | Path) -> str | None:
     path : path
         Of a run that was read.
     """
-    path = Path(path)
-    if not path.is_file() or chosen_format(path) not in {"trec", "tsv"}:
+    path, chosen = Path(path), chosen_format(path)
+    if not path.is_file() or not (chosen == "trec" or (chosen == "tsv" and is_trec(path, "\t"))):
         return None
     if plain_head(path) is None:
         end = b"".join(deque(blocks(path), 1))
@@ -268,6 +270,6 @@ def tag_of(path: str | Path) -> str | None:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - HEAD))
             end = file.read()
-    rows = [row for row in end.split(b"\n") if row.split()]
+    rows = [row for row in end.split(b"\n") if row.split() and not is_comment(row, "run")]
     fields = rows[-1].split() if rows else []
     return fields[-1].decode("utf-8", "replace") if len(fields) == len(TREC_FIELDS["run"]) else None

@@ -155,7 +155,7 @@ class _HeaderFile:
                 yield line, row + [""] * lacks
 
 
-def _is_trec(path: Path, separator: str) -> bool:
+def is_trec(path: Path, separator: str) -> bool:
     """Return whether a TSV file is TREC with tabs: no known column name in its first line, and 4 or 6 fields."""
     if separator != "\t" or not path.is_file():
         return False
@@ -172,7 +172,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     ColumnError, FileFormatError, DataError
         With the first line that is wrong.
     """
-    if not given and _is_trec(path, separator):
+    if not given and is_trec(path, separator):
         return read_trec(path, kind, given)
     table = _HeaderFile(path, kind, separator, given)
     if are_cases(table.header, kind, given):
@@ -256,7 +256,7 @@ def locate_in_table(
     path: Path, kind: Kind, query_id: str, doc_id: str, given: Mapping[str, str], *, separator: str
 ) -> list[int]:
     """Return the 1-based lines on which the rows of this pair begin."""
-    if not given and _is_trec(path, separator):
+    if not given and is_trec(path, separator):
         return locate_in_lines(path, kind, query_id, doc_id, given)
     table = _HeaderFile(path, kind, separator, given)
     query, doc = (table.places[name] for name in KEYS)
