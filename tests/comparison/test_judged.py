@@ -228,6 +228,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (pair,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE).pairs
     assert row["judge_weight"] == pytest.approx(pair.judge_weight)
     assert row["difference"] == pytest.approx(pair.difference)
+    assert row["judge_n_effective"] == (pair.judged.n_effective if pair.judged else None)
     assert row["human_difference"] == pytest.approx(pair.judged.difference if pair.judged else None)
     assert call(*arguments, "--test", "sign").exit_code == 2
     assert call(*arguments, "--compact").exit_code == 2

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.errors import DataError, three
+from deadheat.errors import DataError, ParameterError, three
 from deadheat.report.of_judgments import report_judges
 from support.figure_data import rows_of
 from support.random_runs import random_runs
@@ -128,6 +128,11 @@ def test_labels_that_cannot_be_compared(judge: object, message: str) -> None:
     human = {**HUMAN, "q": {str(n): n % 2 for n in range(60)}}
     with pytest.raises(DataError, match=message):
         dh.judge_agreement(human, judge)
+
+
+def test_the_lowest_relevant_grade_is_a_number() -> None:
+    with pytest.raises(ParameterError, match="rel must be a number, got 'a'"):
+        dh.judge_agreement({"q": {"a": 1}}, {"q": {"a": 1}}, rel="a")  # type: ignore[arg-type]
 
 
 def test_a_judge_with_one_grade_and_one_beyond_the_scale() -> None:

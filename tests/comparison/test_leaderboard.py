@@ -236,6 +236,37 @@ def test_order_without_each_task() -> None:
         assert row["tau_b"] == pytest.approx(1 - 2 * swapped / len(pairs))
 
 
+def test_without_a_task_models_of_equal_means_keep_their_order() -> None:
+    """Without t0 both have 0.2, of which rounding makes one a little more."""
+    rows = [("t0", "m1", 0.9), ("t1", "m1", 0.3), ("t2", "m1", 0.2), ("t3", "m1", 0.1)]
+    rows += [("t0", "m2", 0.5), ("t1", "m2", 0.1), ("t2", "m2", 0.2), ("t3", "m2", 0.3)]
+    found = dh.leaderboard(pl.DataFrame(rows, ["task", "model", "value"], orient="row"))
+    without = {row["task"]: row["leader"] for row in found.leave_one_out().iter_rows(named=True)}
+    assert without["t0"] == "m1"
+    assert found.deciding_task is None
+
+
+def test_no_task_decides_who_leads_where_nobody_does() -> None:
+    values = np.array([[0.1, 0.2, 0.3], [0.2, 0.3, 0.1], [0.3, 0.1, 0.2]])[:, None, :]
+    found = dh.leaderboard(table(values, has_queries=False))
+    assert found.ranks == [1, 1, 1]
+    assert len(set(found.leave_one_out()["leader"])) > 1
+    assert found.deciding_task is None
+
+
+def test_groups_may_be_numbers_and_models_have_the_name_of_a_column() -> None:
+    values = drawn(2, 5, 2)
+    by_number: Any = {"t0": 0, "t1": 1}
+    by_text, by_number = (dh.leaderboard(table(values), groups=own) for own in ({"t0": "0", "t1": "1"}, by_number))
+    assert by_number.groups == by_text.groups == ("0", "1")
+    assert str(by_number) == str(by_text)
+    renamed = table(values).with_columns(pl.col("model").replace("m0", "query_id"))
+    assert dict(zip(*(getattr(dh.leaderboard(renamed), name) for name in ("models", "mean_low")), strict=True)) == {
+        name.replace("m0", "query_id"): mean
+        for name, mean in zip(by_text.models, dh.leaderboard(table(values)).mean_low, strict=True)
+    }
+
+
 def test_tasks_alone_take_ten_of_them() -> None:
     few = dh.leaderboard(table(drawn(9, 1, 3), has_queries=False))
     assert few.tiers is None
@@ -300,7 +331,7 @@ def test_wrong_arguments() -> None:
     for options in ({"missing": "skip"}, {"tasks": "some"}, {"weights": {"t0": 1}}, {"groups": {"t0": "a", "u": "b"}}):
         with pytest.raises(ParameterError):
             dh.leaderboard(given, **options)
-    for wrong in ("x", 0, float("nan"), -1.0):
+    for wrong in ("x", 0, float("nan"), -1.0, [1]):
         with pytest.raises(ParameterError, match="weights must be"):
             dh.leaderboard(given, weights={"t0": 1, "t1": wrong})  # type: ignore[dict-item]
 

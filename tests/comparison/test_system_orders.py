@@ -131,6 +131,9 @@ def test_folders_of_saved_evaluations(tmp_path: Path) -> None:
     numbers = ("tau_b", "tau_ap", "rbo", "tie_tau", "tie_tau_low", "swapped")
     for name in numbers:
         assert getattr(found.pairs[0], name) == getattr(in_memory.pairs[0], name)
+    for other in (tmp_path / "nowhere", tmp_path / "worst" / f"{next(iter(RUNS))}.json"):
+        with pytest.raises(DataError, match=f"{other.name}: is not a folder: give one with saved evaluations"):
+            dh.agree_systems(tmp_path / "expected", other)
     with pytest.raises(DataError, match="two systems"):
         dh.agree_systems({}, tmp_path / "worst")
 

@@ -83,7 +83,9 @@ def test_what_cannot_be_tested_is_refused() -> None:
         dh.interval([0.5, 1.5], limits=(0, 1))
     with pytest.raises(ParameterError, match="limits must be two numbers"):
         dh.interval([0.5, 1.5], "gaffke")
-    for limits in ((0,), 3, ("a", "b"), (0, 0.5, 1), ()):
+    with pytest.raises(ParameterError, match=r"values must be from 0 to 1, got \(0.2, 3.0\)"):
+        dh.interval([0.2, 3.0], limits=(0, 1))
+    for limits in ((0,), 3, ("a", "b"), (0, 0.5, 1), (), (1, 0), (math.nan, 1), (0, math.nan)):
         with pytest.raises(ParameterError, match="limits must be two numbers"):
             dh.interval([0.5, 0.5], limits=limits)  # type: ignore[arg-type]
     wrong: Any

@@ -29,6 +29,7 @@ from deadheat.errors import (
     SwappedFilesError,
     as_count,
     as_level,
+    as_number,
     by_name,
     counted,
     three,
@@ -288,6 +289,9 @@ def agree_systems(
     """
     p = as_level("p", p, example="0.9")
     both = (first, second)
+    for one in both:
+        if isinstance(one, str | Path) and not path_named(one).is_dir():
+            raise DataError("is not a folder", hint="give one with saved evaluations", path=path_named(one))
     labels = [Path(one).name if isinstance(one, str | Path) else f"order {n}" for n, one in enumerate(both, 1)]
     given = [
         by_own_name(one if isinstance(one, Mapping) else filter(is_saved, sorted(path_named(one).glob("*.json"))))
@@ -744,7 +748,7 @@ def judge_agreement(
     (0.375, [[0, 2, 0], [0, 2, 0], [0, 0, 1]])
     """
     confidence = as_level("confidence_level", confidence_level)
-    judged, given = Qrels.of(human), _named(judge)
+    rel, judged, given = as_number("rel", rel), Qrels.of(human), _named(judge)
     check_each(judged, *given.values(), is_asked=check_duplicates)
     frame = judged.to_polars()
     found = {

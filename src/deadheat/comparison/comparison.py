@@ -102,6 +102,7 @@ RANKS: dict[str, type[pl.DataType]] = {
 
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
+OF_HUMANS = (*FLAT, "p_value")  # fields of `JudgeContribution`; the others are of the judge
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
@@ -392,7 +393,7 @@ class Comparison(Plottable, Shown):
         columns = {name: self.pairs.column(own).tolist() for name, own in names.items()}
         if self.by_judge:
             columns |= {
-                f"{'human' if name in vars(self.pairs[0]) else 'judge'}_{name}": [
+                f"{'human' if name in OF_HUMANS else 'judge'}_{name}": [
                     getattr(pair.judged, name) for pair in self.pairs
                 ]
                 for name in (one.name for one in fields(JudgeContribution))

@@ -283,14 +283,20 @@ class Leaderboard(Plottable, Shown):
         whole = self._sign * self.mean_low
         for name, means in self.without_tasks:
             own = self._sign * means
-            tau_b, _ = agreement.tau(*(_above(one) for one in (whole, own)))
+            above = _above(own)
+            tau_b, _ = agreement.tau(_above(whole), above)
             apart = np.sign(np.round(whole[:, None] - whole, 12)) * np.sign(np.round(own[:, None] - own, 12))
-            rows.append((name, self.models[int(own.argmax())], tau_b, int((apart < 0).sum()) // 2))
+            rows.append((name, self.models[int(above.argmin())], tau_b, int((apart < 0).sum()) // 2))
         return frame_of(rows, WITHOUT_TASK).sort("n_swapped", descending=True, maintain_order=True)
 
     @property
     def deciding_task(self) -> str | None:
-        """The task without which another model leads; of several the one that changes most. None if there is none."""
+        """The task without which another model leads; of several the one that changes most. None if there is none.
+
+        Nor if several share the best mean, so that none leads.
+        """
+        if self.ranks.count(1) != 1:
+            return None
         return next((row[0] for row in self.leave_one_out().iter_rows() if row[1] != self.models[0]), None)
 
     def named_numbers(self) -> Numbers:

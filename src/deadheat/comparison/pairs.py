@@ -789,11 +789,13 @@ def interval(
     numbers, codes = _numbers("values", values), _codes(cluster, values)
     kept = numbers[~np.isnan(numbers)]
     ends = array_of("limits", (-np.inf, np.inf) if limits is None else limits, np.float64, "two numbers")
-    if ends.shape != (2,):
-        raise ParameterError(argument="limits", given=limits, allowed="two numbers")
+    if ends.shape != (2,) or not ends[0] <= ends[1]:
+        raise ParameterError(argument="limits", given=limits, allowed="two numbers, the lower one first")
     low, high = ends.tolist()
     if len(kept) and not low <= kept.min() <= kept.max() <= high:
-        raise ParameterError(argument="values", given=(kept.min(), kept.max()), allowed=f"from {low:g} to {high:g}")
+        raise ParameterError(
+            argument="values", given=(float(kept.min()), float(kept.max())), allowed=f"from {low:g} to {high:g}"
+        )
     n_clusters = None if codes is None else len(np.unique(codes[~np.isnan(numbers)]))
     auto = "bootstrap-t" if limits is None else BOUNDED if (n_clusters or len(kept)) < MANY else "bca"
     used = auto if method == "auto" else method

@@ -344,7 +344,8 @@ def _of_table(frame: pl.DataFrame, path: Path | None, measure: MeasureLike | Non
         if "query_id" not in table.columns:
             tasks.append(Task(str(task), tuple(rows["model"]), rows["value"].to_numpy()[None, :], has_queries=False))
             continue
-        wide = rows.pivot(on="model", index="query_id", values="value")
+        # a name that no model has, as theirs are stripped
+        wide = rows.rename({"query_id": " "}).pivot(on="model", index=" ", values="value")
         models = tuple(wide.columns[1:])
         values = wide.select(models).fill_null(math.nan).to_numpy()
         tasks.append(Task(str(task), models, values[_kept(str(task), models, values, notes)]))
@@ -508,7 +509,7 @@ def labels_of_tasks(
     unknown = next((one for one in found if one not in tasks), None)
     if isinstance(given, Mapping) and unknown is not None:
         raise ParameterError(argument=argument, given=unknown, allowed=tasks)
-    lacking = [task for task in tasks if found.get(task) in {None, ""}]
+    lacking = [task for task in tasks if found.get(task) is None or found[task] == ""]
     if lacking:
         raise ParameterError(f"has none for {three(lacking)}", argument=argument, hint=f"give a {name} for every task")
-    return found
+    return found if name == "weight" else {task: str(group) for task, group in found.items()}
