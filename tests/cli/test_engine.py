@@ -176,7 +176,7 @@ def test_ctrl_c_in_duckdb(monkeypatch: pytest.MonkeyPatch) -> None:
         (("qrels.jsonl", "one.parquet", "--spark-conf", "a=b"), "--spark-conf is for --engine spark"),
         (("qrels.jsonl", "one.parquet", "--engine", "spark", "--spark-conf", "a"), "write a setting as in"),
         (("qrels.jsonl", "one.parquet", "--engine", "polars", "--then-by", "one.parquet"), "--then-by takes runs into"),
-        (("qrels.jsonl", "one.parquet", "--engine", "polars", "--score-columns", "all"), "--score-columns takes runs"),
+        (("qrels.jsonl", "one.parquet", "--engine", "polars", "--score-columns", "all"), "--engine is not for columns"),
         (("qrels.jsonl", "one.parquet", "--engine", "duckdb", "--ties", "input"), "needs rows that have an order"),
     ],
 )

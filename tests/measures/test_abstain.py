@@ -157,3 +157,9 @@ def test_spans_of_unanswerable_questions() -> None:
         assert spans.judge(chunks)[0].unanswerable == ("p", "s")
     with pytest.raises(DataError):
         dh.Spans([row, {"query_id": "q", "answerable": False}])
+
+
+def test_infinite_scores_are_thresholds_too() -> None:
+    qrels, run = {"q": {}, "p": {"a": 1}, "r": {}}, {"q": {"a": -math.inf}, "p": {"a": math.inf}, "r": {"a": 1}}
+    found = dh.evaluate(qrels, run, "RR").abstention().select("threshold", "n_abstained", "n_right")
+    assert found.rows() == [(None, 0, 0), (-math.inf, 1, 1), (1.0, 2, 2), (math.inf, 3, 2)]

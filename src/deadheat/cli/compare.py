@@ -57,6 +57,7 @@ from deadheat.cli.options import (
     read_queries,
     sets_of_strata,
     takes,
+    weighed,
     with_spans,
 )
 from deadheat.errors import Rng, generator
@@ -238,8 +239,8 @@ def compare_files(
     if options.get("repeats") or options.get("spans"):
         evaluations = {}
         judgments = open_qrels(qrels) if options.get("repeats") else qrels
-        rng = generator(design.rng)  # of each run, its own draws
-        for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=rng):
+        drawn = generator(design.rng)  # of each run, its own draws
+        for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=drawn):
             evaluations[run.name], runs[run.name] = evaluation, run
         if isinstance(judgments, dh.Qrels):
             evaluations |= evaluate_repeats(judgments, options["repeats"], measures, conventions)
@@ -508,9 +509,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         _, _, evaluation, _ = next(evaluate_each(qrels, {label(run): run}, conventions, asked, judge=options["judge"]))
         warn_of_nothing_judged([evaluation])
     queries = None if options["queries"] is None else dh.Queries(options["queries"])
-    if options["weights"]:
-        evaluation = evaluation.weighted(options["weights"], queries)
-        baseline = baseline and baseline.weighted(options["weights"], queries)
+    evaluation, baseline = weighed(evaluation, queries, options), baseline and weighed(baseline, queries, options)
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
     result = dh.gate(

@@ -210,8 +210,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         return
     check_strata(options)
     has_intervals = bool(options["ci"] or options["save"])
-    is_drawn = has_intervals or options["fill"] is not None
-    seed, quantiles = _seed(options["seed"], conventions.ties, is_drawn=is_drawn), options["quantiles"]
+    seed = _seed(options["seed"], conventions.ties, is_drawn=bool(has_intervals or options["fill"]))
+    quantiles = options["quantiles"]
     refuse_if(
         quantiles and options["cluster"],
         "the intervals of --quantiles are of independent queries: leave out --cluster",
@@ -225,9 +225,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
-    if (folder := options["save"]) is None:
+    if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
-    targets = save_paths(folder, [*named, *options["repeats"]], files_read(), options["output"]) if folder else []
+    names = [*named, *options["repeats"]]
+    targets = dict(zip(names, save_paths(options["save"], names, files_read(), options["output"]), strict=False))
     inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
@@ -248,12 +249,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             judge=options["fill"] or options["judge"],
         )
     ]
-    named |= dict.fromkeys(options["repeats"], "")
-    order = _in_order(options["sort"] or ("given" if output.form == "trec" else ""), [one for one, _, _ in found])
-    found = [found[place] for place in order]
-    named = dict([*named.items()][place] for place in order)
-    targets = [targets[place] for place in order if targets]
-    evaluations, beside = [one for one, _, _ in found], [by_rule for _, by_rule, _ in found if by_rule is not None]
+    sort = options["sort"] or ("given" if output.form == "trec" else "")
+    found = [found[place] for place in _in_order(sort, [one for one, _, _ in found])]
+    evaluations = [one for one, _, _ in found]
+    beside = {one.name: by_rule for one, by_rule, _ in found if by_rule is not None}
     columns = sets_of_strata(queries, evaluations, options)
     groupings = {one: None if queries is None else grouping_of(evaluations, queries, one, options) for one in columns}
     of_strata = [one for one in groupings.values() if one is not None and one.strata]
@@ -269,9 +268,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         "qrels": shown_path(qrels, "the qrels"),
         "seed": seed if conventions.ties == "random" else None,
         "digits": output.digits,
-        "unmatched": {name: pair for name, (_, _, pair) in zip(named, found, strict=True) if pair},
+        "unmatched": {one.name: pair for one, _, pair in found if pair},
         "intervals": intervals if options["ci"] else None,
-        "beside": beside if options["beside"] else (),
+        "beside": [*beside.values()] if options["beside"] else (),
         "quantiles": quantiles,
         "confidence_level": intervals.confidence_level,
     }
@@ -285,8 +284,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             facts=(*report.facts, _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))),
         )
     drawn = [("", evaluations), *zip(befores(columns), (one.strata for one in of_strata), strict=False)]
-    own = {"options": intervals, "beside": dict(zip(named, beside, strict=True)) if rule == "doc_id" else None}
-    subjects = ((before, dict(zip(named, some, strict=True)), own) for before, some in drawn)
+    own = {"options": intervals, "beside": beside if rule == "doc_id" else None}
+    subjects = (
+        (before, dict(zip((one.name for one in evaluations), some, strict=True)), own) for before, some in drawn
+    )
     report = with_figures(report, subjects, [one.label for one in measures])
     if output.form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections
@@ -367,11 +368,11 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
         from deadheat.evaluation.overlaps import measures_of_overlap, table_of_overlaps
         from deadheat.report.score_tables import tabulate_overlaps
 
-        chosen = measures_of_overlap(measures)
+        chosen, in_order = measures_of_overlap(measures), {one.name: named[one.name] for one in evaluations}
         by_overlap = {
             overlap: {
                 run.name: evaluate_under(conventions, judged, run, chosen, seed)
-                for judged, opened in open_pairs(spans, named, overlap=overlap)
+                for judged, opened in open_pairs(spans, in_order, overlap=overlap)
                 for run in opened
             }
             for overlap in options["overlaps"]
@@ -381,7 +382,7 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
 
 def _save(
     evaluations: Sequence[dh.Evaluation],
-    targets: Sequence[str],
+    targets: Mapping[str, str],
     intervals: IntervalOptions,
     options: Mapping[str, Any],
     *,
@@ -391,14 +392,15 @@ def _save(
     from deadheat.report.model import Fact
 
     own = {name: options[name] for name in SAVED}
-    shown = ", ".join(one + REPLACED * Path(one).exists() for one in targets)
-    for evaluation, target in zip(evaluations, targets, strict=True):
-        with writing(target):
-            evaluation.save(target, **own, **vars(intervals))
+    paths = [targets[one.name] for one in evaluations]
+    shown = ", ".join(one + REPLACED * Path(one).exists() for one in paths)
+    for evaluation, path in zip(evaluations, paths, strict=True):
+        with writing(path):
+            evaluation.save(path, **own, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     if options["save_depth"] and any(one.run is None for one in evaluations):
         of_what += "; without rankings of repeats, or that are not in memory"
-    return Fact("saved", list(targets), "saved", shown + of_what)
+    return Fact("saved", paths, "saved", shown + of_what)
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:

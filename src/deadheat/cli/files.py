@@ -328,7 +328,7 @@ def _checked_engine() -> str | None:
         from deadheat.io.engines import ENGINES
 
         check_choice("engine", name, ENGINES)
-        refuse(("then_by", "score_columns"), f"takes runs into memory: leave out --engine {name}")
+        refuse(("then_by",), f"takes runs into memory: leave out --engine {name}")
     return name
 
 

@@ -425,7 +425,7 @@ STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
 SPANS = ("spans", "overlap", "overlap_of", "documents")
-NOT_OF_SPANS = ("columns", "grades", "normalize_ids", "then_by", "repeats", "judge", "fill", *COLLECTION)
+NOT_OF_SPANS = ("columns", "grades", "normalize_ids", "then_by", "repeats", "judge", "fill", "engine", *COLLECTION)
 ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_decompressed", "max_memory")
 FIGURES = ("figures", "figure_format", "no_title", "figure_width")
@@ -589,7 +589,6 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
     from deadheat.evaluation.saved import is_saved
 
     refuse(NOT_OF_SPANS, "is not for --spans")
-    refuse(("engine",), "takes qrels: with --spans leave it out")
     refuse_if(
         asked().get("overlaps") and asked()["overlap_of"] == "any",
         "--overlaps are shares, and --overlap-of any asks for none",

@@ -55,7 +55,7 @@ from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Scores, intervals
 from deadheat.evaluation.steps import Steps, steps_of
 from deadheat.io.guarding import check_threads
-from deadheat.measures import Abstain, MaxRel, Measure, parse_measure
+from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.placements.contiguous import kept
 from deadheat.placements.lists import Lists
@@ -280,16 +280,21 @@ class Evaluation(Plottable, Shown):
         >>> ev.abstention().select("threshold", "rate", "precision", "recall").rows()
         [(None, 0.0, None, 0.0), (0.3, 0.5, 1.0, 1.0), (0.9, 1.0, 0.5, 1.0)]
         """
-        sides, tops = ("rate", "precision", "recall"), self.placements.top_score
-        rows = []
-        for threshold in (None, *([] if tops is None else np.unique(tops[~np.isnan(tops)]).tolist())):
-            values = [Abstain(of=side, threshold=threshold, rel=rel).mean(self.placements) for side in sides]
-            known = [one[~np.isnan(one)] for one in values]
-            counts = {"n_abstained": len(known[1]), "n_unanswerable": len(known[2]), "n_right": int(known[2].sum())}
-            means = {side: float(one.mean()) if len(one) else None for side, one in zip(sides, known, strict=True)}
-            rows.append({"threshold": threshold, **counts, **means})
-        numbers = dict.fromkeys(("threshold", *sides), pl.Float64)
-        return pl.DataFrame(rows, schema={name: numbers.get(name, pl.Int64) for name in rows[0]})
+        tops, none = self.placements.top_score, self.placements.n_relevant(rel) == 0
+        lacks = self.placements.missing if tops is None else np.isnan(tops)
+        best = np.full(len(lacks), np.nan) if tops is None else tops
+        thresholds = np.unique(best[~np.isnan(best)])
+
+        def abstained(some: BoolArray) -> IntArray:
+            """Return of how many queries, of some, it abstains without a threshold, and at each."""
+            own = np.sort(best[some & ~lacks])
+            return (some & lacks).sum() + np.append(0, np.searchsorted(own, thresholds, side="right"))
+
+        n_abstained, n_right, n_none = abstained(np.ones_like(lacks)), abstained(none), none.sum()
+        counts = {"n_abstained": n_abstained, "n_unanswerable": np.full_like(n_right, n_none), "n_right": n_right}
+        with np.errstate(invalid="ignore"):  # 0 / 0 is null
+            shares = {"rate": n_abstained / len(none), "precision": n_right / n_abstained, "recall": n_right / n_none}
+        return frame_of({"threshold": np.append(np.nan, thresholds), **counts, **shares})
 
     def item_profile(
         self,

@@ -9,30 +9,31 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray
 
 
-def probabilities(above: IntArray, n: int, sampled: int) -> FloatArray:
+def probabilities(above: IntArray, n: int | IntArray, sampled: int | IntArray) -> FloatArray:
     """Return how likely each number of sampled documents above is.
 
     Parameters
     ----------
     above : ndarray of int, shape (m,)
         Documents above, of all n.
-    n, sampled : int
+    n, sampled : int, or ndarray of int, shape (m,)
 
     Returns
     -------
     ndarray of shape (m, sampled + 1)
+        By the largest number of sampled ones.
 
     Examples
     --------
     >>> probabilities(np.array([1, 3]), 4, 2).tolist()
     [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]]
     """
-    j, a = np.arange(sampled + 1), above[:, None]
-    up, down = (a - j[:-1]) * (sampled - j[:-1]), j[1:] * (n - a - sampled + j[1:])
+    j, (a, of, s) = np.arange(np.max(sampled, initial=0) + 1), (np.reshape(one, (-1, 1)) for one in (above, n, sampled))
+    up, down = (a - j[:-1]) * (s - j[:-1]), j[1:] * (of - a - s + j[1:])
     is_step = (up > 0) & (down > 0)
     steps = np.log(np.where(is_step, up, 1) / np.where(is_step, down, 1))  # of neighbours, so that none is too small
     logarithms = np.concatenate((np.zeros((len(above), 1)), np.cumsum(steps, axis=1)), axis=1)
-    possible = (j >= sampled - n + a) & (j <= a)
+    possible = (j >= s - of + a) & (j <= np.minimum(a, s))
     highest = np.where(possible, logarithms, -np.inf).max(axis=1, keepdims=True)
     found = np.where(possible, np.exp(np.minimum(logarithms - highest, 0.0)), 0.0)
     return found / found.sum(axis=1, keepdims=True)
