@@ -14,7 +14,7 @@ import scipy
 
 import deadheat as dh
 from deadheat.comparison import orders, pairs
-from deadheat.comparison.flips import Side, flip, is_moved, normal_errors, normal_flip
+from deadheat.comparison.flips import Side, flip, is_moved, normal_errors
 from deadheat.comparison.orders import DrawnSums, draw_sums, probability_below
 from deadheat.comparison.pairs import Pair
 from deadheat.measures.orders import OrdersMeasure
@@ -207,7 +207,8 @@ def test_without_more_the_bound_is_that_of_cantelli() -> None:
     found = flip(0.3, 0.01, -1.0, 1.0)
     assert found.method == "normal"
     assert found.standard_error == pytest.approx(0.01 / (0.01 + 0.09))
-    assert normal_flip(0.3, 0.01, 0.02).standard_error == 0.02
+    assert flip(0.3, 0.01, -1.0, 1.0, most_off=0.02).standard_error == 0.02
+    assert flip(0.3, 0.01, -1.0, 1.0, sign=-1.0).probability == pytest.approx(1 - found.probability)
 
 
 def test_many_queries_are_as_good_as_normal() -> None:

@@ -73,6 +73,9 @@ def flip(
     lowest: float,
     highest: float,
     distributions: tuple[Distribution, Distribution] | tuple[DrawnSums, DrawnSums] | None = None,
+    *,
+    sign: float | None = None,
+    most_off: float = 1.0,
 ) -> Flip:
     r"""Return the probability that random tie-breaks of both systems reverse the sign of their difference.
 
@@ -95,6 +98,10 @@ def flip(
     distributions : tuple of Distribution or of DrawnSums, optional
         Of the sums of system and baseline over the same queries: both exact or on the same grid, as
         :func:`~deadheat.comparison.orders.comparable` gives them; or sums that were drawn.
+    sign : float, optional
+        A number of the sign that is not to be reversed; by default d.
+    most_off : float, default 1
+        The most that the normal distribution can be off.
 
     Returns
     -------
@@ -112,11 +119,11 @@ def flip(
     >>> flip(-0.25, 0.3125, -1.0, 0.5).method
     'normal'
     """
-    columns = normal_flips(*(np.array([number]) for number in (difference, tie_variance, lowest, highest, 1.0)))
-    found = Flip(*(column.tolist()[0] for column in columns))
+    numbers = (difference, tie_variance, lowest, highest, most_off, difference if sign is None else sign)
+    found = Flip(*(column.tolist()[0] for column in normal_flips(*(np.array([one]) for one in numbers))))
     if not found.can_flip or distributions is None:
         return found
-    ahead, behind = distributions if difference > 0 else distributions[::-1]
+    ahead, behind = distributions if numbers[-1] > 0 else distributions[::-1]
     if isinstance(ahead, DrawnSums) or isinstance(behind, DrawnSums):
         probability, error = probability_below(ahead, behind)  # type: ignore[arg-type]  # both are
         return Flip(probability, can_flip=True, method="sampled", standard_error=error)
@@ -127,8 +134,13 @@ def flip(
     )
 
 
-def normal_flips(
-    difference: FloatArray, tie_variance: FloatArray, lowest: FloatArray, highest: FloatArray, most_off: FloatArray
+def normal_flips(  # noqa: PLR0917 - the numbers of differences
+    difference: FloatArray,
+    tie_variance: FloatArray,
+    lowest: FloatArray,
+    highest: FloatArray,
+    most_off: FloatArray,
+    sign: FloatArray,
 ) -> tuple[FloatArray, BoolArray, TextArray, FloatArray]:
     """Return what :func:`flip` does without distributions, of many differences.
 
@@ -137,6 +149,8 @@ def normal_flips(
     difference, tie_variance, lowest, highest : ndarray of shape (n,)
     most_off : ndarray of shape (n,)
         The most that the normal distribution can be off, as :func:`normal_errors` gives it.
+    sign : ndarray of shape (n,)
+        Numbers of the sign that is not to be reversed; none is where they are 0 but for rounding.
 
     Returns
     -------
@@ -144,21 +158,17 @@ def normal_flips(
         As the fields of :class:`Flip`.
     """
     equal = ROUNDING * np.maximum(1.0, np.maximum(np.abs(lowest), np.abs(highest)))
-    is_none = ~(np.abs(difference) >= equal)  # equal, or NaN
+    is_none = ~(np.abs(sign) >= equal)  # equal, or NaN
     is_fixed = highest - lowest < equal
-    can_flip = ~is_none & ~is_fixed & (np.where(difference > 0, lowest, -highest) <= -equal)
-    probability = np.where(is_none, math.nan, 0.0)
+    can_flip = ~is_none & ~is_fixed & (np.where(sign > 0, lowest, -highest) <= -equal)
+    ahead = difference * np.sign(sign)
+    probability = np.where(is_none, math.nan, ahead <= -equal)
     standard_error = np.zeros(len(difference))
-    ahead, variance = np.abs(difference[can_flip]), tie_variance[can_flip]
-    probability[can_flip], standard_error[can_flip] = _normal(ahead, variance, most_off[can_flip])
+    probability[can_flip], standard_error[can_flip] = _normal(
+        *(column[can_flip] for column in (ahead, tie_variance, most_off))
+    )
     method = np.where(can_flip, "normal", np.where(is_none | is_fixed, "none", "exact")).astype(object)
     return probability, can_flip, method, standard_error
-
-
-def normal_flip(ahead: float, tie_variance: float, most_off: float) -> Flip:
-    """Take a difference as normally distributed; its mean is so far ahead, on the side that is not to be left."""
-    found = _normal(*(np.array([number]) for number in (ahead, tie_variance, most_off)))
-    return Flip(float(found[0][0]), can_flip=True, method="normal", standard_error=float(found[1][0]))
 
 
 def _normal(ahead: FloatArray, variance: FloatArray, most_off: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -510,12 +520,20 @@ class TieSums:
         return cast("T", self.known[key])
 
 
-def normal_error_of(one: Side, other: Side, keep: BoolArray, difference: float) -> float:
-    """Return the most that a normal distribution can be off; 1 where moments are sampled, which proves nothing."""
-    if not (one.is_exact and other.is_exact):
-        return 1.0
-    own, sides = one.factors(keep), (one, other)
-    deviations = np.concatenate([own * np.maximum(side.high - side.mean, side.mean - side.low)[keep] for side in sides])
-    variances = np.concatenate([own**2 * side.variance[keep] for side in sides])
-    sums = (difference, variances.sum(), variances @ deviations, deviations.max(initial=0.0))
-    return float(normal_errors(*(np.array([number]) for number in sums))[0])
+def normal_errors_of(
+    difference: FloatArray, variances: Sequence[FloatArray], deviations: Sequence[FloatArray], is_exact: BoolArray
+) -> FloatArray:
+    """Return the most that normal distributions can be off; 1 where moments are sampled, which proves nothing.
+
+    Parameters
+    ----------
+    difference : ndarray of shape (n_pairs,)
+        Of the sums.
+    variances, deviations : sequence of ndarray, shape (n_pairs, n_queries)
+        Of the two sides: of each value, and the most that it can be from its mean.
+    is_exact : ndarray of bool, shape (n_pairs,)
+    """
+    variance = sum(of_side.sum(axis=1) for of_side in variances)
+    third = sum((own * far).sum(axis=1) for own, far in zip(variances, deviations, strict=True))
+    largest = np.maximum(*(far.max(axis=1, initial=0.0) for far in deviations))
+    return np.where(is_exact, normal_errors(difference, variance, third, largest), 1.0)

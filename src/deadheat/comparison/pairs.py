@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors, normal_flips
+from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors_of, normal_flips
 from deadheat.data.shown import InNotebooks
 from deadheat.errors import ParameterError, Rng, array_of, generator, rounded, warn_of_time
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
@@ -559,12 +559,9 @@ def _flips(
     highest = weighed(stack.high[a] - stack.low[b]).sum(axis=1) / n
     variances = [weighed(stack.variance[rows], 2) for rows in (a, b)]
     deviations = [weighed(stack.deviation[rows]) for rows in (a, b)]
-    variance = sum(of_side.sum(axis=1) for of_side in variances)
-    third = sum((own_variance * far).sum(axis=1) for own_variance, far in zip(variances, deviations, strict=True))
-    largest = np.maximum(*(far.max(axis=1, initial=0.0) for far in deviations))
-    error = normal_errors(difference, variance, third, largest)
-    most_off = np.where(stack.is_exact[a] & stack.is_exact[b], error, 1.0)  # sampled moments prove nothing
-    found = normal_flips(difference / n, variance / n**2, lowest, highest, most_off)
+    variance = sum(of_side.sum(axis=1) for of_side in variances) / n**2
+    most_off = normal_errors_of(difference, variances, deviations, stack.is_exact[a] & stack.is_exact[b])
+    found = normal_flips(difference / n, variance, lowest, highest, most_off, difference / n)
     return dict(zip(FLIP_FIELDS, found, strict=True))
 
 

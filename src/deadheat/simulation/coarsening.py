@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, members, run_starts
 from deadheat.comparison.comparison import named_runs
-from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_error_of, normal_flip, side_of
+from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
 from deadheat.comparison.orders import ROUNDING
 from deadheat.comparison.pairs import pairs_of
 from deadheat.data.rows import MemoryRows, round_and_warn
@@ -494,31 +495,26 @@ def winner(sums: TieSums, a: str, b: str, sign: float) -> tuple[Flip, float]:
     sign : float
         The right sign of the difference, a less b; if it is 0 but for rounding, neither is right, and both are NaN.
     """
-    one, other = sums.sides[a], sums.sides[b]
-    gap = gap_of(one, other)
+    gap = gap_of(sums.sides[a], sums.sides[b])
     keep = ~np.isnan(gap.values)
     n = int(keep.sum())
     if not (abs(sign) > NEGLIGIBLE_DIFFERENCE and n):  # NaN too
         return Flip(math.nan, can_flip=False, method="none"), math.nan
     lowest, highest, mean = (float(part[keep].sum()) / n for part in (gap.low, gap.high, gap.mean))
-    equal = ROUNDING * max(1.0, abs(lowest), abs(highest))
-    if highest - lowest < equal:  # no tie moves the difference
-        is_none = abs(mean) < equal
-        return Flip(float(not is_none and mean * sign < 0), can_flip=False, method="none"), float(is_none)
-    variance = float(gap.variance[keep].sum()) / n**2
-    ahead = math.copysign(mean, mean * sign) if mean else 0.0
-    normal = normal_flip(ahead, variance, normal_error_of(one, other, keep, n * mean))
-    found = sums.distributions(a, b, keep, normal.standard_error)
-    if found is None:
-        return normal, 0.0
-    # flips ask how likely the sign is that is opposite to the one given; the size of the difference plays no part
-    size = math.copysign(max(1.0, 2 * equal), sign)
-    wrong, right = (flip(towards, variance, lowest, highest, found) for towards in (size, -size))
+    variances = [side.variance[None, keep] for side in gap.parts]
+    far = [np.maximum(side.high - side.mean, side.mean - side.low)[None, keep] for side in gap.parts]
+    most_off = normal_errors_of(np.array([n * mean]), variances, far, np.array([gap.is_exact]))
+    of_sign = partial(flip, mean, float(gap.variance[keep].sum()) / n**2, lowest, highest, most_off=float(most_off[0]))
+    signs = math.copysign(math.inf, sign), math.copysign(math.inf, -sign)
+    wrong, right = (of_sign(sign=one) for one in signs)
+    if wrong.can_flip or right.can_flip:
+        found = sums.distributions(a, b, keep, max(wrong.standard_error, right.standard_error))
+        wrong, right = (of_sign(found, sign=one) for one in signs)
     neither = max(0.0, 1.0 - wrong.probability - right.probability)
-    error = max(wrong.standard_error, right.standard_error)
-    method = next((one for one in ("sampled", "grid") if one in {wrong.method, right.method}), "exact")
-    # drawn probabilities, and rounding on a grid, do not add up exactly
-    none = 0.0 if method == "sampled" or neither < ROUNDING else neither
+    error, methods = max(wrong.standard_error, right.standard_error), {wrong.method, right.method}
+    method = next((one for one in ("normal", "sampled", "grid", "none") if one in methods), "exact")
+    # normal and drawn probabilities, and rounding on a grid, do not add up exactly
+    none = 0.0 if method in {"normal", "sampled"} or neither < ROUNDING else neither
     return replace(wrong, method=method, standard_error=error), none
 
 
