@@ -175,6 +175,27 @@ def test_ids_are_read_in_one_form_of_unicode(tmp_path: Path) -> None:
     done = ok("evaluate", str(tmp_path / "q.txt"), str(tmp_path / "r.run"), "-m", "RR", "--normalize-ids", "NFC")
     assert "1.0000" in done.stdout
     assert not done.stderr
+    first, tied = {"q": {NFD: 2.0, "b": 1.0}}, {"q": {NFC: 1.0, "b": 1.0}}
+    given: dict[str, Any] = {"normalize_ids": "NFC", "then_by": first, "collection": [NFD, "b"], "strict": True}
+    assert dh.evaluate({"q": {NFC: 1}}, tied, "RR", **given).means() == {"RR": 1.0}
+    assert dh.compare({"q": {NFC: 1}}, {"a": tied, "b": tied}, "RR", **given).evaluations["b"].means() == {"RR": 1.0}
+    (tmp_path / "first.run").write_text(f"q Q0 {NFD} 1 2 t\nq Q0 b 2 1 t\n", encoding="utf-8")
+    (tmp_path / "tied.run").write_text(f"q Q0 {NFC} 1 1 t\nq Q0 b 2 1 t\n", encoding="utf-8")
+    files = [str(tmp_path / name) for name in ("q.txt", "tied.run", "first.run")]
+    (tmp_path / "q.txt").write_text(f"q 0 {NFC} 1\n", encoding="utf-8")
+    ok(
+        "evaluate",
+        *files[:2],
+        "--then-by",
+        files[2],
+        "-m",
+        "RR",
+        "--normalize-ids",
+        "NFC",
+        "--save",
+        str(tmp_path / "x.json"),
+    )
+    assert dh.load_evaluation(tmp_path / "x.json").means() == {"RR": 1.0}
     with pytest.raises(ParameterError, match="normalize_ids must be one of 'NFC'"):
         dh.evaluate(qrels, run, "RR", normalize_ids="nfc")
 

@@ -125,6 +125,9 @@ def test_a_column_of_the_same_table_is_a_key(tmp_path: Path) -> None:
     table.write_parquet(tmp_path / "llm.parquet")
     for given in (table, table.lazy(), table.to_pandas(), tmp_path / "llm.csv", str(tmp_path / "llm.parquet")):
         assert dh.evaluate(FIRST.qrels, given, ["AP"], missing="empty", then_by="bm25").to_dict() == expected
+        if not isinstance(given, str):  # in a dict it is a document
+            found: Any = dh.evaluate(FIRST.qrels, {"x": given}, ["AP"], missing="empty", then_by="bm25")
+            assert found["x"].to_dict() == expected
     with pytest.raises(dh.errors.ColumnError, match="Did you mean 'bm25'"):
         dh.evaluate(FIRST.qrels, tmp_path / "llm.csv", then_by="bm52")
 

@@ -216,6 +216,7 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     if isinstance(graded, dh.Run) and graded.are_failures_open:
         refuse(("ascending",), "is not for --grades bounds: answers without a grade rank last in the values")
         run.failures, run.are_failures_open = graded.failures, True
+    run = run.normalized(options.get("normalize_ids"))
     if keyed and options.get("then_by"):
         run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
     return checked_run(run)

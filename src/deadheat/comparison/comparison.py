@@ -953,12 +953,13 @@ def compare(
         evaluations: Any = evaluate(qrels, runs if isinstance(runs, Mapping) else by_name(by), measures, **options)
         found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
         return replace(found, margin=margin, detect=detect)
-    named = {
-        name: run.normalized(normalize_ids)
-        for name, run in named_runs(
-            runs, ascending=ascending, then_by=then_by, score_precision=conventions.score_precision
-        ).items()
-    }
+    named = named_runs(
+        runs,
+        ascending=ascending,
+        then_by=then_by,
+        score_precision=conventions.score_precision,
+        normalize_ids=normalize_ids,
+    )
     design.check_systems(list(named), has_clusters=cluster is not None, has_weights=weights is not None)
     judgments = checked(Qrels.of(qrels).normalized(normalize_ids), collection, rel, strict=strict)
     found = compare_under(
@@ -1131,6 +1132,7 @@ def named_runs(
     ascending: bool = False,
     then_by: Source | Sequence[Source] | None = None,
     score_precision: ScorePrecision = None,
+    normalize_ids: str | None = None,
 ) -> dict[str, Run]:
     """Return runs by name, those of a sequence by the names of their files; with their ties ordered as `then_by` says.
 
@@ -1145,7 +1147,7 @@ def named_runs(
         for name, source in given
     ]
     sources = by_name((run.name if name is None else name, source) for name, source, run in read)
-    named = dict(zip(sources, (run for *_, run in read), strict=True))
+    named = dict(zip(sources, (run.normalized(normalize_ids) for *_, run in read), strict=True))
     if then_by is None:
         return named
     keys = {name: keys_of(source, then_by) for name, source in sources.items()}

@@ -51,6 +51,8 @@ def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict:
     is_relevant = pl.col("relevance") > 0 if rel is None else pl.col("relevance") >= rel
     relevant = qrels.to_polars().filter(is_relevant)["doc_id"].unique(maintain_order=True).to_list()
     known = ids_of(collection)
+    if qrels.id_form is not None:
+        known = {*pl.Series([*known]).str.normalize(cast("Any", qrels.id_form))}
     unknown = [doc for doc in relevant if doc not in known]
     if not unknown:
         return qrels

@@ -115,11 +115,14 @@ class DocumentTable(InNotebooks):
         Not None if the scores are ranks by several keys, whose scores were rounded so.
     failures : polars.DataFrame or None
         What :func:`deadheat.read_judgments` found to be no grade.
+    id_form : str or None
+        The form of Unicode that :meth:`normalized` brought the ids to.
     """
 
     kind: ClassVar[Kind]
     by_keys: tuple[ScorePrecision] | None = None
     failures: pl.DataFrame | None = None
+    id_form: str | None = None
 
     def __init__(
         self,
@@ -207,7 +210,7 @@ class DocumentTable(InNotebooks):
         DuplicateError
             Two documents of a query have one id then.
         """
-        if form is None:
+        if form in {None, self.id_form}:
             return self
         check_choice("normalize_ids", form, FORMS)
         as_form = cast("Any", form)
@@ -215,7 +218,8 @@ class DocumentTable(InNotebooks):
         frames = {name: getattr(self, name, None) for name in BESIDE_ROWS}
         queries = {name: pl.Series(held) for name in ("bare", "unanswerable") if (held := getattr(self, name, ()))}
         found = self.with_rows(
-            self.rows.normalized(form),
+            self.rows.normalized(as_form),
+            id_form=form,
             **{name: held.with_columns(ids) for name, held in frames.items() if held is not None},
             **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},
         )
@@ -601,7 +605,7 @@ class Run(DocumentTable):
         """Return the run with its ties ordered by the scores of other runs, one after the other.
 
         What ties by all of them stays tied. A document that another run lacks comes after all that it has; `notes`
-        say how many of those in ties there are.
+        say how many of those in ties there are. Ids of the others are normalized as those of this run were.
 
         Parameters
         ----------
@@ -655,7 +659,7 @@ class Run(DocumentTable):
         else:
             key = Run.of(other)
         key.check_duplicates()
-        return key
+        return key.normalized(self.id_form)
 
     def positions(self, score_precision: ScorePrecision = None) -> pl.DataFrame:
         """Return query_id, doc_id, above and tied of all documents.

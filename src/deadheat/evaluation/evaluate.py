@@ -548,7 +548,6 @@ def evaluate(
         runs: list[Run] = []
         for name, source in piece:
             one = Run.of(source, ascending=ascending).renamed(name) if is_several else source
-            keys = keys_of(one, then_by)
             judgments, opened = open_pair(
                 qrels if judged is None else judged,
                 one,
@@ -557,9 +556,8 @@ def evaluate(
             )
             if judged is None:
                 judged = checked(judgments.normalized(normalize_ids), collection, rel, strict=strict)
-            if keys:
-                opened = opened.then_by(*keys, score_precision=conventions.score_precision)
-            runs.append(opened.normalized(normalize_ids))
+            keys, precision = keys_of(source, then_by), conventions.score_precision
+            runs.append(opened.normalized(normalize_ids).then_by(*keys, score_precision=precision))
         assert judged is not None  # noqa: S101 - a piece has a run
         evaluations = evaluate_many(conventions, judged, runs, chosen, [rng] * len(runs), judge=labels)
         for (name, source), opened, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
@@ -638,7 +636,7 @@ def are_runs(source: Source, qrels: Source | None = None) -> TypeGuard[Mapping[o
         return isinstance(inner, Mapping | list | tuple) and not are_scores
     if isinstance(first, str):  # a document, unless all are files
         return all(isinstance(one, str) and os.path.isfile(one) for one in source.values())  # noqa: PTH113 - never raises
-    return isinstance(first, Run | Path) or hasattr(first, "columns")
+    return isinstance(first, Run | Path) or hasattr(type(first), "columns")
 
 
 def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Source]:
