@@ -164,7 +164,8 @@ def test_distances_without_ranks() -> None:
 def test_zeros_that_got_lost_for_some() -> None:
     qrels = {"q": {f"{n:03}": 1 for n in range(90, 110)}}
     with pytest.warns(
-        NothingJudgedWarning, match="10 judged documents such as '09.' .* zeros in front were lost in run"
+        NothingJudgedWarning,
+        match="10 judged documents such as '09.' of qrels are not retrieved, and .* zeros in front were lost in run",
     ):
         dh.evaluate(qrels, {"q": {f"{n}": float(n) for n in range(120, 80, -1)}}, ["R"])
     with warnings.catch_warnings(action="error"):

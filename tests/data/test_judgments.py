@@ -215,6 +215,16 @@ def test_of_scores_the_failed_may_be_anywhere_and_rank_last_in_the_values() -> N
     assert (found["RR"].mean, found["RR"].mean_unjudged_max) == (1 / 2, 1)
 
 
+@pytest.mark.parametrize("meant", [float("nan"), float("inf"), "three"])
+def test_what_a_word_means_is_a_number(meant: Any) -> None:  # noqa: ANN401 - whatever may be wrong
+    with pytest.raises(ParameterError, match="grades must be a number"):
+        dh.read_judgments({"q": {"a": "good", "b": "bad"}}, grades={"good": meant, "bad": 0})
+
+
+def test_keys_of_an_answer_may_be_no_text() -> None:
+    assert dh.read_judgments({"q": {"a": {1: "x", "score": 2}, "b": 1}}).to_dict() == {"q": {"a": 2, "b": 1}}
+
+
 def test_a_query_whose_answers_all_failed_stays() -> None:
     found = dh.evaluate(
         dh.read_judgments({"q1": {"a": 1}, "q2": {"b": "?"}}, failed="bounds"), {"q1": {"a": 1}, "q2": {"b": 1}}, "RR"

@@ -8,7 +8,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.data import from_arrays
-from deadheat.errors import DeadheatError, ParameterError
+from deadheat.errors import DeadheatError, DuplicateError, ParameterError
 
 
 def levels_of(rows: list[tuple[float, ...]]) -> list[int]:
@@ -55,3 +55,5 @@ def test_what_is_no_criterion_is_refused() -> None:
         dh.pareto_levels(frame, [])
     with pytest.raises(DeadheatError, match="no column 'price'"):
         dh.pareto_levels(frame, ["match", "-price"])
+    with pytest.raises(DuplicateError, match="document 'd' is retrieved 2 times for query 'q'"):
+        dh.pareto_levels(pl.concat([frame, frame]), ["match"])

@@ -324,6 +324,11 @@ def test_ids_of_documents_that_are_written_in_two_ways() -> None:
     assert qrels.normalized("NFC").fingerprint == spans.judge([{**chunk, "end": 25}])[0].normalized("NFC").fingerprint
 
 
+def test_a_dict_of_texts_is_not_looked_up_as_files() -> None:
+    with pytest.raises(SourceTypeError):
+        dh.evaluate(dh.Spans([SPAN]), {"q": "a long text " * 500}, "R@1")
+
+
 def test_a_query_that_was_never_asked_changes_no_other(tmp_path: Path) -> None:
     chunks = [("q", "d", 0, 6, 1), ("q", "d", 6, 12, 0.5)]
     found = dh.evaluate(dh.Spans([("q", "d", 0, 10)]), chunks, "CharRecall@1")

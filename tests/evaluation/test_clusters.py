@@ -51,6 +51,12 @@ def test_clusters_may_come_in_many_ways(given: Any) -> None:  # noqa: ANN401 - w
     assert codes.tolist() == [1, 0, 1, 2]
 
 
+def test_keys_of_clusters_may_be_numbers() -> None:
+    codes = cluster_codes(dict(enumerate(LABELS)), None, np.array(list("0123"), object))
+    assert codes is not None
+    assert codes.tolist() == [1, 0, 1, 2]
+
+
 def test_a_column_of_clusters() -> None:
     assert interval("document", queries=TABLE) == interval(LABELS)
     assert interval(LABELS).n_clusters == 3

@@ -103,6 +103,16 @@ def test_strata_have_the_judge_of_their_queries(tmp_path: Path) -> None:
         assert strata.summary("t").filter(kind=name, measure="nDCG@5")["mean"].item() == alone.mean
 
 
+def test_a_stratum_without_a_value_needs_no_labels_of_the_judge() -> None:
+    human: Labels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"a": 0}}
+    judge: Labels = {"q1": {"a": 1}, "q2": {"a": 1}, "q4": {"a": 1}}
+    run = {query: ["a", "b"] for query in ("q1", "q2", "q3", "q4")}
+    table = {query: {"l": "z" if query == "q3" else "x"} for query in run}
+    strata = dh.evaluate(human, run, "RR", judge=judge, no_relevant="skip").by("l", table)
+    assert (strata["x"].means(), strata["z"]["RR"].n_queries) == ({"RR": 1.0}, 0)
+    assert strata.averages()["macro"].to_list() == [1.0]
+
+
 def test_weights_count_in_all_three_means() -> None:
     """With a weight in place of the folds' (50 queries or more), by the definition of a weighted mean."""
     rng = np.random.default_rng(8)

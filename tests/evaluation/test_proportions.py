@@ -64,6 +64,8 @@ def test_without_clusters_only() -> None:
 def test_of_such_measures_only() -> None:
     with pytest.raises(ParameterError, match=r"0 or 1 in every order \(Hit, P@1\), got nDCG@10; allowed here are"):
         hits(7, 9).intervals(method="clopper-pearson")
+    with pytest.raises(ParameterError, match=r"got DCG; allowed here are .*'t'$"):  # which has no highest value
+        dh.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "DCG").intervals(method="clopper-pearson")
 
 
 @pytest.mark.parametrize("method", ["bca", "percentile", "t"])

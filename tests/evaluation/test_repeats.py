@@ -148,6 +148,10 @@ def test_a_plan_halves_the_noise_of_repeats() -> None:
         (lambda: dh.evaluate(QRELS, REPEATED, "RR", ties="doc_id"), "ties must be 'expected'"),
         (lambda: dh.evaluate(QRELS, REPEATED, "RR", judge=QRELS), "judge must be None with run='repeats'"),
         (lambda: dh.Repeats([RUNS[0]]), "a list of two runs or more, or a table with a column 'repeat', got 1"),
+        (
+            lambda: dh.evaluate(QRELS, REPEATED, "RR")["RR"].plan_repeats(0.1, confidence_level=95),
+            "confidence_level must be a number between 0 and 1",
+        ),
         (lambda: dh.evaluate(QRELS, RUNS[0], "RR")["RR"].variance_components, "there are no repeats"),
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR", test="sign"), "test must be one of"),
         (lambda: dh.compare(QRELS, {"a": REPEATED, "b": RUNS[0]}, "RR").equivalence(0.1), "margin is not for"),

@@ -132,6 +132,13 @@ def test_a_table_of_queries_has_them() -> None:
     assert found.notes[-1] == "weights: times of queries"
 
 
+def test_equal_weights_are_compared_as_none() -> None:
+    run = {query: {"a": n % 3, "b": 1} for n, query in enumerate("abcdefgh")}
+    qrels = {query: {"a": 1} for query in run}
+    plain, weighed = (dh.evaluate(qrels, run, "RR", weights=weights) for weights in (None, dict.fromkeys(run, 2)))
+    assert dh.compare_evaluations({"a": plain, "b": weighed})["RR"][0].difference == 0
+
+
 def test_a_saved_evaluation_keeps_them(tmp_path: Path) -> None:
     own = weighted()
     own.save(tmp_path / "own.json")

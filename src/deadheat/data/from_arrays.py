@@ -202,7 +202,7 @@ def pareto_levels(table: Source, columns: Sequence[str], *, name: str = "pareto"
     ParameterError
         There is no criterion.
     DataError
-        The table lacks a column, or a value of it is no number.
+        The table lacks a column, or a value of it is no number; or a document is there twice for a query.
 
     Examples
     --------
@@ -217,10 +217,13 @@ def pareto_levels(table: Source, columns: Sequence[str], *, name: str = "pareto"
     """
     if isinstance(columns, str) or not columns:
         raise ParameterError(argument="columns", given=columns, allowed="a list of names, at least one")
-    held = [Run(table, columns={"score": one.removeprefix("-")}).to_polars() for one in columns]
+    held = [Run(table, columns={"score": one.removeprefix("-")}) for one in columns]
+    held[0].check_duplicates(now=True)
     signs = np.array([-1.0 if one.startswith("-") else 1.0 for one in columns])
-    frame, keys = held[0].select("query_id", "doc_id"), ["query_id", "doc_id"]
-    values = np.column_stack([frame.join(one, on=keys, how="left", maintain_order="left")["score"] for one in held])
+    frame, keys = held[0].to_polars().select("query_id", "doc_id"), ["query_id", "doc_id"]
+    values = np.column_stack(
+        [frame.join(one.to_polars(), on=keys, how="left", maintain_order="left")["score"] for one in held]
+    )
     queries = frame["query_id"].rank("dense").to_numpy()
     order = np.argsort(queries, kind="stable")
     starts = run_starts(queries[order])

@@ -10,7 +10,6 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
@@ -28,6 +27,7 @@ from deadheat.errors import (
     ParameterError,
     Plain,
     SourceTypeError,
+    as_number,
     as_positive,
     changed,
     check_choice,
@@ -126,7 +126,7 @@ def _of_object(answer: object) -> object:
     answer = _parsed(FENCED.sub(r"\1", answer) if isinstance(answer, str) else answer, "{")
     if not isinstance(answer, Mapping):
         return answer
-    found = [value for name, value in answer.items() if name.casefold() in GRADES]
+    found = [value for name, value in answer.items() if str(name).casefold() in GRADES]
     return found[0] if len(found) == 1 else None
 
 
@@ -192,6 +192,7 @@ def read_judgments(
     check_choice("kind", kind, ("qrels", "run"))
     if scale is not None:
         as_positive("scale", scale)
+    grades = {word: as_number("grades", number) for word, number in (grades or {}).items()}
     path = path_of(source)
     where = str(path) if path else name or "judgments"
     if path is not None and ending(path) == ".json":
@@ -488,9 +489,8 @@ class Spans:
 
     def with_overlap(self, overlap: float) -> "Spans":
         """Return the same spans with another share that a chunk has to cover."""
-        found = copy(self)
+        found = changed(self, overlap=_share(overlap))
         vars(found).pop("fingerprint", None)
-        found.overlap = _share(overlap)
         return found
 
     def _checked(self, read: pl.DataFrame) -> pl.DataFrame:

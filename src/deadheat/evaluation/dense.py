@@ -164,15 +164,14 @@ def evaluate_dense(
     )
     _refuse_no_judgment(counted)
     if sampled is None:
-        if positives != POSITIVES[0]:
+        if positives != "together":
             raise ParameterError(
                 "is about sampled negatives", argument="positives", given=positives, hint=Advice("sampled")
             )
         return evaluation_of(counted, chosen, conventions, rng, name)
     n = as_count("sampled", sampled)
     found = sampled_scores(counted, chosen, n, positives=positives, conventions=conventions, rng=rng)
-    listed = "each in a list of its own" if positives == "each" else "together"
-    note = f"sampled: relevant documents, {listed}, among {n} others; exact means over all samples"
+    note = f"sampled: relevant documents, {POSITIVES[positives]}, among {n} others; exact means over all samples"
     parts = evaluation_of(counted, chosen, conventions, rng, name).parts()
     placed = parts["placements"]
     n_others = placed.n_retrieved - np.bincount(placed.query[placed.relevance > 0], minlength=placed.n_queries)

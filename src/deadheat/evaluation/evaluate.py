@@ -570,8 +570,6 @@ def evaluate(
 def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, options: EvaluationArguments) -> Evaluation:
     """Evaluate each of several runs of one system, and put them together."""
     missing, weights, queries = options["missing"], options["weights"], options["queries"]
-    if options["judge"] is not None:
-        raise ParameterError(argument="judge", given=Plain("some"), allowed="None", beside={"run": "repeats"})
     own: Any = {
         **options,
         "missing": "empty" if missing == "skip" else missing,

@@ -713,7 +713,7 @@ class Strata(Plottable, Shown, dict[Stratum, Evaluation]):
         super().__init__({stratum: whole.select(keep) for stratum, keep in masks.items()})
         if whole.judge is not None:
             by_judge = strata_of(whole.judge, columns, queries)
-            self.update({stratum: helped_by(part, by_judge[stratum]) for stratum, part in self.items()})
+            self.update({one: helped_by(self[one], judged) for one, judged in by_judge.items() if one in self})
         self.small = tuple(stratum for stratum, part in self.items() if len(part.query_ids) < smallest)
         lacking = [part.query_ids for stratum, part in self.items() if not is_assigned(stratum)]
         self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids.tolist()))

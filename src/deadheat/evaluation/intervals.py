@@ -263,7 +263,7 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
         raise ParameterError(
             f"method={PROPORTION!r} {why}",
             given=Plain("clusters" if has_clusters else "weights" if has_weights else measure),
-            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't' and 'gaffke'",
+            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't'" + ", 'gaffke'" * is_bounded,
         )
     return method
 
@@ -293,7 +293,8 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
     if table is not None:
         found: Sequence[object] = table.column(str(cluster), ids)
     elif isinstance(cluster, Mapping):
-        found = [cluster.get(query) for query in ids]
+        given = {str(query): label for query, label in cluster.items()}
+        found = [given.get(query) for query in ids]
     else:
         found = as_list("cluster", cluster, "a column of queries, a dict of query_id to cluster, or their labels")
     if len(found) != len(ids):
@@ -472,12 +473,14 @@ def tags_of(value: str | None) -> tuple[str, ...]:
     --------
     >>> tags_of("phone | new"), tags_of('["phone", "new"]'), tags_of(None)
     (('phone', 'new'), ('phone', 'new'), ('(none)',))
+    >>> tags_of('[null, "new"]')
+    ('new',)
     """
     parts: list[object] = list((value or "").split(TAG))
     if value is not None and value.startswith("["):
         with suppress(ValueError):
             parts = json.loads(value)
-    return tuple(dict.fromkeys(filter(None, (str(one).strip() for one in parts)))) or (NONE,)
+    return tuple(dict.fromkeys(filter(None, (str(one).strip() for one in parts if one is not None)))) or (NONE,)
 
 
 def groupings_of(by: Sequence[str], table: Queries) -> list[tuple[str, ...]]:

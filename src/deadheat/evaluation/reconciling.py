@@ -21,6 +21,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
 from deadheat.io.files import path_named
 from deadheat.io.records import Wanted, as_text, read_records
+from deadheat.kernels.weighting import are_equal
 from deadheat.measures import MaxRel, Measure, NumRet
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.measures.orders import StoredMeasure
@@ -91,11 +92,10 @@ def _without(qrels: Qrels, queries: set[str]) -> Qrels:
     rows = qrels.to_polars().filter(kept)
     if not queries or not len(rows):
         return qrels
-    frames = {name: held.filter(kept) for name in BESIDE_ROWS if (held := getattr(qrels, name)) is not None}
     return qrels.with_rows(
         MemoryRows(rows),
         notes=(*qrels.notes, f"queries left out, which the ranking was never asked: {three(sorted(queries))}"),
-        **frames,
+        **{name: held.filter(kept) for name in BESIDE_ROWS if (held := getattr(qrels, name)) is not None},
         bare=tuple(sorted({*qrels.bare}.difference(queries))),
         unanswerable=tuple(sorted({*qrels.unanswerable}.difference(queries))),
     )
@@ -401,7 +401,7 @@ def check_conventions(
 def check_weights(names: tuple[str, str], *both: tuple[TextArray, FloatArray | None]) -> None:
     """Raise `DataError` if two evaluations, given as query ids and weights, weigh queries of both differently."""
     own, its = (
-        np.ones(int(shared.sum())) if weights is None else weights[shared]
+        np.ones(int(shared.sum())) if weights is None or are_equal(weights[shared]) else weights[shared]
         for (ids, weights), (others, _) in (both, both[::-1])
         for shared in [members(ids, others)]
     )

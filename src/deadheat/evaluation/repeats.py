@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.tables import REPEAT, DocumentTable, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, changed, collected, counted
+from deadheat.errors import ColumnError, ParameterError, Plain, changed, collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of, has_column
@@ -167,12 +167,15 @@ def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Eval
     Raises
     ------
     ParameterError
-        Ties are not expected, or bounds over unjudged documents were asked for.
+        Ties are not expected, bounds over unjudged documents were asked for, or a judge's labels help.
     """
     first, n = evaluations[0], len(evaluations)
-    for argument, allowed in (("ties", "expected"), ("unjudged", "zero")):
-        if (given := getattr(first.conventions, argument)) != allowed:
-            raise ParameterError(argument=argument, given=given, allowed=repr(allowed), beside={"run": "repeats"})
+    given = {**vars(first.conventions), "judge": first.judge and Plain("some")}
+    for argument, allowed in (("ties", "expected"), ("unjudged", "zero"), ("judge", None)):
+        if given[argument] != allowed:
+            raise ParameterError(
+                argument=argument, given=given[argument], allowed=repr(allowed), beside={"run": "repeats"}
+            )
     lacks = np.column_stack([members(one.query_ids, np.array(one.missing_queries, object)) for one in evaluations])
     left_out: BoolArray = lacks if missing == "skip" else np.zeros_like(lacks)
     scores = [_of_measure([one[own.measure] for one in evaluations], left_out) for own in first]
@@ -207,15 +210,19 @@ def _of_measure(each: Sequence[Scores], left_out: BoolArray) -> Scores:
     def mean(columns: FloatArray) -> FloatArray:
         return np.divide(np.nansum(columns, axis=1), counts, out=np.full(len(counts), np.nan), where=counts > 0)
 
-    spread = TieSpread.known(
-        first.measure,
-        first.spread.placements,
-        mean=mean(values),
-        std=np.sqrt(np.nansum(variances, axis=1)) / np.maximum(counts, 1),
-        extremes=(mean(beside("tie_min")), mean(beside("tie_max"))),
-        standard_error=np.sqrt(np.nansum(beside("standard_error") ** 2, axis=1)) / np.maximum(counts, 1),
-        has_relevant=first.has_relevant,
-        reachable=first.spread.reachable,
+    return replace(
+        first,
+        values=mean(values),
+        spread=TieSpread.known(
+            first.measure,
+            first.spread.placements,
+            mean=mean(values),
+            std=np.sqrt(np.nansum(variances, axis=1)) / np.maximum(counts, 1),
+            extremes=(mean(beside("tie_min")), mean(beside("tie_max"))),
+            standard_error=np.sqrt(np.nansum(beside("standard_error") ** 2, axis=1)) / np.maximum(counts, 1),
+            has_relevant=first.has_relevant,
+            reachable=first.spread.reachable,
+        ),
+        unjudged=None,  # bounds over places are of one run
+        repeats=Repeated(values, variances),
     )
-    # bounds over places are of one run
-    return replace(first, values=mean(values), spread=spread, unjudged=None, repeats=Repeated(values, variances))

@@ -21,7 +21,7 @@ from deadheat.placements.dense import Counted
 from deadheat.placements.placements import Placements
 from deadheat.settings import Conventions
 
-POSITIVES = ("together", "each")
+POSITIVES = {"together": "together", "each": "each in a list of its own"}  # and what notes say
 
 
 def sampled_scores(
@@ -67,10 +67,9 @@ def sampled_scores(
         values, mean, low, high = (sums_of(owner, one, users.n_queries) / size for one in (values, mean, low, high))
         std = np.sqrt(sums_of(owner, variance, users.n_queries)) / size
         whole = TieSpread(measure, users)
-        name = f"{measure} ({sampled} sampled, {positives})"
-        stored = StoredMeasure(notation=name, total=measure.total).called("", measure.label)
+        stored = StoredMeasure(notation=f"{measure} ({sampled} sampled, {positives})", total=measure.total)
         of_all = TieSpread.known(
-            stored,
+            stored.called("", measure.label),
             users,
             mean=mean,
             std=np.minimum(std, (high - low) / 2),  # at most half the range (Popoviciu)
@@ -80,7 +79,7 @@ def sampled_scores(
             reachable=whole.reachable,
         )
         values = np.where(whole.has_relevant, values, np.nan) if conventions.no_relevant == "skip" else values
-        found.append(Scores(stored, users.query_ids, values, of_all))
+        found.append(Scores(of_all.measure, users.query_ids, values, of_all))
     return found
 
 

@@ -434,16 +434,19 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     rows = unpacked(data["scores"]).with_columns(pl.col(pl.Float64).fill_null(math.nan))
     n = placements.n_queries
     repeats, weights = _repeats(data, len(document["measures"]), n), _weights(data)
-    scores = []
-    for place, measure in enumerate(measure_of(*each) for each in document["measures"].items()):
-        placed = graded if graded is not None and isinstance(measure, MaxRel) else placements
-        scores.append(
-            replace(
-                _scores(measure, placed, rows.slice(place * n, n), document["conventions"]["no_relevant"]),
-                weights=None if measure.total else weights,
-                repeats=repeats[place],
-            )
+    scores = [
+        replace(
+            _scores(
+                measure,
+                graded if graded is not None and isinstance(measure, MaxRel) else placements,
+                rows.slice(place * n, n),
+                document["conventions"]["no_relevant"],
+            ),
+            weights=None if measure.total else weights,
+            repeats=repeats[place],
         )
+        for place, measure in enumerate(measure_of(*each) for each in document["measures"].items())
+    ]
     return scores, {
         "name": document["name"],
         "query_ids": placements.query_ids,
@@ -497,20 +500,19 @@ def measure_of(notation: str, stated: Mapping[str, Any]) -> Measure:
 
 def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str | None) -> Scores:
     columns = {name: rows[name].to_numpy() for name in rows.columns}
-    spread = TieSpread.known(
-        measure,
-        placed,
-        no_relevant,
-        mean=columns["tie_mean"],
-        std=columns["tie_std"],
-        extremes=(columns["tie_min"], columns["tie_max"]),
-        **{name: columns[name] for name in ("standard_error", "has_relevant", "reachable")},
-    )
     return Scores(
         measure,
         placed.query_ids,
         columns["value"],
-        spread,
+        TieSpread.known(
+            measure,
+            placed,
+            no_relevant,
+            mean=columns["tie_mean"],
+            std=columns["tie_std"],
+            extremes=(columns["tie_min"], columns["tie_max"]),
+            **{name: columns[name] for name in ("standard_error", "has_relevant", "reachable")},
+        ),
         (columns["unjudged_min"], columns["unjudged_max"]) if "unjudged_min" in columns else None,
     )
 

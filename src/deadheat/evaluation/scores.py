@@ -314,8 +314,9 @@ class Scores(InNotebooks):
         [1, 2, 3, 5, 10, 20]
         """
         found, half = self.variance_components, as_positive("width", width) / 2
+        level = as_level("confidence_level", confidence_level)
         queries, shared = max(found.queries, 0.0), max(np.nan_to_num(found.shared), 0.0)
-        noise, allowed = max(found.repeats - shared, 0.0), (half / special.ndtri((1 + confidence_level) / 2)) ** 2
+        noise, allowed = max(found.repeats - shared, 0.0), (half / special.ndtri((1 + level) / 2)) ** 2
         needed = {k: (queries + noise / k, allowed - shared / k) for k in PLANNED}
         n_queries = [math.ceil(of_query / left) if left > 0 else None for of_query, left in needed.values()]
         return pl.DataFrame(

@@ -125,8 +125,9 @@ def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Dead
     lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
     if len(lost):
         yield NothingJudgedWarning(
-            f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where} is not retrieved, and"
-            f" {lost[0].lstrip('0')!r} is: zeros in front were lost in {run.where}, read ids as text"
+            f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where}"
+            f" {'is' if len(lost) == 1 else 'are'} not retrieved, and {lost[0].lstrip('0')!r} is: zeros in front were"
+            f" lost in {run.where}, read ids as text"
         )
 
 
