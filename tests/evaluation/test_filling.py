@@ -163,14 +163,14 @@ def covered(human: Labels, keeps: Callable[[str, str], bool], system: str, judge
 @needs_shared_data
 @pytest.mark.slow
 def test_hidden_labels_are_covered(human: Labels) -> None:
-    """Of two systems with 30, 60 and 90% hidden at random; docs/guide/judges.md has what more draws find."""
+    """Of two systems with 30, 60 and 90% hidden at random, four times; docs/guide/judges.md has more."""
     rng = np.random.default_rng(7)
     found = [
         covered(human, lambda _, __, share=share: rng.random() > share, system, "Olz-gpt4o")  # type: ignore[misc]
-        for share in (0.3, 0.6, 0.9)
+        for share in (0.3, 0.6, 0.9) * 4
         for system in ("TREMA-CoT", "prophet-setting1")
     ]
-    assert sum(found) >= 5
+    assert sum(found) >= 20
 
 
 @needs_shared_data
