@@ -37,6 +37,19 @@ def merged(*labels: Labels) -> Labels:
     return {query: {doc: grade for one in labels for doc, grade in one[query].items()} for query in labels[0]}
 
 
+def test_documents_that_the_judge_alone_has_labelled_may_tie() -> None:
+    """Of two such documents in a tie one is in the top 2: the value of a filling says how many of them are relevant."""
+    human, judge = {"q": {"a": 1}, "p": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 1, "c": 0}, "p": {"a": 1, "b": 0}}
+    run = {"q": {"a": 3, "b": 2, "c": 2}, "p": {"a": 3, "b": 2}}
+    scores = dh.evaluate(human, run, "P@2", unjudged="judge", judge=judge)["P@2"]
+    assert scores.filled is not None
+    shares = [np.mean(scores.filled.draws[:, 1] == value) for value in (0.5, 0.75, 1.0)]
+    assert sum(shares) == pytest.approx(1)
+    assert scores.tie_std[1] == pytest.approx(0.25 * shares[1] ** 0.5)
+    assert scores.tie_min[1] == pytest.approx(0.5 + 0.5 * shares[2])
+    assert scores.tie_max[1] == pytest.approx(1 - 0.5 * shares[0])
+
+
 def test_every_filling_is_a_labelling_of_the_holes() -> None:
     found = dh.evaluate(HUMAN, RUN, MEASURES, unjudged="judge", judge=JUDGE)
     holes = [("q1", "d"), ("q1", "gone"), ("q2", "c")]

@@ -83,9 +83,20 @@ class TieSpread:
         """The placements that the measure looks at."""
         return self.measure.near(self.placements)
 
-    def _over_fillings(self, find: Callable[[Placements], Any]) -> Any:  # noqa: ANN401 - an array, or several
-        """Return what a function finds in the placements, or the mean of it over all fillings."""
-        return find(self._near) if self.filling is None else np.mean([find(one) for one in self.filling], axis=0)
+    @property
+    def _have_ties(self) -> bool:
+        return (self.placements if self.filling is None else self.filling.as_judged).have_ties
+
+    @cached_property
+    def _filled(self) -> dict[str, Any]:
+        """What methods of the measure find in the mean over all fillings, each of which is drawn once."""
+        names = ("mean", "variance", "extremes", "has_relevant", "reachable")
+        each = [[getattr(self.measure, name)(one) for name in names] for one in self.filling or ()]
+        return {name: np.mean(found, axis=0) for name, found in zip(names, zip(*each, strict=True), strict=True)}
+
+    def _found(self, name: str) -> Any:  # noqa: ANN401 - an array, or several
+        """Return what a method of the measure finds in the placements, or the mean of it over all fillings."""
+        return getattr(self.measure, name)(self._near) if self.filling is None else self._filled[name]
 
     def of(self, ranked: Placements) -> FloatArray:
         """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
@@ -102,14 +113,14 @@ class TieSpread:
     @cached_property
     def mean(self) -> FloatArray:
         """Exact mean over the orders."""
-        return np.asarray(self._over_fillings(self.of))
+        return np.where(self.is_right, 1.0, self._found("mean"))
 
     @cached_property
     def std(self) -> FloatArray:
         """Standard deviation over the orders, exactly 0 where all orders give the same value."""
-        if not self.placements.have_ties:
+        if not self._have_ties:
             return np.zeros(self.placements.n_queries)
-        found = np.sqrt(self._over_fillings(self.measure.variance))
+        found = np.sqrt(self._found("variance"))
         is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
         if not is_doubtful.any():
             return found
@@ -120,9 +131,9 @@ class TieSpread:
     @cached_property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest value."""
-        if not self.placements.have_ties:
+        if not self._have_ties:
             return self.mean, self.mean
-        low, high = (np.where(self.is_right, 1.0, end) for end in self._over_fillings(self.measure.extremes))
+        low, high = (np.where(self.is_right, 1.0, end) for end in self._found("extremes"))
         return low, high
 
     @cached_property
@@ -133,12 +144,12 @@ class TieSpread:
     @cached_property
     def has_relevant(self) -> BoolArray:
         """Which queries have a document that counts as relevant."""
-        return np.asarray(self._over_fillings(self.measure.has_relevant) > 0)
+        return np.asarray(self._found("has_relevant") > 0)
 
     @cached_property
     def reachable(self) -> FloatArray:
         """The best values that the judgments allow; NaN where they set no limit."""
-        found = self._over_fillings(self.measure.reachable)
+        found = self._found("reachable")
         return np.where(self.has_relevant, found, 1.0) if self.no_relevant == "correct_if_empty" else np.asarray(found)
 
 

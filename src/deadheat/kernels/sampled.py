@@ -58,7 +58,11 @@ def moments(values: FloatArray, of_others: FloatArray, gains: FloatArray, others
     others : ndarray of shape (m,)
         :math:`h_j`; those of the other t - m are 0.
     """
-    sums, sums_of_squares = (np.pad(np.cumsum(one, axis=1), ((0, 0), (1, 0))) for one in (of_others, of_others**2))
+    if values.shape == (1, 1):  # it is no tie
+        return float(gains[0] * values[0, 0]), 0.0
+    sums, sums_of_squares = (
+        np.hstack((np.zeros((len(one), 1)), np.cumsum(one, axis=1))) for one in (of_others, of_others**2)
+    )
     left = np.ones(values.shape[1])  # orders of the rest, after b others, over those after none
     u, uu, uw, u_squares = np.zeros((4, values.shape[1]))
     w, w_squares = (one[-1, -1] - one[-1] for one in (sums, sums_of_squares))
