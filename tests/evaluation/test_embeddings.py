@@ -222,3 +222,25 @@ def test_vectors_on_two_devices() -> None:
         dh.evaluate_embeddings(one, other, [[0], [1]], ["RR"])
     with pytest.raises(ParameterError, match="documents must be vectors on cpu"):
         dh.evaluate_embeddings(np.eye(2), other, [[0], [1]], ["RR"])
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize(
+    ("dtype", "powers"), [("float32", (-140, -100, 100, 125)), ("float64", (-1000, -600, 600, 1020))]
+)
+def test_no_length_is_too_large_for_a_cosine(
+    kind: str, dtype: str, powers: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power of two as a factor changes no cosine; whole numbers of few digits have no rounding below its range."""
+    take_for_a_gpu(kind, monkeypatch)
+    queries, documents, relevance, _ = random_case(1, is_whole=True)
+    queries[:, 0], documents[:, 0] = 4, 5
+    plain = dh.evaluate_embeddings(queries, documents, relevance, MEASURES, similarity="cosine")
+    wanted = dh.evaluate_embeddings(
+        queries.astype(dtype), documents.astype(dtype), relevance, MEASURES, similarity="cosine"
+    )
+    assert plain["RR"].mean < 1
+    for power in powers:
+        vectors = [array_of(kind, np.ldexp(own.astype(dtype), power)) for own in (queries, documents)]
+        found = dh.evaluate_embeddings(*vectors, relevance, MEASURES, similarity="cosine")
+        assert values(found) == values(wanted)

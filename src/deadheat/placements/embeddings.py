@@ -117,6 +117,9 @@ class Tiles:
         xp = self.xp
         found = xp.astype(widened(vectors) if xp is np else vectors, self.dtype, copy=False)
         if self.similarity == "cosine":
+            # powers of two first, which round nothing: squares of very long and very short vectors are in range then
+            scale = 2 ** xp.floor(xp.log2(xp.max(xp.abs(found), axis=1, keepdims=True)) / 2)
+            found = found / scale / scale
             found = found / xp.sqrt(xp.sum(found * found, axis=1, keepdims=True))
         missing = size - found.shape[0]
         if not missing:
