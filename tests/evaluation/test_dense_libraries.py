@@ -121,6 +121,7 @@ def test_short_floats_tie_where_they_tie(kind: str, short: str, monkeypatch: pyt
     wanted = of_dicts(scores, relevance, np.ones(scores.shape, bool), precision=short)
     same(found, wanted)
     assert (found["AP"].tie_std > 0).any()
+    same(dh.evaluate_dense(given, relevance.astype(np.float64), MEASURES), wanted)
 
 
 @pytest.mark.parametrize("kind", EVERY)

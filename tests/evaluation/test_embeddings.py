@@ -241,6 +241,6 @@ def test_no_length_is_too_large_for_a_cosine(
     )
     assert plain["RR"].mean < 1
     for power in powers:
-        vectors = [array_of(kind, np.ldexp(own.astype(dtype), power)) for own in (queries, documents)]
-        found = dh.evaluate_embeddings(*vectors, relevance, MEASURES, similarity="cosine")
+        left, right = (array_of(kind, np.ldexp(own.astype(dtype), power)) for own in (queries, documents))
+        found = dh.evaluate_embeddings(left, right, relevance, MEASURES, similarity="cosine")
         assert values(found) == values(wanted)

@@ -45,6 +45,10 @@ MAPPING = "a mapping of relevance to gain (>= 0), such as {1: 1, 2: 3}"
         "P\0",
         "P_²",
         "P_0",
+        "P(cls=2)",
+        "P(self=2)",
+        "nDCG(dcg={1: 2})",
+        "nDCG(dcg=[1])",
         dh.Measure,
         pytest.param(10**5000, id="no notation"),
     ],
@@ -215,6 +219,21 @@ def test_names_with_parameters_of_their_own(text: str, notation: str) -> None:
     again = dh.parse_measure(measure.label)
     assert (again, again.label) == (measure, measure.label)
     assert measure.label == text or "(" in text
+
+
+@pytest.mark.parametrize("number", ["1", "2", "0.5", "10"])
+def test_a_number_behind_f_is_a_cutoff_or_beta(number: str) -> None:
+    """Papers write beta there, trec_eval a cutoff: neither is taken."""
+    for text in (f"F_{number}", f"f_{number}"):
+        with pytest.raises(MeasureError, match=re.escape(f"write 'F(beta={number})', or a cutoff behind @")):
+            dh.parse_measure(text)
+    assert dh.parse_measure("F1_5") == dh.parse_measure("set_F_5") == dh.parse_measure("F_cut_5") == dh.F @ 5
+
+
+def test_messages_name_the_measure_that_was_asked_for() -> None:
+    for name in ("DCG", "nDCG"):
+        with pytest.raises(MeasureError, match=f"^{name}: gain must be 'linear' or 'exp'"):
+            dh.parse_measure(f"{name}(gain={{1: 2}}, negative='gain')")
 
 
 @pytest.mark.parametrize("text", ["rbp.95", "rbp_10", "RBP.95"])

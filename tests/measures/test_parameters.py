@@ -10,10 +10,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import FrozenInstanceError, dataclass, fields, replace
 
+import numpy as np
 import pytest
 
+from deadheat import Placements, evaluate, parse_measure
+from deadheat.arrays import FloatArray
 from deadheat.measures import AP, MAP, RBP, RR, Custom, Measure, measures
 from deadheat.measures.base import ALIASES, REGISTRY, Number, parameter, register
+from deadheat.measures.top import CutTopMeasure
 
 EVERY = sorted(measures().values(), key=repr)
 
@@ -82,6 +86,25 @@ def test_a_measure_of_ones_own_has_parameters_with_and_without_the_head_of_a_dat
             measure(weight=-1)
         with pytest.raises(FrozenInstanceError):
             measure().weight = 5  # type: ignore[misc]  # this is what must not be
+
+
+@pytest.mark.usefixtures("own_measures")
+def test_a_class_that_is_registered_again_is_the_measure_of_its_name() -> None:
+    """As where a cell of a notebook is corrected and run again."""
+
+    def registered(divisor: float) -> type[Measure]:
+        @register("mine")
+        class Mine(CutTopMeasure):
+            def divisor(self, placements: Placements) -> FloatArray:
+                return np.full(placements.n_queries, divisor)
+
+        return Mine
+
+    for divisor in (5, 500):
+        own = registered(divisor)
+        found = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "Mine@3")
+        assert found.means() == {"Mine@3": 1 / divisor}
+        assert parse_measure("Mine@3") == own @ 3
 
 
 def test_the_package_of_measures_is_the_same_whatever_was_imported() -> None:

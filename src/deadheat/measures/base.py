@@ -155,7 +155,7 @@ class Call:
 
     def __call__(self, value: Any) -> Any:  # noqa: ANN401 - a check takes whatever the user gave
         """Return the text in its normal form, or the mapping as sorted pairs."""
-        if self.mapping and isinstance(value, dict | Gains):
+        if self.mapping and isinstance(value, dict):
             return Gains(value)
         word, numbers = self.split(value)
         return f"{word}({', '.join(map(repr, numbers))})" if numbers else word
@@ -198,7 +198,7 @@ MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 class MeasureType(ABCMeta):
     """Lets a class be used as the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
-    def __call__(cls, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
+    def __call__(cls, /, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
         """Make a measure, and say which parameters it has if one is unknown; another name makes what it stands for."""
         if (meant := vars(cls).get("stands_for")) is not None:
             return meant(*values, **parameters).called(cls.__name__)
@@ -731,6 +731,6 @@ def renamed(parameters: Mapping[str, object], known: list[str]) -> dict[str, obj
         if "gains" in found and found.get("dcg", "log2") == "log2":
             found["gain"] = found.pop("gains")
             found.pop("dcg", None)
-        elif "gains" not in found and found.get("dcg") in GAINS:
+        elif "gains" not in found and str(found.get("dcg")) in GAINS:
             found["gain"] = GAINS[str(found.pop("dcg"))]
     return found

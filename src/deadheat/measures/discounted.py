@@ -273,7 +273,7 @@ class DCG(GainMeasure, WeightedMeasure):
         if self.negative == "gain":
             if isinstance(self.gain, Gains):
                 raise MeasureError(
-                    measure="DCG",
+                    measure=type(self).__name__,
                     argument="gain",
                     given=self.gain,
                     allowed="'linear' or 'exp'",

@@ -241,7 +241,11 @@ def parse_measure(notation: MeasureLike) -> Measure:
             given=Plain(f"{as_given(text)} ({type(text).__module__}.{type(text).__name__})"),
             allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
         )
-    return _parsed(text)
+    found = _parsed(text)
+    if REGISTRY.get(type(found).__name__) is not type(found):  # a class of this name was registered since
+        _parsed.cache_clear()
+        return _parsed(text)
+    return found
 
 
 @lru_cache(1024)  # as above
@@ -282,6 +286,11 @@ def _cut(text: str) -> str | None:
     for place in (max(text.rfind("_", 0, max(last, 0)), text.rfind(".", 0, max(last, 0))), last):
         if place > 0 and TREC_CUT.fullmatch(text, place + 1):
             name, cutoff = re.sub("_(cut|at)$", "", text[:place]), text[place + 1 :].lstrip("0") or "0"
+            if text[:place].casefold() == "f":  # papers write the weight of recall so
+                raise MeasureError(
+                    f"the number in {as_given(text)} may be a cutoff or beta",
+                    hint=f"write 'F(beta={text[place + 1 :]})', or a cutoff behind @, as in 'F@10'",
+                )
             # rbp.95 is ranx's p, and no cutoff
             return None if _find(name) is None or name.casefold() in PRESETS else f"{name}@{cutoff}"
     return None

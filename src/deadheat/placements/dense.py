@@ -27,6 +27,7 @@ from deadheat.placements.comparing import (
     library_of,
     on_device,
     to_memory,
+    widened,
 )
 from deadheat.placements.lists import Lists, first_of, ties_of
 from deadheat.placements.placements import Placements, sort_rows
@@ -307,7 +308,7 @@ def _doubt_order(scores: Array, relevant: object) -> None:
     """Warn the user if a few rows look swapped: scores that are 0 and 1 alone, and relevance with fractions."""
     if not isinstance(relevant, np.ndarray) or relevant.dtype.kind != "f" or on_device(scores):
         return
-    some, judged = scores[:LOOKED], relevant[:LOOKED]
+    some, judged = widened(cast("AnyArray", scores[:LOOKED])), relevant[:LOOKED]
     if np.isin(some, (0, 1)).all() and (judged % 1 != 0).mean() > 1 / 2:
         warnings.warn(f"scores are 0 and 1, and relevant has fractions: {SWAPPED}", DeadheatWarning, stacklevel=4)
 
