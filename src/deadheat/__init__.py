@@ -58,7 +58,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     try:
         return import_module(f"deadheat.{name}")
     except ModuleNotFoundError as error:
-        if error.name != f"deadheat.{name}":
+        if name.isidentifier() and error.name != f"deadheat.{name}":
             raise
     measures = import_module("deadheat.measures")
     if not hasattr(measures, name):

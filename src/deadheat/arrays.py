@@ -58,13 +58,13 @@ def spans(starts: IntArray, sizes: IntArray) -> IntArray:
     return np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
 
 
-def sums_of(codes: IntArray, values: FloatArray, size: int) -> FloatArray:
+def sums_of(codes: IntArray, values: AnyArray, size: int) -> FloatArray:
     """Return the sum of the values of each code, of shape (size,), added in their order.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n,)
-    values : ndarray of float, shape (n,)
+    values : ndarray of numbers, shape (n,)
     size : int
     """
     return np.bincount(codes, values, size).astype(np.float64, copy=False)

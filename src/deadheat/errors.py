@@ -565,7 +565,7 @@ def array_of(
         )
     try:
         found = np.asarray(given, dtype)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(argument=argument, given=given, allowed=allowed) from None
     if found.dtype.kind == "U" and not isinstance(given, np.ndarray):
         as_given = np.asarray(given, object)
@@ -677,7 +677,7 @@ def as_precision(name: str, given: str | int) -> str | int:
 
 def as_positive(name: str, given: float) -> float:
     """Return a finite number above 0."""
-    if not is_number(given) or not 0 < given < math.inf:
+    if not is_number(given) or not 0 < given <= sys.float_info.max:
         raise ParameterError(argument=name, given=given, allowed="a number above 0")
     return float(given)
 
@@ -694,7 +694,7 @@ def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") 
 
 def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
     """Raise `ParameterError` unless an argument is one of the allowed words."""
-    if given not in allowed:
+    if not isinstance(given, str) or given not in allowed:
         raise ParameterError(argument=name, given=given, allowed=tuple(allowed))
 
 

@@ -19,6 +19,7 @@ from deadheat.errors import (
     as_count,
     as_flag,
     as_level,
+    as_list,
     as_number,
     as_positive,
     as_precision,
@@ -324,11 +325,11 @@ class Design(Estimation):
     def __post_init__(self) -> None:
         """Check each setting, and that methods and tests fit differences."""
         super().__post_init__()
-        several: object = self.baseline
-        if isinstance(several, list | tuple):
-            names = tuple(dict.fromkeys(several))
+        given: object = self.baseline
+        if not isinstance(given, str | None):
+            names = tuple(dict.fromkeys(map(str, as_list("baseline", given, "a system, several or None"))))
             if not names:
-                raise ParameterError(argument="baseline", given=several, allowed="a system, several or None")
+                raise ParameterError(argument="baseline", given=given, allowed="a system, several or None")
             object.__setattr__(self, "baseline", names[0] if len(names) == 1 else None)
             object.__setattr__(self, "baselines", names if len(names) > 1 else ())
         if self.method in {BOUNDED, PROPORTION}:

@@ -486,6 +486,12 @@ def test_several_baselines_are_compared_with_all_others() -> None:
     raw = [one.p_value for one in found.pairs]
     assert [one.p_adjusted for one in found.pairs] == pytest.approx(holm(raw))
     assert dh.compare(qrels, runs, "RR", baseline=["x"]).design.baseline == "x"
+    several: list[Any] = [np.array(["x", "z"]), pl.Series(["x", "z"]), ("x", "z", "x")]
+    for names in several:
+        assert dh.compare(qrels, runs, "RR", baseline=names).design.baselines == ("x", "z")
+    for wrong in ([["x"]], 1, b"x"):
+        with pytest.raises(ParameterError, match="baseline"):
+            dh.compare(qrels, runs, "RR", baseline=wrong)  # type: ignore[arg-type]
     assert "w" in str(found)
     with pytest.raises(ParameterError, match="baseline"):
         dh.compare(qrels, runs, "RR", baseline=["x", "other"])

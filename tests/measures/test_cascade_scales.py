@@ -92,6 +92,15 @@ def test_the_merged_way_keeps_the_digits_too() -> None:
     assert evaluated(grades, "ERR(max_rel=80)@10").values[0] == pytest.approx(expected, rel=1e-13, abs=0)
 
 
+@pytest.mark.parametrize(("stop", "highest"), [("exp", 1), ("identity", 1), ("sigmoid(1, 2)", np.inf)])
+def test_a_share_of_the_ideal_has_a_limit_unless_unjudged_documents_add_to_it(stop: str, highest: float) -> None:
+    measure = dh.parse_measure(f"nERR(stop='{stop}')")
+    assert measure.range[1] == highest
+    qrels = {f"q{n}": {"a": 1, "b": n % 2} for n in range(8)}
+    scores = dh.evaluate(qrels, {query: {"b": 2.0, "a": 1.0} for query in qrels}, [measure])[measure]
+    assert scores.interval().method == ("gaffke" if highest == 1 else "bootstrap-t")
+
+
 @pytest.mark.parametrize("notation", ["ERR", "nERR", "ERR(max_rel=501)"])
 def test_a_scale_beyond_float64_is_refused(notation: str) -> None:
     with pytest.raises(MeasureError, match=r"takes a scale up to 500, got 501; use"):

@@ -6,6 +6,7 @@ import itertools
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import deadheat as dh
@@ -81,6 +82,41 @@ def test_weights_of_the_gain(beta: float) -> None:
 def test_weights_of_the_gain_that_are_refused(beta: float) -> None:
     with pytest.raises(MeasureError, match=r"Q: beta must be a number in \[0, 1e\+06\]"):
         dh.Q(beta=beta)
+
+
+@pytest.mark.parametrize(
+    "notation", ["DCG(discount='zipf(50, -0.99)')@2", "nDCG(discount='zipf(50, -0.99)')@2", "INSQ(T=1e-6)"]
+)
+def test_weights_at_their_bounds_are_numbers(notation: str) -> None:
+    scores = dh.evaluate({"q": JUDGED}, {"q": dict.fromkeys([*JUDGED, "x"], 1.0)}, [notation])[notation]
+    assert np.isfinite([scores.values, scores.tie_std, scores.tie_min, scores.tie_max]).all()
+
+
+@pytest.mark.parametrize(
+    "notation", ["DCG(discount='zipf(1000, 0)')", "DCG(discount='zipf(1, -0.999)')", "INSQ(T=1e-7)"]
+)
+def test_weights_beyond_them_are_refused(notation: str) -> None:
+    with pytest.raises(MeasureError, match=r"must be .*(s <= 50.*p >= -0\.99|\[1e-06, inf\))"):
+        dh.parse_measure(notation)
+
+
+def test_one_drawn_order_is_refused() -> None:
+    """Nothing says then how far the mean may be off."""
+    with pytest.raises(MeasureError, match="max_orders must be a whole number from 2 on, or None, got 1"):
+        dh.Custom("c", lambda relevance: float(relevance[0]), max_orders=1)
+
+
+@pytest.mark.parametrize(
+    "notation",
+    [
+        *("ERR(stop='identity', max_rel=9)", "nERR(stop='sigmoid(1, 2)', max_rel=9)"),
+        *("RBP(max_rel=9)", "RBP(graded=True, top='query', max_rel=9)"),
+    ],
+)
+def test_a_top_of_no_scale_is_refused(notation: str) -> None:
+    """Two columns of a table had equal numbers."""
+    with pytest.raises(MeasureError, match=r"max_rel is the top of the scale .*, got 9"):
+        dh.parse_measure(notation)
 
 
 def test_a_measure_of_ones_own_without_a_limit() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LOG = "'log(b)' (b > 1)"
-ZIPF = "'zipf(s, p)' (s >= 0, p > -1)"
+ZIPF = "'zipf(s, p)' (0 <= s <= 50, p >= -0.99)"
 EXP = "'exp(p)' (0 < p <= 1)"
 MAPPING = "a mapping of relevance to gain (>= 0), such as {1: 1, 2: 3}"
 
@@ -46,6 +46,7 @@ MAPPING = "a mapping of relevance to gain (>= 0), such as {1: 1, 2: 3}"
         "P_²",
         "P_0",
         "P(cls=2)",
+        "f \N{LATIN SMALL LETTER LONG S}core",
         "P(self=2)",
         "nDCG(dcg={1: 2})",
         "nDCG(dcg=[1])",

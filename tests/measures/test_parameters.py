@@ -13,6 +13,7 @@ from dataclasses import FrozenInstanceError, dataclass, fields, replace
 import numpy as np
 import pytest
 
+import deadheat
 from deadheat import Placements, evaluate, parse_measure
 from deadheat.arrays import FloatArray
 from deadheat.measures import AP, MAP, RBP, RR, Custom, Measure, measures
@@ -111,3 +112,5 @@ def test_the_package_of_measures_is_the_same_whatever_was_imported() -> None:
     code = "import deadheat as dh; print(dh.measures.RBP(p=0.9) @ 10, dh.measures()['RR'], dh.RR)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["RBP(p=0.9)@10", "RR", "RR"]
+    for name in ("a.b", "measures.b", "a b", ""):
+        assert not hasattr(deadheat, name)

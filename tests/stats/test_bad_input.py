@@ -58,6 +58,9 @@ VALUES = np.random.default_rng(1).random((6, 2))
         (lambda: stats.no_worse(VALUES, 0.1, confidence_level=0), r"confidence_level must be .*, got 0"),
         (lambda: stats.power(0.1, 0, 10), r"std must be a number above 0, got 0"),
         (lambda: stats.power(0.1, math.nan, 10), r"std must be a number above 0, got nan"),
+        (lambda: stats.power(0.1, 10**400, 10), r"std must be a number above 0, got 1000"),
+        (lambda: stats.interval_bounds([[10**400], [1]]), r"values must be a matrix of numbers"),
+        (lambda: stats.p_values(VALUES, test=np.array(["t", "sign"])), r"test must be one of .*got array"),  # type: ignore[arg-type]
         (lambda: stats.power(math.inf, 1, 10), r"difference must be a number, got inf"),
         (lambda: stats.power(0.1, 1, 1), r"n_queries must be a whole number from 2 on, got 1"),
         (lambda: stats.power(0.1, 1, 9, alternative="more"), r"alternative must be one of .*, got 'more'"),

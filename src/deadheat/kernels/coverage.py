@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, sums_of
 
 MAX_SUBSETS = 10_000  # that are listed; beyond, as many are drawn
 MOST_CELLS = 1 << 22  # of the matrices of drawn subsets, as long as 100 are drawn
@@ -238,12 +238,9 @@ def top_of(
     is_in = inside == tied
     held, first = Pieces.of(low[is_in], high[is_in], relevant)
 
-    def by_query(values: FloatArray | IntArray, own: IntArray) -> FloatArray:
-        return np.bincount(own, weights=values, minlength=n_queries).astype(np.float64)
-
     of_held = query[is_in]
-    amounts = (held.sizes(), of_held[first]), (held.end - held.begin, of_held[first]), ((high - low)[is_in], of_held)
-    sure, length, sizes = (by_query(*each) for each in amounts)
+    amounts = (of_held[first], held.sizes()), (of_held[first], held.end - held.begin), (of_held, (high - low)[is_in])
+    sure, length, sizes = (sums_of(own, values, n_queries) for own, values in amounts)
     cut = np.flatnonzero((inside > 0) & ~is_in)
     low, high, query, tied, n_taken = (column[cut] for column in (low, high, query, tied, inside))
     points = np.concatenate([high, low])  # at one point, first what ends there, of this query or the last
@@ -255,7 +252,7 @@ def top_of(
     found = relevant(end) - relevant(begin) - held(end) + held(begin)
     others = end - begin - lengths(end) + lengths(begin)
     row = np.searchsorted(query, of_segment)
-    mean = sure + by_query(found * (1 - missed(count[some], tied[row], n_taken[row])), of_segment)
+    mean = sure + sums_of(of_segment, found * (1 - missed(count[some], tied[row], n_taken[row])), n_queries)
     ties = []
     for code in np.unique(query).tolist():
         own, part = (slice(*np.searchsorted(of, (code, code + 1)).tolist()) for of in (query, of_segment))

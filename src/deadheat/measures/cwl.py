@@ -88,7 +88,7 @@ class INSQ(ScaledMeasure, WeightedMeasure):
     0.28
     """
 
-    T: float = parameter(1, Number(low=0, open_low=True), WANTED)
+    T: float = parameter(1, Number(low=1e-6), WANTED)
     ranks: int | None = RANKS
 
     def weights(self, n_ranks: int) -> FloatArray:

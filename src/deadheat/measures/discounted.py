@@ -38,7 +38,7 @@ DISCOUNT = Call(
     {
         "log": (Number("b", low=1, open_low=True),),
         "linear": (),
-        "zipf": (Number("s", low=0), Number("p", low=-1, open_low=True)),
+        "zipf": (Number("s", low=0, high=50), Number("p", low=-0.99)),
         "exp": (Number("p", low=0, high=1, open_low=True),),
         "none": (),
     }
@@ -501,10 +501,14 @@ class RBP(RankBiased):
     top: str = parameter("qrels", Choice(("qrels", "query")), "whose highest relevance is the top, if not max_rel")
 
     def __post_init__(self) -> None:
-        """Refuse two tops of the scale."""
+        """Refuse a top of the scale where there is no scale, or another top."""
         super().__post_init__()
-        if self.top == "query" and self.max_rel is not None:
-            raise MeasureError("max_rel and top='query' both say what the top of the scale is", measure="RBP")
+        if self.max_rel is not None and (self.top == "query" or not self.graded):
+            raise MeasureError(
+                "max_rel is the top of the scale of graded=True, without top='query'",
+                measure="RBP",
+                given=self.max_rel,
+            )
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return the gain of each row."""

@@ -139,7 +139,7 @@ def without_spaces(text: str) -> str:
     """
     if " " not in text and "-" not in text:
         return text
-    return re.sub(IN_TEXT, lambda found: PHRASES[found[1].lower().replace("-", " ")], text)
+    return re.sub(IN_TEXT, lambda found: PHRASES.get(found[1].lower().replace("-", " "), found[1]), text)
 
 
 def meaning(name: str, measure: str) -> str:

@@ -14,11 +14,10 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import MeasureError, Plain, as_rng, warn_of_time
+from deadheat.errors import MeasureError, Plain, as_count, as_rng, warn_of_time
 from deadheat.kernels import orders
 from deadheat.measures.base import (
     ALIASES,
-    CUTOFF,
     REGISTRY,
     CutMeasure,
     JointMeasure,
@@ -282,7 +281,10 @@ class Custom(OrdersMeasure, CutMeasure):
     )
     _: KW_ONLY
     max_orders: int | None = parameter(
-        10_000, CUTOFF, "most orders that are enumerated, and number drawn beyond that; None: no limit"
+        10_000,
+        # of one drawn order no standard error is known
+        Only("a whole number from 2 on, or None", lambda given: None if given is None else as_count("", given, 2)),
+        "most orders that are enumerated, and number drawn beyond that; None: no limit",
     )
     rng: "int | np.random.Generator" = parameter(
         0, Only("a whole number from 0 on, or a numpy.random.Generator", _seed), "seed of the sampling"

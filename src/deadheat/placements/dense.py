@@ -101,12 +101,12 @@ class Counted:
     @classmethod
     def joined(cls, parts: "Sequence[Counted]") -> "Counted":
         """Return several, of different queries, as one."""
-        starts = np.cumsum([0] + [len(one.query_ids) for one in parts])
+        starts = np.cumsum([0] + [len(one.query_ids) for one in parts[:-1]])
         lists = [one.lists for one in parts if one.lists is not None]
         return cls(
             np.concatenate([one.query_ids for one in parts]),
             np.concatenate([one.n_retrieved for one in parts]),
-            np.concatenate([one.query + start for one, start in zip(parts, starts, strict=False)]),
+            np.concatenate([one.query + start for one, start in zip(parts, starts, strict=True)]),
             np.concatenate([one.doc_ids for one in parts]),
             np.concatenate([one.relevance for one in parts]),
             np.concatenate([one.above for one in parts]),

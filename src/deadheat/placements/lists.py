@@ -55,11 +55,11 @@ class Lists:
     @classmethod
     def joined(cls, parts: "Sequence[Lists]") -> "Lists":
         """Return several, of different queries and of the same documents, as one."""
-        starts = np.cumsum([0] + [len(one.query_ids) for one in parts])
+        starts = np.cumsum([0] + [len(one.query_ids) for one in parts[:-1]])
         return cls(
             np.concatenate([one.query_ids for one in parts]),
             parts[0].doc_ids,
-            np.concatenate([one.query + start for one, start in zip(parts, starts, strict=False)]),
+            np.concatenate([one.query + start for one, start in zip(parts, starts, strict=True)]),
             np.concatenate([one.document for one in parts]),
             np.concatenate([one.above for one in parts]),
             np.concatenate([one.tied for one in parts]),
