@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import comb, log2
 
@@ -9,9 +10,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.arrays import run_starts
+from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import DeadheatWarning, MeasureError
-from deadheat.kernels import cascade, counts, first, pairwise, segments
+from deadheat.kernels import cascade, counts, first, pairwise, prefix_counts, segments
 from oracle.prefix_counts import Array, LargeTie
 
 
@@ -246,3 +247,20 @@ def test_a_spread_that_takes_long_says_so_first(monkeypatch: pytest.MonkeyPatch)
         assert variance("ERR", placements) > 0
     with pytest.warns(DeadheatWarning, match=r"the mean of .* takes about \d+ s; cut at a rank"):
         assert value("ERR", placements) > 0
+
+
+def test_only_ranks_that_add_something_are_looked_at() -> None:
+    """What is below them has the same part in every order: none."""
+    tied, documents = np.array([6, 6, 9, 4]), np.array([[2, 1], [2, 1], [3, 0], [0, 1]])
+    looked_at: set[int] = set()
+
+    def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
+        looked_at.add(j)
+        return (ties + 1.0).reshape(-1, *(1 for _ in range(seen[0].ndim))) * (j <= 3) / (j + kind + sum(seen))
+
+    whole = prefix_counts.moments(tied, tied, documents, added)
+    assert looked_at == set(range(1, 10))
+    looked_at.clear()
+    assert prefix_counts.moments(tied, np.minimum(tied, 3), documents, added).tobytes() == whole.tobytes()
+    assert looked_at == {1, 2, 3}
+    assert not prefix_counts.moments(tied, np.zeros_like(tied), documents, added).any()

@@ -26,12 +26,13 @@ def n_steps(tied: IntArray, counts: IntArray) -> FloatArray:
     return tied * np.prod(counts + 1.0, axis=1)
 
 
-def moments(tied: IntArray, counts: IntArray, added: Added) -> FloatArray:
+def moments(tied: IntArray, inside: IntArray, counts: IntArray, added: Added) -> FloatArray:
     """Return mean, variance, minimum and maximum of each tie's part.
 
     Parameters
     ----------
-    tied : ndarray of shape (n_ties,)
+    tied, inside : ndarray of shape (n_ties,)
+        Documents of each tie, and how many of its ranks may add something: the first ones.
     counts : ndarray of shape (n_ties, n_kinds)
         Documents of each kind; of some kind there is one.
     added : callable
@@ -43,19 +44,19 @@ def moments(tied: IntArray, counts: IntArray, added: Added) -> FloatArray:
     found = np.zeros((4, len(tied)))
     if not len(tied):
         return found
-    shapes, of_tie = np.unique(np.column_stack((tied, counts)), axis=0, return_inverse=True)
+    shapes, of_tie = np.unique(np.column_stack((tied, inside, counts)), axis=0, return_inverse=True)
     order = np.argsort(of_tie.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(of_tie.ravel(), minlength=len(shapes)))
-    for (size, *kinds), ties in zip(shapes.tolist(), np.split(order, ends[:-1]), strict=True):
+    for (size, last, *kinds), ties in zip(shapes.tolist(), np.split(order, ends[:-1]), strict=True):
         block = max(1, MAX_CELLS // math.prod(count + 1 for count in kinds))
         for start in range(0, len(ties), block):
             chosen = ties[start : start + block]
-            found[:, chosen] = _of_shape(size, kinds, chosen, added)
+            found[:, chosen] = _of_shape(size, last, kinds, chosen, added)
     return found
 
 
-def _of_shape(size: int, kinds: Sequence[int], ties: IntArray, added: Added) -> FloatArray:
-    """Return the four numbers of ties with the same number of documents of each kind."""
+def _of_shape(size: int, last: int, kinds: Sequence[int], ties: IntArray, added: Added) -> FloatArray:
+    """Return the four numbers of ties with the same number of documents of each kind, down to their last rank."""
     axes = [kind for kind, count in enumerate(kinds) if count]  # NumPy allows 64
     grid = np.indices([kinds[kind] + 1 for kind in axes], sparse=True)
     nothing = np.zeros([1 for _ in axes], np.int64)
@@ -64,7 +65,7 @@ def _of_shape(size: int, kinds: Sequence[int], ties: IntArray, added: Added) -> 
         seen[kind] = counted
     n_seen = sum(grid, nothing)
     state = np.zeros((4, len(ties), *n_seen.shape))
-    for j in range(size, 0, -1):
+    for j in range(last, 0, -1):
         plain = size - sum(kinds) - (j - 1 - n_seen)
         possible = (n_seen < j) & (plain >= 0)
         numbers, states = [plain], [state]

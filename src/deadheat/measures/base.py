@@ -466,6 +466,10 @@ class Measure(ABC, metaclass=MeasureType):
         n_retrieved = placements.n_retrieved
         return n_retrieved if self.deepest is None else np.minimum(n_retrieved, self.deepest)
 
+    def inside(self, above: IntArray, tied: IntArray) -> IntArray:  # noqa: ARG002 - of those with a cutoff
+        """Return how many ranks of each tie may add to the value."""
+        return tied
+
     def near(self, placements: Placements) -> Placements:
         """Return placements that give the same values, of fewer documents if that is faster."""
         return placements

@@ -118,10 +118,6 @@ class TopicMeasure(MeanMeasure):
             Its rank, how many documents of the subtopic are above it, and how many the qrels have.
         """
 
-    def last_rank(self) -> float:
-        """Return the last rank that counts."""
-        return getattr(self, "cutoff", None) or np.inf
-
     def topics(self, placements: Placements) -> Topics:
         """Return the subtopics of the documents."""
         return placements.cached(("topics", self.rel), lambda: find_topics(placements, self.rel))
@@ -159,7 +155,7 @@ class TopicMeasure(MeanMeasure):
             n_above = along(over[ties], seen) + seen[0]
             return self.worth(along(above[ties] + j, seen), n_above, along(n_relevant[ties], seen))
 
-        means = prefix_counts.moments(tied, counts[tie, topic][:, None], added)[0]
+        means = prefix_counts.moments(tied, self.inside(above, tied), counts[tie, topic][:, None], added)[0]
         return ratio(placements.by_query(means, query), self.divisor(placements))
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
@@ -212,7 +208,7 @@ class NoveltyMeasure(TopicMeasure):
 
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of AP_IA
         """Return the weight of the rank, times 1 - alpha for each document above."""
-        return np.where(rank <= self.last_rank(), self.weights(rank) * np.power(1.0 - self.alpha, above), 0.0)
+        return np.where(rank <= (self.deepest or np.inf), self.weights(rank) * np.power(1.0 - self.alpha, above), 0.0)
 
 
 class IdealShare(NoveltyMeasure):
@@ -451,7 +447,7 @@ class P_IA(TopicMeasure, CutMeasure):
 
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 in the top k."""
-        return np.where(rank <= self.last_rank(), 1.0, 0.0)
+        return np.where(rank <= (self.deepest or np.inf), 1.0, 0.0)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return S k."""
@@ -480,4 +476,4 @@ class StRecall(TopicMeasure, CutMeasure):
 
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of others
         """Return 1 for the first document of the subtopic, in the top k."""
-        return np.where((above == 0) & (rank <= self.last_rank()), 1.0, 0.0)
+        return np.where((above == 0) & (rank <= (self.deepest or np.inf)), 1.0, 0.0)

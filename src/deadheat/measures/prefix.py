@@ -34,12 +34,15 @@ class KindTies:
     Attributes
     ----------
     query, tied : ndarray of shape (n_ties,)
+    above : ndarray of shape (n_ties,)
+        Documents above the tie.
     counts : ndarray of shape (n_ties, n_kinds)
         Documents of each kind in the tie.
     """
 
     query: IntArray
     tied: IntArray
+    above: IntArray
     counts: IntArray
 
 
@@ -51,14 +54,11 @@ class GainTies(KindTies):
     ----------
     levels : ndarray of shape (n_ties, n_kinds)
         The gain of each kind; 0 where a tie has fewer.
-    above : ndarray of shape (n_ties,)
-        Documents above the tie.
     before : ndarray of shape (n_ties,)
-        Their gains, added up.
+        The gains above the tie, added up.
     """
 
     levels: FloatArray
-    above: IntArray
     before: FloatArray
 
     @classmethod
@@ -76,7 +76,7 @@ class GainTies(KindTies):
         levels = np.zeros(counts.shape)
         counts[tie, place], levels[tie, place] = n_of_kind, gains[kinds]
         before = scan_before(segment_sums(gains, starts), query[starts], np.add)
-        return cls(query[starts], placements.tied[rows][starts], counts, levels, above[starts], before)
+        return cls(query[starts], placements.tied[rows][starts], above[starts], counts, levels, before)
 
     def with_seen(self, gains: FloatArray, ties: IntArray, seen: Sequence[IntArray]) -> FloatArray:
         """Return gains, shaped as states are, with those of the documents that were seen in some ties."""
@@ -101,8 +101,9 @@ class PrefixMeasure(OrdersMeasure):
         ties, added = self.ties(placements)
         large = np.unique(ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > (self.most_steps or MOST_STEPS)])
         own = np.flatnonzero(~np.isin(ties.query, large))
+        tied, inside = ties.tied[own], self.inside(ties.above[own], ties.tied[own])
         parts = prefix_counts.moments(
-            ties.tied[own], ties.counts[own], lambda index, j, kind, seen: added(own[index], j, kind, seen)
+            tied, inside, ties.counts[own], lambda index, j, kind, seen: added(own[index], j, kind, seen)
         )
         divisor = self.divisor(placements)
         mean, variance, low, high = (placements.by_query(part, ties.query[own]) for part in parts)
@@ -184,7 +185,7 @@ class infAP(RelevanceMeasure, PrefixMeasure):
             )
             return _inferred(along(above[ties] + j, seen), relevant, relevant + other, pooled)
 
-        return KindTies(query[own], placements.tied[starts][own], counts[own]), added
+        return KindTies(query[own], placements.tied[starts][own], above, counts[own]), added
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
@@ -305,7 +306,7 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
         def added(ties: IntArray, j: int, _kind: int, seen: Sequence[IntArray]) -> FloatArray:
             return _strip(along(found.above[ties] + j, seen), along(found.before[ties] + 1, seen) + seen[0])
 
-        return KindTies(found.query, found.tied, found.count[:, None]), added
+        return KindTies(found.query, found.tied, found.above, found.count[:, None]), added
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
@@ -387,6 +388,7 @@ class Compat(PositiveMeasure, MeanMeasure):
         found, first, worth = self._levels(placements)
         tie, kind = np.nonzero(found.counts)
         means = prefix_counts.moments(
+            found.tied[tie],
             found.tied[tie],
             found.counts[tie, kind][:, None],
             lambda index, j, _, seen: worth(tie[index], j, first[tie, kind][index], seen[0]),
