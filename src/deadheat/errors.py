@@ -632,8 +632,7 @@ def as_list(name: str, given: object, allowed: str) -> list[Any]:
 
 def as_cutoffs(given: object) -> list[int]:
     """Return the cutoffs that were given as `at`."""
-    listed = as_list("at", given, "a list of cutoffs, such as (1, 3, 5, 10)")
-    return [as_count("each of at", one) for one in listed]
+    return [as_count("each of at", one) for one in as_list("at", given, "a list of cutoffs, such as (1, 3, 5, 10)")]
 
 
 def as_resamples(name: str, given: int) -> int:

@@ -100,6 +100,37 @@ def test_weights_beyond_them_are_refused(notation: str) -> None:
         dh.parse_measure(notation)
 
 
+SUMMED = ("SDCG@{}", "alpha_DCG@{}", "ERR_IA@{}", "NERR9@{}", "Compat(depth={})", "Compat(depth={}, normalize=False)")
+
+
+@pytest.mark.parametrize("notation", SUMMED)
+def test_a_sum_over_more_ranks_than_memory_holds_is_refused(notation: str) -> None:
+    """As where 10,000,000,000 stands for no cutoff."""
+    qrels = {"q": JUDGED}
+    assert 0 < dh.evaluate(qrels, {"q": RUN}, notation.format(10**6)).means().popitem()[1] < 1
+    with pytest.raises(MeasureError, match="expected at most 10,000,000, got (10,000,000,000|9,999,999,993)"):
+        dh.evaluate(qrels, {"q": RUN}, notation.format(10**10))
+
+
+@pytest.mark.parametrize("notation", ["nDCG@{}", "ERR@{}", "P@{}", "INST", "alpha_nDCG@{}", "NERR8@{}"])
+def test_others_take_any_cutoff(notation: str) -> None:
+    found = [dh.evaluate({"q": JUDGED}, {"q": RUN}, notation.format(k)).means().popitem()[1] for k in (7, 10**10)]
+    assert found[0] >= found[1] > 0
+
+
+def test_orders_that_no_memory_holds_are_refused() -> None:
+    """Of 34 documents that tie, 14 of them relevant, there are 1.4 billion; a limit draws some."""
+    qrels, run = {"q": {f"d{n}": 1 for n in range(14)}}, {"q": {f"d{n}": 1.0 for n in range(34)}}
+    first = dh.Custom("first", lambda relevance: float(relevance[0]), max_orders=None)
+    with (
+        pytest.warns(dh.DeadheatWarning, match="takes about"),
+        pytest.raises(MeasureError, match=r"need 379 GB, got 34 documents that tie; a limit of max_orders"),
+    ):
+        dh.evaluate(qrels, run, [first])
+    drawn = dh.Custom("first", lambda relevance: float(relevance[0]), max_orders=400)
+    assert dh.evaluate(qrels, run, [drawn])[drawn].values[0] == pytest.approx(14 / 34, abs=0.1)
+
+
 def test_one_drawn_order_is_refused() -> None:
     """Nothing says then how far the mean may be off."""
     with pytest.raises(MeasureError, match="max_orders must be a whole number from 2 on, or None, got 1"):

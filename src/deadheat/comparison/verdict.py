@@ -313,8 +313,11 @@ class Judge:
     def verdict(self) -> Verdict:
         """Return the verdict by the first measure of quality."""
         measure = next((one for one in self.measures if one.is_quality), None)
-        words: dict[str, Any] = {"query": self.unit[0], "measures": three([one.label for one in self.measures])}
-        words["say"] = "say" if len(self.measures) > 1 else "says"
+        words: dict[str, Any] = {
+            "query": self.unit[0],
+            "measures": three([one.label for one in self.measures]),
+            "say": "say" if len(self.measures) > 1 else "says",
+        }
         if measure is None:
             return _said("no quality", words | {"measure": self.measures[0].label})
         own = [pair for pair in self.pairs if pair.measure == measure.label]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.errors import MeasureError, Plain
 
 MOST_CELLS = 1 << 20  # of a matrix that is yielded
 
@@ -29,6 +30,12 @@ def arrangements(codes: FloatArray) -> FloatArray:
     >>> arrangements(np.array([1.0, 0.0, 0.0])).tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
+    if (n_cells := n_arrangements(codes) * len(codes)) > MOST_CELLS << 8:
+        raise MeasureError(
+            f"the orders of a tie need {n_cells * 8 / 1e9:,.0f} GB",
+            given=Plain(f"{len(codes):,} documents that tie"),
+            hint="a limit of max_orders draws as many instead",
+        )
     values, counts = np.unique(codes, return_counts=True)
     commonest = int(counts.argmax())
     rows = np.full((1, len(codes)), values[commonest])

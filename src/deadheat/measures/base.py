@@ -192,6 +192,7 @@ ALIASES: dict[str, str] = {}
 PRESETS: dict[str, Mapping[str, Any]] = {}
 EQUAL = 1e-12  # relative: values closer than this are equal in theory
 MANY = 1 << 13  # judged documents, so many that it is faster to leave out those that are ranked too low to count
+MOST_SUMMED = 10_000_000  # ranks, also below a list, over which a divisor is summed
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
 
@@ -594,6 +595,18 @@ class SumMeasure(Measure):
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
         return ratio(self.moment(placements, squares=True), self.divisor(placements) ** 2)
+
+
+def ranks_to(measure: Measure, last: int) -> FloatArray:
+    """Return the ranks from 1 to the last one that a measure sums over; raise if they are more than memory may hold."""
+    if last > MOST_SUMMED:
+        raise MeasureError(
+            "its divisor is a sum over more ranks than memory may hold",
+            measure=str(measure),
+            given=Plain(f"{last:,}"),
+            allowed=f"at most {MOST_SUMMED:,}",
+        )
+    return np.arange(1.0, last + 1)
 
 
 def divided(

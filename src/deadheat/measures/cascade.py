@@ -57,12 +57,14 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
     )
 
     def __post_init__(self) -> None:
-        """Refuse a scale that the stop probability does not look at."""
+        """Refuse a scale that the stop probability does not look at, and say what limits a share of the ideal."""
         super().__post_init__()
         if self.max_rel is not None and self.stop != "exp":
             raise MeasureError(
                 "max_rel is the top of the scale of stop='exp' alone", measure=type(self).__name__, given=self.max_rel
             )
+        if not self.stop.startswith("sigmoid"):  # with which unjudged documents add to nERR, and not to its ideal
+            object.__setattr__(self, "range", (0.0, 1.0))
 
     def stops(self, placements: Placements, relevance: FloatArray) -> FloatArray:
         """Return the stop probability of each relevance."""
@@ -163,12 +165,6 @@ class nERR(ERR):
     >>> evaluate({"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}, ["nERR"]).means()
     {'nERR': 0.75}
     """
-
-    def __post_init__(self) -> None:
-        """Say that a value has a limit unless unjudged documents add to it."""
-        super().__post_init__()
-        if not self.stop.startswith("sigmoid"):
-            object.__setattr__(self, "range", ERR.range)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the ERR of the ideal ranking, by query."""

@@ -14,7 +14,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.errors import MeasureError
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CUTOFF, CutMeasure, Measure, Number, parameter, parameters, register
+from deadheat.measures.base import CUTOFF, CutMeasure, Measure, Number, parameter, parameters, ranks_to, register
 from deadheat.measures.discounted import WeightedMeasure, scale_top
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
@@ -123,7 +123,7 @@ class SDCG(ScaledMeasure, WeightedMeasure):
 
     def weights(self, n_ranks: int) -> FloatArray:
         """Return the discounts."""
-        return 1 / np.log2(np.arange(n_ranks) + 2.0)
+        return 1 / np.log2(ranks_to(self, n_ranks) + 1)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of the discounts of k ranks."""
@@ -338,7 +338,7 @@ class NERR9(NERR8):
 
     def below(self, n_read: int, n_ranks: int | None, gained: FloatArray) -> float:  # noqa: ARG002 - as above
         """Return the documents that a user who arrives below the list still reads."""
-        return float((n_read + 1) * (1 / np.arange(n_read + 1.0, n_read + (n_ranks or 0) + 1)).sum())
+        return float((n_read + 1) * (1 / (n_read + ranks_to(self, n_ranks or 0))).sum())
 
 
 @register("nearly ERR, equation 10", "NERR10 = ∑ V_i gain(d_i) / ∑ V_i, with V_i = ∏[j<i] p (1 - gain(d_j))")

@@ -30,7 +30,7 @@ from deadheat.measures.base import (
     parameters,
     register,
 )
-from deadheat.measures.top import REL
+from deadheat.measures.top import REL, Count
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 
@@ -441,9 +441,7 @@ class IDCG(GainMeasure, CutMeasure):
         """Return the DCG of the ideal ranking, by query."""
         return self.share.divisor(placements)
 
-    def variance(self, placements: Placements) -> FloatArray:
-        """Return 0."""
-        return np.zeros(placements.n_queries)
+    variance = Count.variance
 
 
 def scale_top(max_rel: float | None, placements: Placements, name: str) -> float:

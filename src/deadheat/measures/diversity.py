@@ -16,7 +16,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError, collected
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import CutMeasure, Number, once, parameter, parameters, register
+from deadheat.measures.base import CutMeasure, Number, once, parameter, parameters, ranks_to, register
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
@@ -104,7 +104,7 @@ def find_topics(placements: Placements, rel: float) -> Topics:
 class TopicMeasure(MeanMeasure):
     """A sum over subtopics and ranks of what the relevant documents of a subtopic are worth."""
 
-    most_steps: ClassVar[int | None] = 1 << 19  # each takes as long as it has subtopics and sets of them
+    most_steps: ClassVar[int] = 1 << 19  # each takes as long as it has subtopics and sets of them
 
     rel: float = parameter(1, Number(), REL)
 
@@ -203,7 +203,7 @@ class NoveltyMeasure(TopicMeasure):
     )
 
     @abstractmethod
-    def weights(self, rank: IntArray) -> FloatArray:
+    def weights(self, rank: IntArray | FloatArray) -> FloatArray:
         """Return the weight of each rank."""
 
     def worth(self, rank: IntArray, above: IntArray | FloatArray, n_relevant: IntArray) -> FloatArray:  # noqa: ARG002 - of AP_IA
@@ -262,14 +262,14 @@ class alpha_DCG(NoveltyMeasure, CutMeasure):
     0.81
     """
 
-    def weights(self, rank: IntArray) -> FloatArray:
+    def weights(self, rank: IntArray | FloatArray) -> FloatArray:
         """Return the discounts."""
         return 1 / np.log2(rank + 1.0)
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of k documents that are relevant to all subtopics; k is n without a cutoff."""
         k = self.k(placements)
-        rank = np.arange(1, int(k.max(initial=0)) + 1)
+        rank = ranks_to(self, int(k.max(initial=0)))
         sums: FloatArray = np.append(0.0, np.cumsum(self.weights(rank) * np.power(1.0 - self.alpha, rank - 1)))
         return self.topics(placements).n_topics * sums[k]
 
@@ -320,7 +320,7 @@ class ERR_IA(alpha_DCG):
     0.5446
     """
 
-    def weights(self, rank: IntArray) -> FloatArray:
+    def weights(self, rank: IntArray | FloatArray) -> FloatArray:
         """Return 1 / rank."""
         return 1.0 / rank
 
@@ -371,7 +371,7 @@ class NRBP(NoveltyMeasure):
 
     beta: float = parameter(0.5, Number(low=0, high=1, open_high=True), "probability of going on to the next document")
 
-    def weights(self, rank: IntArray) -> FloatArray:
+    def weights(self, rank: IntArray | FloatArray) -> FloatArray:
         """Return beta^(rank - 1)."""
         return np.power(float(self.beta), rank - 1.0)
 

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import prefix_counts
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import CUTOFF, FLAG, Measure, Number, once, parameter, register
+from deadheat.measures.base import CUTOFF, FLAG, Measure, Number, once, parameter, ranks_to, register
 from deadheat.measures.discounted import (
     LOWEST_POSITIVE,
     GainMeasure,
@@ -23,7 +23,6 @@ from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
 
-MOST_STEPS = 1 << 24  # states of one tie over all its ranks, in about a second; beyond, orders are drawn
 EPSILON = 1e-5  # of infAP
 
 
@@ -86,7 +85,8 @@ class GainTies(KindTies):
 class PrefixMeasure(OrdersMeasure):
     """A sum over the ranks, divided by a constant of the query."""
 
-    most_steps: ClassVar[int | None] = None  # states of one tie, if not MOST_STEPS
+    # states of one tie over all its ranks, in about a second; beyond, orders are drawn
+    most_steps: ClassVar[int] = 1 << 24
 
     @abstractmethod
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
@@ -99,11 +99,13 @@ class PrefixMeasure(OrdersMeasure):
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance, standard error, minimum and maximum."""
         ties, added = self.ties(placements)
-        large = np.unique(ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > (self.most_steps or MOST_STEPS)])
+        large = np.unique(ties.query[prefix_counts.n_steps(ties.tied, ties.counts) > self.most_steps])
         own = np.flatnonzero(~np.isin(ties.query, large))
-        tied, inside = ties.tied[own], self.inside(ties.above[own], ties.tied[own])
         parts = prefix_counts.moments(
-            tied, inside, ties.counts[own], lambda index, j, kind, seen: added(own[index], j, kind, seen)
+            ties.tied[own],
+            self.inside(ties.above, ties.tied)[own],
+            ties.counts[own],
+            lambda index, j, kind, seen: added(own[index], j, kind, seen),
         )
         divisor = self.divisor(placements)
         mean, variance, low, high = (placements.by_query(part, ties.query[own]) for part in parts)
@@ -295,9 +297,7 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
     {'AUPRC': 0.625}
     """
 
-    def divisor(self, placements: Placements) -> FloatArray:
-        """Return R."""
-        return placements.n_relevant(self.rel).astype(np.float64)
+    divisor = infAP.divisor
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a relevant document."""
@@ -368,8 +368,8 @@ class Compat(PositiveMeasure, MeanMeasure):
         depth, n_ideal = self._depth(placements), placements.n_relevant(LOWEST_POSITIVE)
         if not self.normalize:
             return (1 - float(self.p) ** depth) / (1 - self.p)
-        rank = np.arange(int(depth.max(initial=0)) + 1.0)
-        full = np.append(0.0, np.cumsum(float(self.p) ** rank[:-1]))  # of ranks that the ideal list fills
+        rank = ranks_to(self, int(depth.max(initial=0)))
+        full = np.append(0.0, np.cumsum(float(self.p) ** (rank - 1)))  # of ranks that the ideal list fills
         harmonic, n_ideal = self._harmonic(placements), np.minimum(n_ideal, depth)
         return full[n_ideal] + n_ideal * (harmonic[depth] - harmonic[n_ideal])
 
@@ -414,7 +414,7 @@ class Compat(PositiveMeasure, MeanMeasure):
     @once("p", "depth")
     def _harmonic(self, placements: Placements) -> FloatArray:
         """Return the sums of p^(i - 1) / i over the first ranks: none, one and so on."""
-        rank = np.arange(1.0, int(self._depth(placements).max(initial=0)) + 1)
+        rank = ranks_to(self, int(self._depth(placements).max(initial=0)))
         return np.append(0.0, np.cumsum(float(self.p) ** (rank - 1) / rank))
 
     def _levels(

@@ -614,17 +614,17 @@ class Abstain(Count):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return 1 for each query of which the system abstains, or is right to; NaN where it is not asked."""
-        best = placements.top_score
-        abstains = placements.missing if best is None else np.isnan(best)  # a list may be shorter than it was
+        # with judged_only a list that was there may be empty now
+        abstains = placements.missing if placements.top_score is None else np.isnan(placements.top_score)
         if self.threshold is not None:
-            if best is None:
+            if placements.top_score is None:
                 raise MeasureError(
                     "a threshold needs the best score of each query",
                     measure="Abstain",
                     given=self.threshold,
                     hint="call evaluate with a run of scores; matrices and ranks by several keys keep none",
                 )
-            abstains |= best <= self.threshold
+            abstains |= placements.top_score <= self.threshold
         has_none = placements.n_relevant(self.rel) == 0
         if self.of == "rate":
             return abstains.astype(np.float64)

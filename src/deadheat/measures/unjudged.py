@@ -353,9 +353,8 @@ def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: floa
 
 def _rising(measure: Measure, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
     """Return the ends of a measure that rises with the relevance of every document."""
-    has_scale = getattr(measure, "graded", False) or getattr(measure, "stop", "") == "exp"
     scale = getattr(measure, "max_rel", None) or placements.max_relevance
-    if has_scale and top > scale:
+    if (getattr(measure, "graded", False) or getattr(measure, "stop", "") == "exp") and top > scale:
         raise MeasureError(
             f"unjudged_max_rel={top:g} is above the top of its scale",
             measure=str(measure),
@@ -405,9 +404,10 @@ def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: flo
         above, tied = unjudged.above[own], unjudged.tied[own]
         # how likely each document is inside the cutoff
         shares = np.append(np.repeat(measure.inside(above, tied) / tied, unjudged.count[own]), np.zeros(lost))
-        n_relevant = known[code] + np.arange(len(shares) + 1)
-        divisor = (of_k * k[code] + of_relevant * n_relevant) / (of_k + of_relevant)
-        return kernels.ratio_ends(float(sums[code]), shares, divisor, _allowed(measure, len(shares), top))
+        total = of_k * k[code] + of_relevant * (known[code] + np.arange(len(shares) + 1))
+        return kernels.ratio_ends(
+            float(sums[code]), shares, total / (of_k + of_relevant), _allowed(measure, len(shares), top)
+        )
 
     return _by_query(placements, unjudged, find)
 
