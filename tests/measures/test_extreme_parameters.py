@@ -108,7 +108,7 @@ def test_a_sum_over_more_ranks_than_memory_holds_is_refused(notation: str) -> No
     """As where 10,000,000,000 stands for no cutoff."""
     qrels = {"q": JUDGED}
     assert 0 < dh.evaluate(qrels, {"q": RUN}, notation.format(10**6)).means().popitem()[1] < 1
-    with pytest.raises(MeasureError, match="expected at most 10,000,000, got (10,000,000,000|9,999,999,993)"):
+    with pytest.raises(MeasureError, match=r"expected at most 10,000,000, got (10,000,000,000|9,999,999,993)"):
         dh.evaluate(qrels, {"q": RUN}, notation.format(10**10))
 
 
