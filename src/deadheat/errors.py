@@ -684,8 +684,7 @@ def as_positive(name: str, given: float) -> float:
 def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> float:
     """Return a probability, such as a confidence level, that lies between 0 and `high`."""
     if not is_number(given) or not 0 < given < high:
-        is_percent = is_number(given) and 2 <= given < 100 * high
-        hint = f"Did you mean {given / 100:g}?" if is_percent else None
+        hint = f"Did you mean {given / 100:g}?" if is_number(given) and 2 <= given < 100 * high else None
         allowed = f"a number between 0 and {high:g}, such as {example}"
         raise ParameterError(argument=name, given=given, allowed=allowed, hint=hint)
     return float(given)

@@ -464,8 +464,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def looked_at(self, placements: Placements) -> IntArray:
         """Return how many documents of each list it looks at: the others change no value, wherever they are."""
-        n_retrieved = placements.n_retrieved
-        return n_retrieved if self.deepest is None else np.minimum(n_retrieved, self.deepest)
+        return placements.n_retrieved if self.deepest is None else np.minimum(placements.n_retrieved, self.deepest)
 
     def inside(self, above: IntArray, tied: IntArray) -> IntArray:  # noqa: ARG002 - of those with a cutoff
         """Return how many ranks of each tie may add to the value."""

@@ -15,7 +15,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels.coverage import Pieces, Tie, Top, top_of
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, JointMeasure, Number, once, parameter, parameters, register
-from deadheat.measures.orders import moments_of
+from deadheat.measures.orders import OrdersMeasure, moments_of
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Passages, Placements
 
@@ -232,9 +232,7 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
             found.append(value)
         return found[0], found[1]
 
-    def standard_error(self, placements: Placements) -> FloatArray:
-        """Return the standard error of :meth:`mean`: 0 but for ties with more than 10,000 subsets that differ."""
-        return self.moments(placements)[2]
+    standard_error = OrdersMeasure.standard_error  # 0 but for ties with more than 10,000 subsets that differ
 
 
 @register(

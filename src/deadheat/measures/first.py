@@ -150,6 +150,13 @@ class Hit(FirstMeasure):
         return np.ones(rank.shape)
 
 
+def last_rank(measure: CutMeasure, placements: Placements) -> FloatArray:
+    """Return k + 1, or without a cutoff n_retrieved + 1 and NaN for a query that the run lacks."""
+    if measure.cutoff is not None:
+        return np.full(placements.n_queries, measure.cutoff + 1.0)
+    return np.where(placements.missing, np.nan, placements.n_retrieved + 1.0)
+
+
 @register(
     "first relevant position",
     "FRP@k = min(rank of the first relevant document, k + 1)",
@@ -180,16 +187,7 @@ class FRP(FirstMeasure):
         """Return the rank itself."""
         return rank.astype(np.float64)
 
-    def missed(self, placements: Placements) -> FloatArray:
-        """Return k + 1, or n_retrieved + 1."""
-        return last_rank(placements, self.cutoff)
-
-
-def last_rank(placements: Placements, cutoff: int | None) -> FloatArray:
-    """Return k + 1, or without a cutoff n_retrieved + 1 and NaN for a query that the run lacks."""
-    if cutoff is not None:
-        return np.full(placements.n_queries, cutoff + 1.0)
-    return np.where(placements.missing, np.nan, placements.n_retrieved + 1.0)
+    missed = last_rank
 
 
 @parameters
@@ -426,9 +424,7 @@ class MR(RankSum):
         """Return the smallest and the largest value over tie orders."""
         return (CountConditional if self.missing == "skip" else Measure).extremes(self, placements)
 
-    def empty(self, placements: Placements) -> FloatArray:
-        """Return k + 1, or n_retrieved + 1."""
-        return last_rank(placements, self.cutoff)
+    empty = last_rank
 
     def _capped_moments(self, placements: Placements, found_share: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance with ``missing="capped"``.
