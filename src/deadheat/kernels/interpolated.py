@@ -156,7 +156,10 @@ class _Walk:
             on = np.flatnonzero(tie >= 0)
             own = tie[on]
             entered = left[on] == 0
-            self._enter(on[entered], self.ties.count[own[entered]])
+            for state in self.states:  # nothing is left of the ties below
+                below = state[on[entered], 0]
+                state[on[entered]] = 0.0
+                state[on[entered], self.ties.count[own[entered]]] = below
             left[on[entered]] = self.ties.tied[own[entered]]
             chance = np.minimum(numbers / left[on, None], 1.0)
             count = self.ties.before[own, None] + numbers
@@ -164,13 +167,6 @@ class _Walk:
             self._step(on, chance, count, precision)
             left[on] -= 1
         return self.mean, self.square
-
-    def _enter(self, queries: IntArray, count: IntArray) -> None:
-        """Begin the ties above: nothing is left of those below."""
-        for state in self.states:
-            below = state[queries, 0]
-            state[queries] = 0.0
-            state[queries, count] = below
 
     def _step(self, on: IntArray, chance: FloatArray, count: IntArray, precision: FloatArray) -> None:
         """Take one rank of each query, of which `chance` is the probability that its document is relevant."""

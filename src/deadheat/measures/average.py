@@ -448,9 +448,7 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         found, ideal = self._sums(placements), self._ideal(placements)
-        judged = placements.cached(
-            "n_judged", lambda: np.bincount(placements.judged_query, minlength=placements.n_queries)
-        )
+        judged = placements.n_relevant(-np.inf)
         start = np.cumsum(judged) - judged
 
         def weight(rows: IntArray, j: IntArray) -> FloatArray:

@@ -99,10 +99,8 @@ def _mapped(gain: Gains, relevance: FloatArray) -> FloatArray:
     return np.where(known, values[place], 0.0)
 
 
-@cache  # a measure asks for it again and again
-def parts_of_discount(discount: str) -> tuple[str, tuple[float, ...]]:
-    """Return the word and the numbers of a discount."""
-    return DISCOUNT.split(discount)
+# the word and the numbers of a discount, for which a measure asks again and again
+parts_of_discount = cache(DISCOUNT.split)
 
 
 @parameters

@@ -415,26 +415,20 @@ class MR(RankSum):
         if self.missing == "skip":
             return super().find_moments(placements)
         share = ratio(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
-        if self.missing == "capped":
-            return self._capped_moments(placements, share)
-        mean, variance = super().find_moments(placements)
-        return np.where(share > 0, mean * share, 0.0) + (1 - share) * self.empty(placements), variance * share**2
+        if self.missing == "last":
+            mean, variance = super().find_moments(placements)
+            return np.where(share > 0, mean * share, 0.0) + (1 - share) * self.empty(placements), variance * share**2
+        # a document in the top k has the weight rank - (d + 1), d the largest depth of any list: what it gains over
+        # the others
+        deepest, n_relevant = int(self.depth(placements).max(initial=0)), placements.n_relevant(self.rel)
+        gains, weights = binary_gains(placements, self.rel), np.arange(deepest) - float(deepest)
+        mean, variance = (weighted_sum(self, placements, gains, weights, squares=squares) for squares in (False, True))
+        # a cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found
+        beyond = (1 - share) * ((self.cutoff or deepest) - deepest)
+        return deepest + 1 + ratio(mean, n_relevant) + beyond, ratio(variance, n_relevant**2)
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
         return (CountConditional if self.missing == "skip" else Measure).extremes(self, placements)
 
     empty = last_rank
-
-    def _capped_moments(self, placements: Placements, found_share: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance with ``missing="capped"``.
-
-        A document in the top k has the weight rank - (d + 1), d the largest depth of any list: what it gains over the
-        others.
-        """
-        deepest, n_relevant = int(self.depth(placements).max(initial=0)), placements.n_relevant(self.rel)
-        gains, weights = binary_gains(placements, self.rel), np.arange(deepest) - float(deepest)
-        mean, variance = (weighted_sum(self, placements, gains, weights, squares=squares) for squares in (False, True))
-        # A cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found.
-        beyond = (1 - found_share) * ((self.cutoff or deepest) - deepest)
-        return deepest + 1 + ratio(mean, n_relevant) + beyond, ratio(variance, n_relevant**2)

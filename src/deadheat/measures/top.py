@@ -4,7 +4,6 @@ No order of ties changes the counts that trec_eval prints, and whether a system 
 """
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
@@ -387,30 +386,27 @@ class Hole(CutShare):
 
 
 class Count(Measure):
-    """A number that no tie order changes.
-
-    Attributes
-    ----------
-    looks_inside : bool
-        Whether it looks at the documents of a list, and not only at how many there are.
-    """
+    """A number that no tie order changes."""
 
     range = (0.0, np.inf)
     total = True
     is_quality = False
-    looks_inside: ClassVar[bool] = True
-
-    def looked_at(self, placements: Placements) -> IntArray:
-        """Return all documents of each list, or none."""
-        return super().looked_at(placements) * self.looks_inside
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return 0."""
         return np.zeros(placements.n_queries)
 
 
+class Size(Count):
+    """A number that does not depend on which documents a list holds."""
+
+    def looked_at(self, placements: Placements) -> IntArray:
+        """Return 0 for each list."""
+        return np.zeros_like(placements.n_retrieved)
+
+
 @register("queries", "NumQ = 1 for each query", trec_eval=("num_q",), only_total=True)
-class NumQ(Count):
+class NumQ(Size):
     """Number of queries: 1 for each.
 
     Examples
@@ -420,15 +416,13 @@ class NumQ(Count):
     1.0
     """
 
-    looks_inside = False
-
     def mean(self, placements: Placements) -> FloatArray:
         """Return 1 for each query."""
         return np.ones(placements.n_queries)
 
 
 @register("documents retrieved", "NumRet = documents retrieved", trec_eval=("num_ret",))
-class NumRet(Count):
+class NumRet(Size):
     """Number of documents retrieved.
 
     Examples
@@ -438,15 +432,13 @@ class NumRet(Count):
     2.0
     """
 
-    looks_inside = False
-
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of rows of the run."""
         return placements.n_retrieved.astype(np.float64)
 
 
 @register("relevant documents", "NumRel = documents of relevance rel or more in the qrels", trec_eval=("num_rel",))
-class NumRel(Count, RelevanceMeasure):
+class NumRel(Size, RelevanceMeasure):
     """Number of relevant documents in the qrels.
 
     Examples
@@ -455,8 +447,6 @@ class NumRel(Count, RelevanceMeasure):
     >>> evaluate({"q": {"a": 1, "b": 0, "c": 2}}, {"q": {"a": 0.5}}, ["NumRel", "NumRel(rel=2)"]).means()
     {'NumRel': 2.0, 'NumRel(rel=2)': 1.0}
     """
-
-    looks_inside = False
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the number of judgments of relevance `rel` or more."""
