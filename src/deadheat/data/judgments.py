@@ -166,7 +166,8 @@ def read_judgments(
         What becomes of answers that are no grade, as refusals: an error that shows them; they are left out; they count
         as the lowest grade; or they may be any grade, of qrels from 0 to the highest: an evaluation has the range of
         each value then (`Scores.unjudged_min`, `Scores.unjudged_max`), over these documents alone. Of a run they may be
-        anywhere in the list: above, below or inside each tie. They rank last in the values.
+        anywhere in the list: above, below or inside each tie. They rank last in the values. The range of qrels is under
+        the tie policy of the values, which is "expected", "doc_id" or "input".
     name : str, optional
 
     Returns

@@ -488,7 +488,8 @@ def evaluate(
     strict : bool, default False
         Whether they are an error.
     normalize_ids : {"NFC", "NFD", "NFKC", "NFKD"}, optional
-        Read the ids of qrels and run in this form of Unicode. Without it, ids that differ in their form are different.
+        Read all ids, also those of `then_by`, `judge` and `collection`, in this form of Unicode. Without it, ids that
+        differ in their form are different. Not for spans.
     weights : str or dict, optional
         How much each query counts in means, such as how often it is asked: a column of `queries`, or a dict of query_id
         to a number from 0 on. As for :meth:`Evaluation.weighted`; a `DeadheatWarning` names a query with more than a
@@ -500,7 +501,8 @@ def evaluate(
         fill holes. Otherwise they are of more queries than the qrels, which are a random sample of all: means and
         their intervals are estimated from both (prediction-powered inference, see :func:`compare`), `Scores.human_mean`
         and `Interval.alone` are those of the qrels, `Interval.judge_weight` and `Interval.n_effective` say what the
-        judge adds, in each stratum by itself. With weights all of its queries need one. Not with clusters.
+        judge adds, in each stratum by itself. With weights all of its queries need one. Not with clusters
+        or repeats.
 
     Returns
     -------
