@@ -102,7 +102,6 @@ RANKS: dict[str, type[pl.DataType]] = {
 
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
-OF_HUMANS = (*FLAT, "p_value")  # fields of `JudgeContribution`; the others are of the judge
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
 N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
 
@@ -148,9 +147,8 @@ class Comparison(Plottable, Shown):
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` if systems have repeats, with which a margin or planning cannot be shown."""
-        for what in ("margin", "detect"):
-            if getattr(self, what) is not None:
-                self._refuse_repeats(what)
+        if self.margin is not None or self.detect is not None:
+            self._refuse_repeats("margin" if self.detect is None else "detect")
 
     def __repr__(self) -> str:
         n_significant, n_doubtful, n_open = (
@@ -393,7 +391,7 @@ class Comparison(Plottable, Shown):
         columns = {name: self.pairs.column(own).tolist() for name, own in names.items()}
         if self.by_judge:
             columns |= {
-                f"{'human' if name in OF_HUMANS else 'judge'}_{name}": [
+                f"{'human' if name in {*FLAT, 'p_value'} else 'judge'}_{name}": [
                     getattr(pair.judged, name) for pair in self.pairs
                 ]
                 for name in (one.name for one in fields(JudgeContribution))
@@ -479,18 +477,21 @@ class Comparison(Plottable, Shown):
             }
         for stratum, keep in masks.items():
             own = {name: members(one.query_ids, self.query_ids[keep]) for name, one in self.evaluations.items()}
-            part = assemble(
-                {name: one.select(own[name]) for name, one in self.evaluations.items()},
-                self.design,
-                None if self.cluster is None else self.cluster[keep].tolist(),
-                None,
-                {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
+            part = replace(
+                assemble(
+                    {name: one.select(own[name]) for name, one in self.evaluations.items()},
+                    self.design,
+                    None if self.cluster is None else self.cluster[keep].tolist(),
+                    None,
+                    {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
+                ),
+                margin=self.margin,
+                detect=self.detect,
             )
             judged = {
                 name: one.select(of_judge[name].get(stratum, np.zeros(len(one.query_ids), np.bool_)))
                 for name, one in self.by_judge.items()
             }
-            part = replace(part, margin=self.margin, detect=self.detect)
             found[stratum] = part.with_judge(judged) if judged else part
         return _corrected_together(found, self.design)
 
@@ -704,8 +705,7 @@ class Comparison(Plottable, Shown):
             the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are
             not at hand, with a judge, and of a stratum whose p values are corrected together with those of others.
         """
-        is_part = self.n_strata > 1 and self.design.correction != "none"
-        if not self.by_doc_id or self.by_judge or is_part:
+        if not self.by_doc_id or self.by_judge or (self.n_strata > 1 and self.design.correction != "none"):
             return frame_of([], ONE_RULE)
         own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
         ruled = [

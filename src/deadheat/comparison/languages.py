@@ -786,10 +786,13 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | 
         None where the table has no column language or pair_id, or no pair in two languages; and with weights or
         repeats.
     """
-    evaluations = comparison.evaluations
-    if PAIR not in table.columns or table.language_column is None or _weighted_or_repeated(evaluations.values()):
+    if (
+        PAIR not in table.columns
+        or table.language_column is None
+        or _weighted_or_repeated(comparison.evaluations.values())
+    ):
         return None
-    found, pairs = split_by_language(evaluations, table)
+    found, pairs = split_by_language(comparison.evaluations, table)
     times = Counter(pair for own in pairs.values() for pair in set(own.values()))
     kept = {language: own for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
     if not kept:

@@ -295,9 +295,8 @@ class Leaderboard(Plottable, Shown):
 
         Nor if several share the best mean, so that none leads.
         """
-        if self.ranks.count(1) != 1:
-            return None
-        return next((row[0] for row in self.leave_one_out().iter_rows() if row[1] != self.models[0]), None)
+        rows = self.leave_one_out().iter_rows() if self.ranks.count(1) == 1 else ()
+        return next((row[0] for row in rows if row[1] != self.models[0]), None)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from itertools import combinations, pairwise
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members, sums_of
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, pairs_of
@@ -245,8 +246,8 @@ def rank_intervals(
     units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
     n_units, random = int(units.max()) + 1, generator(design.rng)
     own = sides[0].factors(keep)
-    means = _sums(units, [own * side.mean[keep] for side in sides])
-    variances = _sums(units, [own**2 * side.variance[keep] for side in sides])
+    means = np.column_stack([sums_of(units, own * side.mean[keep], n_units) for side in sides])
+    variances = np.column_stack([sums_of(units, own**2 * side.variance[keep], n_units) for side in sides])
     is_few = n_units * len(sides) * design.n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
     pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better
@@ -266,11 +267,6 @@ def rank_intervals(
         {"system": name, "rank": rank, "low": low, "high": high, "p_best": p_best, "n_queries": n_queries}
         for name, rank, low, high, p_best in zip(evaluations, *(one.tolist() for one in columns), strict=True)
     ]
-
-
-def _sums(units: IntArray, columns: Sequence[FloatArray]) -> FloatArray:
-    """Return the sum of each column by unit, of shape (n_units, n_columns)."""
-    return np.column_stack([np.bincount(units, weights=column) for column in columns]).astype(np.float64, copy=False)
 
 
 def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.random.Generator) -> FloatArray | None:
@@ -327,15 +323,16 @@ def judged_pairs(
         Of each system under the judge's labels, over more queries.
     design : Design
     """
-    found = []
+    found, names = [], list(judge)
+    known_of = cache(lambda measure, what: values_of(judge, measure, query_ids, what))  # of all systems
     for pair, own in zip(pairs, differences.T, strict=True):
-        two = {name: judge[name] for name in (pair.system, pair.baseline)}
-        both, others = (values[:, 0] - values[:, 1] for values in values_of(two, pair.measure, query_ids))
+        a, b = names.index(pair.system), names.index(pair.baseline)
+        both, others = (values[:, a] - values[:, b] for values in known_of(pair.measure, "values"))
         kept, known = ~np.isnan(own) & ~np.isnan(both), ~np.isnan(others)
         weights, of_others = None, None
         if judge[pair.system][pair.measure].weights is not None:
-            ends = zip(values_of(two, pair.measure, query_ids, "weights"), (kept, known), strict=True)
-            weights, of_others = (columns[some, 0] for columns, some in ends)
+            ends = zip(known_of(pair.measure, "weights"), (kept, known), strict=True)
+            weights, of_others = (columns[some, a] for columns, some in ends)
         powered = powered_mean(
             weighting.linearised(own[kept], weights),
             weighting.linearised(both[kept], weights),

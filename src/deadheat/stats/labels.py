@@ -54,7 +54,6 @@ def powered_mean(
     others: FloatArray,
     *,
     confidence_level: float = 0.95,
-    weight: float | None = None,
 ) -> Powered:
     r"""Estimate a mean by prediction-powered inference (PPI++).
 
@@ -75,8 +74,6 @@ def powered_mean(
         What was predicted for others.
     confidence_level : float, default 0.95
         Of the interval, by Student's t with n - 1 degrees of freedom.
-    weight : float, optional
-        Taken as it is.
 
     References
     ----------
@@ -85,17 +82,17 @@ def powered_mean(
 
     Examples
     --------
-    >>> found = powered_mean(np.array([0.1, 0.4, 0.2]), np.array([0.2, 0.5, 0.2]), np.array([0.4, 0.6]), weight=0.5)
-    >>> round(found.estimate, 4)
-    0.3333
+    >>> known, others = np.array([0.1, 0.4, 0.2, 0.3, 0.6, 0.1]), np.array([0.4, 0.6, 0.3, 0.5])
+    >>> found = powered_mean(known, known + [0.1, 0.1, 0, 0.1, 0, 0.1], others)
+    >>> round(float(known.mean()), 4), round(found.estimate, 4), round(found.weight, 4)
+    (0.2833, 0.3489, 0.5287)
     """
     n = len(known)
     alone = _powered(known, np.zeros(n), predicted, others, confidence_level)
-    if weight is None and (n < FEWEST or not len(others) or not np.ptp(predicted)):
+    if n < FEWEST or not len(others) or not np.ptp(predicted):
         return alone
-    weights = np.full(n, weight) if weight is not None else _weights(known, predicted, others)
-    found = _powered(known, weights, predicted, others, confidence_level)
-    return alone if weight is None and found.standard_error >= alone.standard_error else found
+    found = _powered(known, _weights(known, predicted, others), predicted, others, confidence_level)
+    return alone if found.standard_error >= alone.standard_error else found
 
 
 def sample_doubt(one: FloatArray, other: FloatArray) -> float | None:

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special
-from deadheat.errors import NOISE, Rng, as_level
-from deadheat.stats.units import ROUNDING, Alternative, as_clusters, as_matrix, means_of, resampled_means, units_of
+from deadheat.errors import NOISE, as_level
+from deadheat.stats.units import ROUNDING, Alternative, as_clusters, as_matrix, means_of, units_of
 
 HALVINGS = 60  # of the range in which a p value, or an end, lies: more than a float has digits
 
@@ -178,14 +178,12 @@ def shared_p_value(
     >>> round(shared_p_value(0.1, 0.04, 20, [], "two-sided"), 4)  # as Student's t
     0.0212
     """
-    if math.isnan(difference):
-        return math.nan
     low, high = (0.0, 0.5) if difference else (0.5, 0.5)  # of one tail
     parts = [(freedom, error**2), *((one.freedom, one.variance) for one in shared if one.variance)]
     for _ in range(HALVINGS):
         tail = (low + high) / 2
         reach = sum(special.stdtrit(degrees, 1 - tail) ** 2 * variance for degrees, variance in parts)
-        low, high = (tail, high) if reach > difference**2 else (low, tail)
+        low, high = (low, tail) if reach <= difference**2 else (tail, high)
     if alternative == "two-sided":
         return min(1.0, 2 * high)
     return high if {"greater": difference, "less": -difference}[alternative] >= 0 else 1 - high
@@ -240,10 +238,8 @@ def spread_of_means(
     values: ArrayLike,
     *,
     confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
     cluster: ArrayLike | None = None,
-    rng: Rng = None,
-    means: ArrayLike | None = None,
+    means: ArrayLike,
 ) -> Spread:
     r"""Return the variance of the means of columns whose rows are paired, with an interval for that of all such rows.
 
@@ -262,13 +258,10 @@ def spread_of_means(
     values : array-like of shape (n_rows, n_columns)
         Rows with a NaN are left out.
     confidence_level : float, default 0.95
-    n_resamples : int, default 10000
     cluster : array-like of int, shape (n_rows,), optional
         Code of each row's cluster; clusters are drawn as a whole.
-    rng : numpy.random.Generator or int, optional
-    means : array-like of shape (n_resamples, n_columns), optional
-        What :func:`resampled_means` gave for the same values, with NaN in whole rows, and clusters; `n_resamples` and
-        `rng` have no use then.
+    means : array-like of shape (n_resamples, n_columns)
+        What :func:`resampled_means` gave for the same values, with NaN in whole rows, and clusters.
 
     Returns
     -------
@@ -281,8 +274,9 @@ def spread_of_means(
 
     Examples
     --------
+    >>> from deadheat.stats import resampled_means
     >>> rows = np.array([[0.2, 0.5], [0.4, 0.8], [0.9, 1.0], [0.3, 0.7]])
-    >>> found = spread_of_means(rows, rng=0)
+    >>> found = spread_of_means(rows, means=resampled_means(rows, rng=0))
     >>> round(found.variance, 4), bool(found.low < found.variance < found.high)
     (0.0225, True)
     """
@@ -298,12 +292,7 @@ def spread_of_means(
     variance = float(found @ found) / n_columns
     if units.n_units < 2:
         return Spread(variance, np.nan, np.nan, np.nan, _lowest(units.means[None]), units.n_units)
-    shared = np.where(whole[:, None], given, np.nan)
-    resampled = (
-        resampled_means(shared, n_resamples=n_resamples, cluster=codes, rng=rng)
-        if means is None
-        else means_of(means, shared)
-    )
+    resampled = means_of(means, np.where(whole[:, None], given, np.nan))
     errors = resampled - units.means
     errors = (errors - errors.mean(axis=1, keepdims=True)) * np.sqrt(units.n_units / (units.n_units - 1))
     low, high = _low(found, errors, tail), _high(found, errors, tail)
