@@ -129,7 +129,8 @@ def test_orders_of_systems(tmp_path: Path) -> None:
     assert found["orders"]["RR, expected"]["RR, worst"]["tau_b"] == pytest.approx((2 / 3) ** 0.5)
     assert "give two folders" in refused("agree", *[tmp_path / "expected"] * 3)
     assert "systems 3 " in " ".join(ok("agree", tmp_path / "expected", tmp_path / "worst").split())
-    assert "--cutoff" in refused("agree", tmp_path / "expected", tmp_path / "worst", "-k", 3)
+    for name, *value in (("--cutoff", 3), ("--ascending",), ("--grades", "drop")):
+        assert f"{name} is for rankings" in refused("agree", tmp_path / "expected", tmp_path / "worst", name, *value)
     saved = [tmp_path / "expected" / f"{name}.json" for name in runs]
     assert "Orders of the systems" not in ok("compare", *saved)
     assert "one order alone: give two measures" in " ".join(ok("compare", *saved, "--orders").split())

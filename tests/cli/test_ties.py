@@ -148,4 +148,13 @@ def test_every_order_of_the_ties_of_a_query() -> None:
     assert sorted(line.split()[-3:] for line in lines[4:6]) == [["1", "1.0000", "1.0000"], ["2", "0.5000", "0.0000"]]
     assert lines[-1].split() == ["mean", "over", "the", "orders", "RR", "0.7500,", "P@1", "0.5000"]
     assert "Did you mean 'q1'?" in call("ties", "bm25.run", "qrels.txt", "--orders", "q10").stderr
+    for option in (
+        ("--at", "3"),
+        ("--per-query",),
+        ("--beside", "input"),
+        ("--missing", "skip"),
+        ("--figures", "drawn"),
+    ):
+        refused = call("ties", "bm25.run", "qrels.txt", "--orders", "q1", *option)
+        assert f"{option[0]} is not for --orders" in refused.stderr
     assert "--orders needs QRELS" in call("ties", "bm25.run", "--orders", "q1").stderr

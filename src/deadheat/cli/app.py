@@ -296,7 +296,7 @@ def _warnings_said() -> Iterator[None]:
         if len(places) <= MOST_ALIKE:
             say(f"Warning: {message}")
 
-    warnings.showwarning = tell
+    warnings.showwarning = tell  # until the `catch_warnings` around this ends
     try:
         yield
     finally:

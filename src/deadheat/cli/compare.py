@@ -71,8 +71,6 @@ if TYPE_CHECKING:
 
 
 TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_differences", "language_interactions")
-OWN_TABLES = ("judge", "detect", "queries_worst", "orders", "ranks")  # options whose results are tables
-OF_MANY = ("queries_worst", "ranks")  # those whose tables have other rows than the pairs
 
 
 @command(
@@ -140,8 +138,6 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     from deadheat.report.of_comparison_tables import report_compact, report_in_full
 
     qrels, runs = with_spans(qrels, runs)
-    if options["spans"]:
-        refuse(("judgments",), "is not for --spans")
     check_strata(options)
     output = Output(options, [qrels, *runs, options["queries"], options["judge"]])
     _check_tables(options, output)
@@ -192,10 +188,13 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 def _check_tables(options: Mapping[str, Any], output: Output) -> None:
     """Refuse what a single table has no place for."""
     if output.form == "csv":
-        refuse(OF_MANY, "is for json and text formats: csv has one table, with a row for each pair")
+        refuse(("queries_worst", "ranks"), "is for json and text formats: csv has one table, with a row for each pair")
     if options["compact"]:
         refuse_if(output.is_data, f"--compact is a table for people: {output.form} has every number without it")
-        refuse(OWN_TABLES, "has tables of its own, and --compact is one table: leave out one of them")
+        refuse(
+            ("judge", "detect", "queries_worst", "orders", "ranks"),
+            "has tables of its own, and --compact is one table: leave out one of them",
+        )
 
 
 def compare_files(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import refuse, refuse_if, say
+from deadheat.cli.app import refuse, refuse_if, refuse_others, say
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -120,7 +120,10 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     refuse_if(len(runs) < 2, "give two runs: deadheat agree RUN RUN")
     if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):
         refuse_if(len(runs) > 2, "give two folders of saved evaluations: deadheat agree FOLDER FOLDER")
-        refuse(("per_query", "cutoff"), "is for rankings, and folders of saved evaluations have orders of systems")
+        refuse_others(
+            {"runs", "p", "form", "output", "digits"},
+            "is for rankings, and folders of saved evaluations have orders of systems",
+        )
         Output(options).print(report_orders(dh.agree_systems(*runs, p=options["p"])))
         return
     output = Output(options, runs)

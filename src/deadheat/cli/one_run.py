@@ -66,6 +66,8 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 
     if qrels is None:
         refuse(("notations", "missing", "no_relevant", "beside", "listed"), "needs QRELS: deadheat ties RUN QRELS")
+    if options["listed"] is not None:
+        refuse(("at", "per_query", "beside", "missing", "no_relevant", "figures"), "is not for --orders")
     output = Output(options, [run, qrels])
     measures = None if qrels is None else measures_of(options)
     own: dict[str, Any] = {

@@ -425,7 +425,18 @@ STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
 SPANS = ("spans", "overlap", "overlap_of", "documents")
-NOT_OF_SPANS = ("columns", "grades", "normalize_ids", "then_by", "repeats", "judge", "fill", "engine", *COLLECTION)
+NOT_OF_SPANS = (
+    "columns",
+    "grades",
+    "normalize_ids",
+    "then_by",
+    "repeats",
+    "judge",
+    "fill",
+    "engine",
+    "texts",
+    *COLLECTION,
+)
 ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_decompressed", "max_memory")
 FIGURES = ("figures", "figure_format", "no_title", "figure_width")

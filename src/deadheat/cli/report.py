@@ -110,7 +110,6 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     if qrels is None:
         raise missing("qrels")
     qrels, runs = with_spans(qrels, runs)
-    refuse_if(options["spans"] and options["texts"], "--texts is not for --spans: chunks have no titles")
     if options["fragment"]:
         refuse(("title", "texts"), "is of a page: leave it out, or --fragment")
     else:

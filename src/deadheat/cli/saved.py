@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 import deadheat as dh
+from deadheat.cli.app import refuse
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -146,6 +147,8 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     from deadheat.report.model import Fact
     from deadheat.report.of_evaluation import report_evaluations
 
+    if qrels is None:
+        refuse(("columns", "normalize_ids", "check_duplicates"), "is of judgments: give QRELS too")
     output = Output(options, [saved, qrels, options["ids"]])
     targets = save_paths(options["save"], [label(saved)], [one for one in files_read() if one != saved])
     shown = ", ".join(one + REPLACED * Path(one).exists() for one in targets)

@@ -44,7 +44,7 @@ class Facts:
         noted = {
             "missing": self.n_missing,
             f"unjudged@{TOP}": self.unjudged_share and f"{self.unjudged_share:.0%}",
-            "ends in ties": self.n_cut and self.n_open,
+            "ends in ties": self.n_cut and self.n_open,  # told only where a list may have been cut
         }
         return ", ".join([f"n_queries={self.n_queries}", *(f"{name}={one}" for name, one in noted.items() if one)])
 
