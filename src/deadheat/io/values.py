@@ -442,8 +442,9 @@ def holds_only_ids(frame: pl.DataFrame) -> bool:
 
 def are_plain(values: pl.Series) -> bool:
     """Return whether all are numbers, finite and so small that float64 holds them exactly as they were written."""
-    numbers = values.to_numpy()  # null is NaN, which is neither below nor above another number
-    return not len(numbers) or bool(numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER)
+    chunks = map(pl.Series.to_numpy, values.get_chunks())  # one by one, as one array of all is a copy of a large file
+    # null is NaN, which is neither below nor above another number
+    return all(one.min() > -LARGEST_INTEGER and one.max() < LARGEST_INTEGER for one in chunks if len(one))
 
 
 MARKS = (",", ".")
