@@ -19,7 +19,6 @@ from deadheat.comparison.robustness import (
     OuterBound,
     SystemOrders,
     bounded,
-    check_judge,
     difference_bounds,
     judged_pairs,
     orders_of,
@@ -507,7 +506,10 @@ class Comparison(Plottable, Shown):
         weights, queries
             Those of the comparison, if the judge's evaluations have none yet.
         """
-        check_judge(self.design, has_clusters=self.cluster is not None)
+        if (test := self.design.test) not in stats.CLUSTERED:
+            raise ParameterError(argument="test", given=test, allowed=stats.CLUSTERED, beside={"judge": None})
+        if self.cluster is not None:
+            raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside={"judge": None})
         if weights is not None:
             judge = {name: one.weighted(weights, queries) for name, one in judge.items()}
         evaluations = {

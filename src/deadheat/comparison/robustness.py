@@ -17,14 +17,14 @@ from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, pairs_of
 from deadheat.data.shown import Numbers, Shown, frame_of
-from deadheat.errors import ParameterError, Plain, generator
+from deadheat.errors import generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores
 from deadheat.kernels import agreement, weighting
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import as_placed, ends, has_ends
-from deadheat.settings import CLUSTERED, Design
+from deadheat.settings import Design
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt
 from deadheat.stats.ranks import bounds_of_ranks, ranks
 
@@ -391,15 +391,6 @@ def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> di
         label: sample_doubt(*(values.mean(axis=1) for values in values_of(judge, label, query_ids))) for label in labels
     }
     return {label: p for label, p in doubts.items() if p is not None}
-
-
-def check_judge(design: Design, *, has_clusters: bool) -> None:
-    """Raise `ParameterError` if a judge's labels cannot help such a comparison."""
-    beside = {"judge": None}
-    if design.test not in CLUSTERED:
-        raise ParameterError(argument="test", given=design.test, allowed=CLUSTERED, beside=beside)
-    if has_clusters:
-        raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside=beside)
 
 
 MOST_BOUNDED = 200_000  # documents, whose bounds a verdict looks for unasked
