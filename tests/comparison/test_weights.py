@@ -41,6 +41,19 @@ def test_a_pair_is_of_weighted_means() -> None:
     assert count.n_effective is None
 
 
+def test_a_query_of_weight_0_is_left_out_under_each_rule() -> None:
+    zero = {query: 0 if query < "q03" else weight for query, weight in WEIGHTS.items()}
+    found = compared(weights=zero, test="t")
+    rest = {query: own for query, own in QRELS.items() if query >= "q03"}
+    runs = {name: {query: run[query] for query in rest} for name, run in (("one", ONE), ("two", TWO))}
+    alone = dh.compare(rest, runs, "nDCG", weights={query: WEIGHTS[query] for query in rest}, test="t")
+    assert found.pairs[0].doc_id_difference == pytest.approx(alone.pairs[0].doc_id_difference, abs=1e-12)
+    scores = found.scores_by_doc_id("one", "nDCG")
+    assert scores is not None
+    assert scores.n_queries == N - 3
+    assert "nDCG" in str(found)
+
+
 def test_ties_reverse_a_weighted_difference_as_often_as_their_orders_do() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 2, "b": 1}, "q3": {"c": 1}}
     weights, names = {"q1": 5.0, "q2": 3.0, "q3": 4.0}, ("x", "y")

@@ -122,6 +122,29 @@ def test_cutoffs_are_exact_means_whatever_the_policy() -> None:
     assert [row["mean"] for row in one] == [row["mean"] for row in other]
 
 
+def test_curves_count_queries_by_their_weights() -> None:
+    ev = dh.evaluate(QRELS, RUNS["weak"], ["P@2", "IPrec@0.5"])
+    weights = {query: float(n % 4) for n, query in enumerate(ev.query_ids.tolist())}
+    by_hand = {
+        name: sum(weights[query] * value for query, value in zip(ev.query_ids, ev[name].values, strict=True))
+        / sum(weights.values())
+        for name in ("P@2", "IPrec@0.5")
+    }
+    cutoffs = row_of(figures.cutoffs(ev.weighted(weights), "P", at=[2]), cutoff=2)
+    assert cutoffs["mean"] == pytest.approx(by_hand["P@2"], abs=1e-12)
+    precision = row_of(figures.precision_recall(ev.weighted(weights)), recall=0.5)
+    assert precision["mean"] == pytest.approx(by_hand["IPrec@0.5"], abs=1e-12)
+    totals = figures.cutoffs(dh.evaluate(QRELS, RUNS["weak"], "RR").weighted(weights), "NumRelRet", at=[2])
+    assert row_of(totals, cutoff=2)["n_queries"] == len(weights)
+
+
+def test_curves_are_not_drawn_where_placements_are_not_all_there_is() -> None:
+    repeated = dh.evaluate(QRELS, dh.Repeats(list(RUNS.values())[:2]), "RR")
+    for draw in (figures.cutoffs, figures.precision_recall):
+        with pytest.raises(FigureError, match="repeats"):
+            draw(repeated)
+
+
 def test_a_measure_without_a_cutoff_has_no_curve(compared: Comparison) -> None:
     with pytest.raises(FigureError, match="bpref has no cutoff"):
         figures.cutoffs(compared, "bpref")
@@ -218,6 +241,24 @@ def test_traditional_is_the_rule_beside_the_exact_means(compared: Comparison) ->
             assert exact == pytest.approx(dh.evaluate(QRELS, run, "RR").means()["RR"], abs=1e-15)
     with pytest.raises(FigureError, match="by document id, as trec_eval, are not known"):
         figures.traditional(compared.evaluations, "RR")
+
+
+def test_equal_systems_are_in_the_order_given_as_in_the_report() -> None:
+    found = dh.compare(QRELS, {"z": RUNS["good"], "a": RUNS["good"], "weak": RUNS["weak"]}, "RR", n_resamples=99)
+    assert [row["system"] for row in rows_of(figures.forest(found))] == ["z", "a", "weak"]
+    assert "z and a" in str(found.judge())
+
+
+def test_a_rule_that_leaves_equal_means_equal_changes_no_order() -> None:
+    rows = [("a", 0.1, 0.15), ("a", 0.2, 0.15), ("b", 0.15, 0.15), ("b", 0.15, 0.15), ("c", 0.3, 0.9), ("c", 0.4, 0.9)]
+    table = pl.DataFrame(
+        [
+            {"run": run, "query_id": f"q{n % 2}", "exact": own, "traditional": by}
+            for n, (run, own, by) in enumerate(rows)
+        ]
+    ).with_columns(pl.lit("RR").alias("measure"), pl.lit("doc_id").alias("rule"), tie_ratio=0.5, largest_tie=2)
+    table = table.with_columns(difference=pl.col("traditional") - pl.col("exact"))
+    assert "another order" not in title_of(figures.traditional(table))
 
 
 @pytest.mark.slow

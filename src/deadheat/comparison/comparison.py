@@ -1023,9 +1023,12 @@ def compare_under(
         )
     )
     evaluations = {name: one for name, (one, _) in zip(runs, each, strict=True)}
-    by_doc_id = {name: by_rule for name, (_, by_rule) in zip(runs, each, strict=True)}
     _check_shared(evaluations, design)
     weighed = {name: one if weights is None else one.weighted(weights, queries) for name, one in evaluations.items()}
+    by_doc_id = {  # queries of weight 0 have no value here either
+        name: [np.where(scores.kept, own, np.nan) for scores, own in zip(one, by_rule, strict=True)]
+        for (name, one), (_, by_rule) in zip(weighed.items(), each, strict=True)
+    }
     found = assemble(weighed, design, cluster, _of_clusters(cluster, queries, weights), by_doc_id)
     if judge is None:
         return found

@@ -579,11 +579,7 @@ class Evaluation(Plottable, Shown):
         table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
         own = weights_of(weights, table, self.query_ids)
         notes = (f"weights: {weights} of {table.where}",) if isinstance(table, Queries) else ()
-        scores = [
-            one if one.measure.total else replace(one, weights=own, values=np.where(own > 0, one.values, np.nan))
-            for one in self
-        ]
-        found = Evaluation(scores, **self.parts() | {"notes": (*self.notes, *notes)})
+        found = Evaluation([one.weighted(own) for one in self], **self.parts() | {"notes": (*self.notes, *notes)})
         return found if self.judge is None else helped_by(found, self.judge.weighted(weights, table))
 
     @cached_property

@@ -646,6 +646,12 @@ class Scores(InNotebooks):
             predicted=None,
         )
 
+    def weighted(self, weights: FloatArray | None) -> Scores:
+        """Return the scores with these weights, if any: a query of weight 0 loses its value; totals have no weights."""
+        if weights is None or self.measure.total:
+            return self
+        return replace(self, weights=weights, values=np.where(weights > 0, self.values, np.nan))
+
     @property
     def limits(self) -> tuple[float, float]:
         """Lowest and highest value that the mean can have; the range of a geometric measure is of logarithms."""

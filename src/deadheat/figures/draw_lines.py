@@ -101,7 +101,8 @@ def cutoffs(
     Raises
     ------
     FigureError
-        The measure has no cutoff, no system has a value, or `against` has other queries or no rival.
+        The measure has no cutoff, no system has a value, `against` has other queries or no rival, or there are repeats
+        or a judge.
     ParameterError
         `against` is none of the systems.
 
@@ -168,7 +169,7 @@ def precision_recall(
     Raises
     ------
     FigureError
-        No system has a value, or it would take long.
+        No system has a value, it would take long, or there are repeats or a judge.
 
     Examples
     --------
@@ -216,12 +217,14 @@ def _curves(
         The system from which the others are to differ, in a column of their differences.
     """
     evaluations = named(systems)
+    if any(one.repeats or one.filled or one.predicted for own in evaluations.values() for one in own):
+        raise FigureError("curves are not drawn of repeats, nor where a judge's labels count")
     asked = interval_options(options, systems)
     if options is None and max(len(one.query_ids) for one in evaluations.values()) > MANY and asked.method == "auto":
         asked = replace(asked, method="t")  # as good with so many queries, and at once
     found = {
         name: [
-            score_of(one, its, its, evaluation.conventions, evaluation.qrels)
+            score_of(one, its, its, evaluation.conventions, evaluation.qrels).weighted(evaluation.weights)
             for one, its in zip(family.values(), map(evaluation.placements_of, family.values()), strict=True)
         ]
         for name, evaluation in evaluations.items()
@@ -501,11 +504,8 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
     ]
     pair, last = found.since[of][-1], found.steps[-1].means[of]["mean"]
     whose = f" of {found.steps[-1].name}" if found.take_turns else ""
-    moved = (
-        "is not comparable with the step before"
-        if pair is None
-        else f"changed by {number(pair.difference)}{unit_of(of)}"
-    )
+    alone = "is the first of its system" if found.before[-1] is None else "is not comparable with the step before"
+    moved = alone if pair is None else f"changed by {number(pair.difference)}{unit_of(of)}"
     return finished(
         layers,
         rows,

@@ -128,6 +128,29 @@ def test_a_page_of_geometric_means_alone_follows_a_stratum(browser: Browser, tmp
         assert found.said == []
 
 
+def test_a_stratum_has_weighted_means_and_no_system_without_a_value(browser: Browser, tmp_path: Path) -> None:
+    queries = Queries({query: own | {"kind": "a" if query < "q10" else "b"} for query, own in TEXTS.items()})
+    runs = {**RUNS, "part": {query: own for query, own in RUNS["good"].items() if query >= "q10"}}
+    weights = {query: n % 4 for n, query in enumerate(QRELS)}
+    comparison = dh.compare(QRELS, runs, MEASURES, missing="skip", weights=weights, n_resamples=199)
+    evaluations = comparison.evaluations
+    subject = Subject(evaluations=evaluations, comparison=comparison, queries=queries, groupings=(("kind",),))
+    file = written(tmp_path, [subject])
+    with browser.opened(file) as found:
+        found.page.locator("[data-toolbar]").get_by_label("Stratum").select_option(index=1)
+        for name, one in evaluations.items():
+            row = found.page.locator("#s0-leaderboard tbody tr").filter(
+                has=found.page.get_by_role("rowheader", name=name, exact=True)
+            )
+            part = one.by("kind", queries)
+            shown = format_cell(part["a"][MEASURES[0]].mean) if "a" in part else "-"
+            assert row.locator("td").first.inner_text() == shown
+        title = found.page.locator("figure[data-live$=forest] figcaption strong").inner_text()
+        best = max(RUNS, key=lambda name: evaluations[name].by("kind", queries)["a"][MEASURES[0]].mean)
+        assert title == f"{best} has the best {MEASURES[0]} of {len(RUNS)} systems"
+        assert found.said == []
+
+
 CONTROLS = """() => [...document.querySelectorAll("a[href], button, select, input, summary, [tabindex='0']")]
     .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled)"""
 FOCUSED = """() => {

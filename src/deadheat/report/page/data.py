@@ -54,6 +54,12 @@ def data_of(subject: Subject) -> dict[str, Any]:
     shown = [one for one in subject.measures if not one.only_total] or [subject.main]
     design = None if subject.comparison is None else subject.comparison.design
     baseline, level = design and design.baseline, (design or IntervalOptions()).confidence_level
+    weights = {
+        query: weight
+        for one in subject.evaluations.values()
+        if one.weights is not None
+        for query, weight in zip(one.query_ids.tolist(), one.weights.tolist(), strict=True)
+    }
     return {
         "systems": list(map(printable, systems)),
         "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
@@ -64,7 +70,8 @@ def data_of(subject: Subject) -> dict[str, Any]:
         ],
         "left": len(subject.ranked) - len(systems),
         "baseline": systems.index(baseline) if baseline in systems else None,
-        "level": level_heading(level, {one[subject.main].n_queries for one in subject.evaluations.values()}),
+        "levels": [level_heading(level, {own[one].n_queries for own in subject.evaluations.values()}) for one in shown],
+        "weights": [weights.get(query) for query in subject.query_ids] if weights else None,
         "headlines": [printable(headline_of(subject, one)) for one in shown],
         "glances": [[list(map(printable, found)) for found in glance(subject, one)] for one in shown],
         "board": [[_level_of(subject, name, one) for name in systems] for one in shown],
@@ -177,11 +184,11 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
 
 
 def _steps(evaluation: Evaluation, measure: Measure, query: str) -> Steps | None:
-    """Return how the value of a query comes about; None without a judged document, or where a rule breaks ties.
+    """Return how the value of a query comes about; None without a judged document, or where there is no one order.
 
-    The order of a rule is not in the placements.
+    That is so of repeats, and where a rule breaks ties, whose order is not in the placements.
     """
-    if evaluation.ties not in POLICIES or query not in evaluation.query_ids.tolist():
+    if evaluation.ties not in POLICIES or evaluation[measure].repeats or query not in evaluation.query_ids.tolist():
         return None
     found = evaluation.steps(measure, query)
     return found if found.documents.height else None

@@ -693,14 +693,21 @@
       if (this.stratum < 0) return held;
       const { queries } = data.strata[this.stratum];
       const values = data.values[measure][system];
+      const { total } = data.measures[measure];
+      const weight = (n) => (data.weights && !total ? data.weights[n] : 1);
       const mean = (column) => {
-        const own = queries.map((n) => column[n]).filter(known);
-        const sum = own.reduce((a, b) => a + b, 0);
+        const own = queries.filter((n) => known(column[n]));
         if (!own.length) return null;
-        const found = sum / (data.measures[measure].total ? 1 : own.length);
+        const sum = own.reduce((a, n) => a + weight(n) * column[n], 0);
+        const found = sum / (total ? 1 : own.reduce((a, n) => a + weight(n), 0));
         return data.measures[measure].unit ? Math.exp(found) : found; // of logarithms the geometric mean
       };
       return { mean: mean(values.v), low: null, high: null, least: mean(values.low || values.v), most: mean(values.high || values.v), id: values.id ? mean(values.id) : null };
+    }
+    // The heading of intervals, with how many queries they are over.
+    level() {
+      const found = this.data.levels[this.measure];
+      return this.stratum < 0 ? found : found.replace(/ \(.*/, "");
     }
     // How a system differs from the baseline, as far as that was tested.
     against(system) {
@@ -758,7 +765,7 @@
       const found = [
         { key: "system", name: "system", text: name, sort: name },
         { key: "mean", name: one.name + (one.total ? " (total)" : "") + (one.up ? "" : " (less is better)"), isNumber: true, text: (n) => shown(this.numbers(n).mean), sort: (n) => this.numbers(n).mean },
-        { key: "ci", name: data.level, help: "interval", isNumber: true, text: (n) => (known(this.numbers(n).low) ? span(this.numbers(n).low, this.numbers(n).high) : "-"), sort: (n) => this.numbers(n).low },
+        { key: "ci", name: this.level(), help: "interval", isNumber: true, text: (n) => (known(this.numbers(n).low) ? span(this.numbers(n).low, this.numbers(n).high) : "-"), sort: (n) => this.numbers(n).low },
         { key: "drawn", name: ends.length ? `scale ${least.toFixed(2)} to ${most.toFixed(2)}` : "", help: "drawn", draw: (n) => inlineOf(this.numbers(n), at) },
         { key: "ties", name: "tie orders", help: "tie orders", isNumber: true, text: (n) => span(this.numbers(n).least, this.numbers(n).most), sort: (n) => minus(this.numbers(n).most, this.numbers(n).least) },
       ];
@@ -810,7 +817,7 @@
     drawFigures() {
       const { data } = this;
       const one = data.measures[this.measure];
-      const order = [...this.shown].sort((a, b) => compared(this.numbers(a).mean, this.numbers(b).mean, one.up)).slice(0, MOST_ROWS);
+      const order = this.shown.filter((n) => known(this.numbers(n).mean)).sort((a, b) => compared(this.numbers(a).mean, this.numbers(b).mean, one.up)).slice(0, MOST_ROWS);
       const rows = order.map((n) => ({ n, name: data.systems[n], ...this.numbers(n) }));
       const made = (figure, width) => (rows.length ? DRAWINGS[figure.dataset.live.split(":")[1]](this, rows, one, width) : null);
       for (const figure of this.figures) figure.hidden = !made(figure, 300); // how many there are decides how wide they are
@@ -835,7 +842,7 @@
       const told = rows.map((row) => ({ ...row, tip: `${row.name}: ${one.name} ${shown(row.mean)}${known(row.low) ? `, interval ${span(row.low, row.high)}` : ""}` }));
       const values = rows.flatMap((row) => [row.mean, row.low, row.high]);
       const marks = (row, at, y) => [line(where(at, row.low), where(at, row.high), y, "range", true), known(row.mean) ? draw("circle", { class: "dot", cx: at(row.mean), cy: y, r: 4.5 }) : null];
-      return [title, `Dots: ${one.total ? "totals" : "means"}. Lines: ${view.data.level}.`, drawRows(width, told, values, title, marks), rows.map((row) => ({ system: row.name, mean: row.mean, low: row.low, high: row.high }))];
+      return [title, `Dots: ${one.total ? "totals" : "means"}. Lines: ${view.level()}.`, drawRows(width, told, values, title, marks), rows.map((row) => ({ system: row.name, mean: row.mean, low: row.low, high: row.high }))];
     },
     ties(view, rows, one, width) {
       const spans = rows.map((row) => minus(row.most, row.least) || 0);
@@ -924,7 +931,11 @@
       band(where(at, least), where(at, most), 11, 12), line(where(at, from), where(at, to), 11, "range", true),
       known(mean) ? draw("circle", { class: "dot", cx: at(mean), cy: 11, r: 3.5 }) : null);
   }
-  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  // A field of CSV; one that a spreadsheet would take for a formula gets an apostrophe, as in Python's as_data.py.
+  const quoted = (text) => {
+    const safe = /^'*[=+\-@\t\r]/.test(text) && !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) && text !== "-" ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
   async function copy(text, tell) {
     try {
       await navigator.clipboard.writeText(text);
