@@ -380,6 +380,7 @@ def test_options_go_before_those_of_the_file(folder: Path) -> None:
         "no_regression": False,
         "no_worse_than": 0.6,
         "alpha": 0.1,
+        "rng": 0,
         "confidence_level": 0.9,
         "method": "auto",
         "n_resamples": 10_000,

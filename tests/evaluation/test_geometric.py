@@ -118,6 +118,10 @@ def test_levels_of_gates_are_values_and_differences_logarithms(two: dict[str, dh
     assert no_worse.reason.startswith(f"worse by {-no_worse.value:.4g} in logarithms; a loss of 0.001 in logarithms or")
     assert no_worse.worst.startswith("largest losses in logarithms: ")
     assert "GMAP: the values of queries, and their differences, are in" in as_text(report_gate(result))
+    for trivial in ("GMAP >= 0", "GMAP > -3"):
+        (check,) = dh.gate(new, [trivial]).checks
+        assert "proves nothing: no ranking is below 1e-05" in check.reason, check.reason
+    assert not dh.gate(new, ["GMAP > 0.0001"]).checks[0].proves_little
     (spread,) = dh.gate(new, ["tie_std(GMAP) < 0"]).checks
     widest = (new["GMAP"].tie_std * new["GMAP"].mean).max()
     assert float(spread.worst.split(",")[0].split()[-1]) == pytest.approx(widest, abs=0.005)

@@ -38,10 +38,19 @@ def test_digits_say_how_close(text: str | float, inside: float, outside: float) 
     assert not one.is_printed_from(outside)
 
 
-@pytest.mark.parametrize("text", ["", "x", "nan", "inf", "1.2.3", "%", True, "e5"])
+@pytest.mark.parametrize("text", ["", "x", "nan", "inf", "1.2.3", "%", True, "e5", "0e999", "1e-" + "9" * 5000])
 def test_what_is_no_number_is_refused(text: str | float) -> None:
     with pytest.raises(ParameterError, match="reported"):
         reported("AP", text)
+
+
+def test_a_number_of_32_bits_is_between_the_ends_that_ties_give_it() -> None:
+    found = dh.explain({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"RR": "1.00000003"})
+    assert found.matches
+    assert found.reported[0].is_possible
+    assert found.ranges["RR"].is_inside
+    assert not dh.explain({"q": {"a": 1}}, {"q": {"a": 1.0}}, {"RR": "1.000003"}).ranges["RR"].is_inside
+    assert reported("AP", "5.0e-0001").value == 0.5
 
 
 def test_a_count_is_no_percentage() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.gates.gate import gate
 from deadheat.gates.notation import PRESETS, QUANTITIES, parse_all, parse_gate
 from deadheat.measures.guide import READINGS
+from deadheat.report.as_data import as_json
+from deadheat.report.of_changes import report_gate
+from deadheat.report.text import as_text
 from support.gated_runs import BEST, EV, QRELS, TIED, N
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 
@@ -255,6 +259,15 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert result == gate(
         EV, "low(RR) > 0", baseline=EV, no_worse_than=0.25, alpha=0.1, n_resamples=99, confidence_level=0.5, rng=1
     )
+
+
+def test_an_interval_can_be_made_again_from_the_report() -> None:
+    result = gate(EV, "low(RR) > 0.1", method="bca", rng=7)
+    report = report_gate(result)
+    assert "resamples (rng 7)" in as_text(report).plain
+    told = json.loads(as_json(report))["options"]
+    options = {name: told[name] for name in ("method", "confidence_level", "n_resamples", "rng")}
+    assert EV["RR"].interval(**options).low == result.checks[0].value
 
 
 def test_thresholds_that_were_read_are_taken_as_they_are() -> None:

@@ -46,7 +46,7 @@ ALWAYS = ("ties", "score_precision", "depth", "judged_only", "judgments", "missi
 MOST_SORTED = 300_000  # documents of a run that are sorted one by one in Python
 PASSES = {"quicksort": 1, "quicksort twice": 2}
 MIRRORED = {"doc_id ascending": "doc_id", "input reversed": "input"}
-NUMBER = re.compile(r"\s*([+-]?(?=\.?\d)\d*(?:\.(\d*))?(?:[eE]([+-]?\d+))?)\s*(%?)\s*")
+NUMBER = re.compile(r"\s*([+-]?(?=\.?\d)\d*(?:\.(\d*))?(?:[eE]([+-]?0{0,9}\d{1,2}))?)\s*(%?)\s*")
 FINEST = 5e-7  # what tools that compute in 32 bits may be off by
 SLACK = 1 + 1e-9
 EXAMPLE = "nDCG@10=0.6807"
@@ -76,14 +76,17 @@ class Reported:
 
     def is_printed_from(self, value: float) -> bool:
         """Tell whether a value prints as this number, to its digits."""
-        return abs(value - self.value) <= max(self.half_unit, FINEST) * SLACK
+        return self.is_between(value, value)
+
+    def is_between(self, low: float, high: float) -> bool:
+        """Tell whether some value between two prints as this number."""
+        return max(low - self.value, self.value - high) <= max(self.half_unit, FINEST) * SLACK
 
     @property
     def is_possible(self) -> bool:
         """Whether the measure can have such a value for any data."""
-        low, high = self.measure.range
         is_other = self.measure.total or self.measure.geometric  # whose ranges are of queries, and of logarithms
-        return is_other or low - self.half_unit <= self.value <= high + self.half_unit
+        return is_other or self.is_between(*self.measure.range)
 
     def printed(self, value: float) -> float:
         """Return what a value would be as reported: of a share, a percentage if this is one."""
@@ -115,7 +118,7 @@ def reported(measure: MeasureLike, given: float | str) -> Reported:
         raise ParameterError(argument="reported", given=given, allowed=f"a finite number, such as in {EXAMPLE}")
     half_unit = 0.5 * 10.0 ** (int(match[3] or 0) - len(match[2] or ""))
     low, high = parsed.range
-    is_percent = bool(match[4]) or (high == 1 and low == 0 and high < value - half_unit <= 100)
+    is_percent = bool(match[4]) or (high == 1 and low == 0 and high < value - max(half_unit, FINEST) <= 100)
     scale = 100 if is_percent else 1
     return Reported(parsed, text, value / scale, half_unit / scale, is_percent)
 
@@ -354,7 +357,7 @@ def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Expl
     likeliest = next(iter(fitting or away), None)
     # the values of each measure as whole numbers of units of the last reported digit
     units = [
-        np.round(np.array([way.values[n] for way in found]) / (2 * max(one.half_unit, 5e-7)))
+        np.round(np.array([way.values[n] for way in found]) / (2 * max(one.half_unit, FINEST)))
         for n, one in enumerate(wanted)
     ]
     return Explanation(
@@ -389,7 +392,7 @@ def _tie_range(one: Reported, plain: Placements, skips_missing: bool) -> Range: 
         one.printed(mean),
         one.printed(low),
         one.printed(high),
-        low - one.half_unit <= one.value <= high + one.half_unit,
+        one.is_between(low, high),
         skips_missing,
     )
 

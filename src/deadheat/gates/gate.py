@@ -406,7 +406,7 @@ def _reached(
     # an interval may go beyond its mean: nothing is said of the end on that side
     says_best = has_limit and is_higher == rises and quantity != ("high" if is_higher else "low")
     is_beyond = not passed and says_best and not threshold.holds(best)
-    low, high = (0.0, math.inf) if is_spread else measure.range
+    low, high = (0.0, math.inf) if is_spread else scores.limits
     if has_limit:
         low, high = (low, best) if is_higher else (best, high)
     least = low if rises else high

@@ -420,9 +420,10 @@ class Check:
 
     @property
     def margin(self) -> float:
-        """How far it is from failing, below 0 if it failed: of the value, or of a comparison's bound.
+        """How far it is from failing, below 0 if it missed its threshold: of the value, or of a comparison's bound.
 
-        A regression that a correction over strata spares may have a bound below 0, and pass.
+        What is not known fails with any margin. A regression that a correction over strata spares may have a bound
+        below 0, and pass.
         """
         decides = self.value if self.bound is None else self.bound
         return (decides - self.threshold) * (1 if self.operator[0] == ">" else -1)
@@ -455,7 +456,7 @@ class GateResult(Shown):
     options : GateOptions
     languages : tuple of str
         Of the queries, if a table tells several; kept apart unless ``options.pool_languages``.
-    evaluation : Evaluation or None
+    evaluation : Evaluation
         What was checked.
     together : Reconciled or None
         How evaluation and baseline were brought together, if their judgments differ.
@@ -468,7 +469,7 @@ class GateResult(Shown):
     not_compared: tuple[str, ...] = ()
     options: GateOptions = GateOptions()
     languages: tuple[str, ...] = ()
-    evaluation: Evaluation | None = field(default=None, repr=False, compare=False)
+    evaluation: Evaluation = field(kw_only=True, repr=False, compare=False)
     together: Reconciled | None = field(default=None, repr=False, compare=False)
 
     def __bool__(self) -> bool:

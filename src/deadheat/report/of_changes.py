@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from deadheat.comparison.history import History
 from deadheat.comparison.pairs import LEAST_P
-from deadheat.errors import NOISE, collected, counted, rounded
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.errors import NOISE, collected, counted, rounded, whole
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates.notation import Check, GateResult
 from deadheat.measures.notation import unit_of
@@ -243,7 +242,6 @@ def report_gate(
     Parameters
     ----------
     result : GateResult
-        One without its evaluation has no facts.
     sources : str, default ""
         Where the gates come from, if that is a file.
     marks : bool, default False
@@ -264,8 +262,7 @@ def report_gate(
     weak = result.proving_little or not_asked or (result.together and result.together.left_out)
     mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
-    evaluation = result.evaluation
-    facts = () if evaluation is None else tuple(_facts_of_gate(result, evaluation, sources, not_asked, summary))
+    facts = tuple(_facts_of_gate(result, sources, not_asked, summary))
     return Report(tuple(tables), facts, mark + summary, subject=result)
 
 
@@ -301,10 +298,8 @@ def _table_of_gate(
     )
 
 
-def _facts_of_gate(
-    result: GateResult, evaluation: Evaluation, sources: str, not_asked: Sequence[str], summary: str
-) -> Iterator[Fact]:
-    weak, failed = result.proving_little, result.failures
+def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], summary: str) -> Iterator[Fact]:
+    evaluation, weak, failed = result.evaluation, result.proving_little, result.failures
     kept = (
         "checked together, as asked"
         if result.options.pool_languages
@@ -339,7 +334,7 @@ def _facts_of_gate(
         *helped([evaluation]),
         *_sizes(result),
         Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random"),
-        Fact("options", {name: getattr(result.options, name) for name in OPTIONS}),
+        Fact("options", {name: getattr(result.options, name) for name in OPTIONS} | {"rng": whole(result.options.rng)}),
         said(
             "judgments",
             ""
@@ -392,7 +387,9 @@ def _intervals(result: GateResult) -> tuple[Fact, Fact]:
     options, checks = result.options, [check for check in result.checks if check.method]
     together = " for all strata of a check together (Bonferroni)" * any(check.by for check in checks)
     units = "queries" if options.cluster is None else "clusters"
-    made = estimated_by(((check.measure, check.method) for check in checks), units, options.n_resamples, None)
+    made = estimated_by(
+        ((check.measure, check.method) for check in checks), units, options.n_resamples, whole(options.rng)
+    )
     level = f"{100 * options.confidence_level:.6g}%{together}"
     sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
     narrow = too_narrow(min(sizes), *QUERIES) if sizes and options.cluster is None else ""
