@@ -158,6 +158,28 @@ def rounded(number: float, digits: int = 4) -> str:
     return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
 
 
+def level_text(level: float) -> str:
+    """Return a confidence level as a percentage with all of its digits.
+
+    Examples
+    --------
+    >>> level_text(0.95), level_text(0.995)
+    ('95%', '99.5%')
+    """
+    return f"{100 * level:g}%"
+
+
+def exact_text(value: float) -> str:
+    """Return a number with all of its digits: different numbers have different texts.
+
+    Examples
+    --------
+    >>> exact_text(1.0), exact_text(0.5), exact_text(1000001.0)
+    ('1', '0.5', '1000001')
+    """
+    return str(float(value)).removesuffix(".0")
+
+
 def percentage(share: float, error: float = 0.0) -> str:
     """Return a share as a percentage, 0% and 100% only if it is exactly that, with its error where that shows.
 

@@ -64,6 +64,20 @@ def test_what_is_missing_is_said(table: Path) -> None:
     assert "bad" in ok("leaderboard", table, "--missing", "drop-task")
 
 
+def test_a_paper_table_has_no_bound_as_a_mean_and_marks_the_best_of_the_known(table: Path) -> None:
+    lines = table.read_text(encoding="utf-8").splitlines()
+    table.write_text("\n".join(line for line in lines if not line.startswith("b,bad")) + "\n", encoding="utf-8")
+    of_a = {
+        name: sum(own - (n if name != "twin" else n * 5 % 8) / 100 for n in range(8)) / 8
+        for name, own in SCORES.items()
+    }
+    bad = of_a["bad"] / 2, (of_a["bad"] + 1) / 2
+    shown = ok("leaderboard", table, "--missing", "bounds", "--compact", "--format", "markdown")
+    row = {line.split(" | ")[1]: line.strip("| ").split(" | ")[3:] for line in shown.splitlines() if " | " in line}
+    assert row["bad"] == [f"[{bad[0]:.4f}, {bad[1]:.4f}]", "-", f"{of_a['bad']:.4f}", "-"]
+    assert row["good"] == [f"[{of_a['good']:.4f}, {of_a['good']:.4f}]", *[f"**{of_a['good']:.4f}**"] * 3]
+
+
 def test_weights_and_groups_from_a_table(table: Path, tmp_path: Path) -> None:
     of_tasks = tmp_path / "tasks.csv"
     of_tasks.write_text("task,weight,group\na,3,x\nb,1,y\n", encoding="utf-8")

@@ -140,6 +140,19 @@ def test_two_evaluations_before_and_after(files: Path) -> None:
     assert "two saved evaluations" in call("report", "judged.json", "good.json", "--diff", "-o", "x.html").output
 
 
+def test_a_value_that_grew_rose_also_where_less_is_better(files: Path) -> None:
+    for name in ("weak", "good"):
+        ok("evaluate", "judged.json", f"{name}.json", "-m", "FRP", "--save", f"{name}.saved.json")
+    ok("report", "good.saved.json", "weak.saved.json", "--diff", "--n-resamples", "99", "-o", "r.html")
+    page = (files / "r.html").read_text(encoding="utf-8")
+    part = page[page.index("what fell and rose") : page.index('id="s0-leaderboard"')]
+    rows = re.findall(
+        r'<tr><th scope="row".*?>(fell|rose) \(less.*?</th><th scope="row">.*?</th><td.*?>(.*?)</td>', part
+    )
+    assert {kind for kind, _ in rows} == {"fell", "rose"}
+    assert all((kind == "rose") == (float(shown) > 0) for kind, shown in rows)
+
+
 def test_rankings_have_the_texts_of_documents(files: Path) -> None:
     docs = {doc for own in RUNS["good"].values() for doc in own}
     long = "word " * 60

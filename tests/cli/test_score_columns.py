@@ -52,6 +52,12 @@ def test_columns_are_listed_best_first() -> None:
     assert found["notes"] == ["columns that hold no numbers are left out: name"]
 
 
+def test_a_measure_has_the_name_that_was_asked_for() -> None:
+    arguments = ("evaluate", "labels.txt", "x.csv", "--score-columns", "all", "-m", "MAP")
+    assert all("MAP" in row for row in rows_of(json.loads(ok(*arguments, "--format", "json"))))
+    assert "so its MAP is too high" in " ".join(ok(*arguments).split())
+
+
 def test_the_direction_can_be_turned() -> None:
     found = json.loads(
         ok(

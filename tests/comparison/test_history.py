@@ -315,6 +315,10 @@ def test_the_figure_names_its_steps_and_has_a_line_for_each_system(tmp_path: Pat
         ("2026-11-02 (2)", "b"),
     ]
     assert "RR of b is" in str(chart.to_dict()["title"])
+    dh.evaluate(QRELS, dh.Run(RUNS[0], name="c"), "RR").save(tmp_path / "c.json")
+    stamped(tmp_path / "c.json", "2026-11-09T10:00:00.000Z")
+    new = dh.figures.history(dh.history([*paths, tmp_path / "c.json"]))
+    assert "is the first of its system" in " ".join(new.to_dict()["title"]["text"])
 
 
 def test_a_store_only_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DuplicateError, NotKeptError, ParameterError
+from deadheat.report.as_data import as_json
 from deadheat.report.of_judgments import report_diff
 from deadheat.report.text import as_text
 from support.command import call, ok
@@ -44,6 +45,13 @@ def drawn(seed: int) -> tuple[Judged, Judged, dict[str, Judged]]:
         for name in "abc"
     }
     return old, new, runs
+
+
+def test_no_judgment_is_lost_between_grades_that_agree_in_six_digits() -> None:
+    found = dh.diff_qrels({"q": {"a": 1, "b": 1, "c": 2}}, {"q": {"a": 1000001, "b": 1000002, "c": 0.1234561}})
+    held = json.loads(as_json(report_diff(found, for_people=False)))["grades"]
+    assert held["1"] == {"0.1234561": None, "1000001": 1, "1000002": 1}
+    assert held["2"] == {"0.1234561": 1, "1000001": None, "1000002": None}
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -173,7 +181,7 @@ def test_tables_fit_a_screen_with_long_names_and_many_grades() -> None:
     old: dict[str, Any] = {
         name: {f"folder/{d}/document.html": int(rng.integers(0, 2)) for d in range(5)} for name in names
     }
-    new = {name: {doc: 1 + round(float(rng.random()), 2) for doc in own} for name, own in old.items()}
+    new = {name: {doc: round(1 + float(rng.random()), 2) for doc in own} for name, own in old.items()}
     runs = {f"NISTRetrieval-instruct{n}-reranked": {q: dict.fromkeys(own, 1) for q, own in old.items()} for n in (0, 1)}
     found = dh.diff_qrels(old, new, runs, ["RR", "nDCG@1000"])
     shown = str(as_text(report_diff(found), width=80))

@@ -34,6 +34,17 @@ OTHERS = [run_of(seed, 1.0) for seed in (10, 11)]
 MEASURES = ["nDCG@3", "RR"]
 
 
+def test_a_page_has_what_can_be_shown_of_repeats_and_says_what_cannot() -> None:
+    found = dh.evaluate(QRELS, dh.Repeats(RUNS), MEASURES)
+    assert "<svg" in found.to_html(full=True)
+    compared = dh.compare(QRELS, {"a": dh.Repeats(RUNS), "b": dh.Repeats(OTHERS)}, MEASURES, n_resamples=99)
+    assert "<svg" in compared.to_html(full=True)
+    drawn = {one.figure: one for one in dh.figures.drawings(compared, ["RR"])}
+    assert drawn["forest"].chart is not None
+    for name in ("ranks", "power", "cutoffs"):
+        assert "repeats" in str(drawn[name].error)
+
+
 def values_of(run: dict[str, dict[str, float]]) -> np.ndarray:
     return dh.evaluate(QRELS, run, "nDCG@3")["nDCG@3"].values
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 import deadheat as dh
 from deadheat.errors import FigureError, ParameterError
+from deadheat.report.as_data import as_json
+from deadheat.report.of_judgments import report_judges
 from support.figure_data import notes_of, rows_of
 
 RNG = np.random.default_rng(2)
@@ -30,6 +34,21 @@ def test_the_heat_map_is_the_table_of_grades(found: dh.JudgeAgreement) -> None:
     np.testing.assert_allclose(shares.sum(1), 1)
     assert "48 documents of 8 queries" in notes_of(found.plot("confusion"))
     assert {row["judge"] for row in rows_of(found.plot("confusion", judge="other"))} == {"0", "1", "2"}
+
+
+def test_grades_that_agree_in_six_digits_are_grades_of_their_own() -> None:
+    human = {"q": {"a": 0.1234561, "b": 0.1234562, "c": 1000001, "d": 1000002}}
+    found = dh.judge_agreement(human, human)
+    rows = rows_of(found.plot("confusion"))
+    assert {(row["label"], row["judge"]): row["documents"] for row in rows} == {
+        (one, other): int(one == other)
+        for one in ("0.1234561", "0.1234562", "1000001", "1000002")
+        for other in ("0.1234561", "0.1234562", "1000001", "1000002")
+    }
+    shown = json.loads(as_json(report_judges(found)))["confusion"]
+    assert {human: {grade for grade, n in own.items() if n} for human, own in shown.items()} == {
+        grade: {grade} for grade in ("0.1234561", "0.1234562", "1000001", "1000002")
+    }
 
 
 def test_means_and_biases_are_those_of_two_evaluations(found: dh.JudgeAgreement) -> None:

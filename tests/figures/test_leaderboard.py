@@ -8,10 +8,10 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import FigureError
-from support.figure_data import rows_of, title_of
+from support.figure_data import notes_of, rows_of, title_of
 
 
-def board(n_tasks: int = 3, n_queries: int = 12) -> dh.Leaderboard:
+def board(n_tasks: int = 3, n_queries: int = 12, level: float = 0.95) -> dh.Leaderboard:
     rng = np.random.default_rng(4)
     rows = [
         (f"t{task}", f"q{query}", f"m{model}", float(rng.random() / 4 + model / 6))
@@ -19,7 +19,8 @@ def board(n_tasks: int = 3, n_queries: int = 12) -> dh.Leaderboard:
         for query in range(n_queries)
         for model in range(4)
     ]
-    return dh.leaderboard(pl.DataFrame(rows, ["task", "query_id", "model", "value"], orient="row"), n_resamples=500)
+    frame = pl.DataFrame(rows, ["task", "query_id", "model", "value"], orient="row")
+    return dh.leaderboard(frame, n_resamples=500, confidence_level=level)
 
 
 def test_intervals_and_tiers() -> None:
@@ -39,6 +40,12 @@ def test_intervals_and_tiers() -> None:
     assert [row["mean"] for row in drawn] == frame["mean"].to_list()
     colours = {row["tier"]: row["colour"] for row in drawn}
     assert [row["colour"] for row in drawn] == [colours[tier] for tier in found.tiers or ()]
+
+
+def test_a_level_is_shown_with_all_of_its_digits() -> None:
+    found = board(level=0.995)
+    assert "99.5% CI" in str(found)
+    assert "simultaneous 99.5% intervals" in notes_of(found.plot("rank_intervals"))
 
 
 def test_values_by_task_and_orders_without_one() -> None:

@@ -168,7 +168,7 @@ def test_a_figure_of_a_paper_has_no_title_and_the_width_of_a_column(chart: alt.L
     found = re.search(rb"/MediaBox \[0 0 ([0-9.]+)", (tmp_path / "column.pdf").read_bytes())
     assert found is not None
     assert float(found[1]) == pytest.approx(8.4 / 2.54 * 72, rel=1e-4)  # points
-    for path, width in (("column.json", 8.4), ("column.svg", 0.0)):
+    for path, width in (("column.json", 8.4), ("column.html", 8.4), ("column.svg", 0.0)):
         with pytest.raises(ParameterError, match="width must be"):
             figures.save(chart, tmp_path / path, width=width)
 

@@ -150,6 +150,11 @@ def test_a_user_who_comes_back_to_an_item_is_one_user() -> None:
     assert found.means()["novelty"] == 1  # one of two users
 
 
+def test_many_users_are_shown_with_all_digits() -> None:
+    found = dh.item_profile({"q": ["a"]}, {"a": 2}, n_users=1_234_567)
+    assert "1,234,567; an item without any" in str(found)
+
+
 def test_popularity_may_be_shares() -> None:
     """An item without popularity is as novel as the least popular one, or as one of a single user."""
     run = {"u": {"a": 4.0, "b": 3.0, "c": 2.0, "x": 1.0}}

@@ -50,6 +50,13 @@ def test_scores_intervals_and_pairs_show_their_numbers() -> None:
     assert (system, baseline, measure, difference) == ("two", "one", "RR", "0.3750")
 
 
+def test_rows_without_a_value_are_counted_among_those_that_are_not_shown() -> None:
+    qrels = {f"q{n:02}": {"a": int(n > 1)} for n in range(12)}
+    scores = dh.evaluate(qrels, {query: ["a"] for query in qrels}, "RR", no_relevant="skip")["RR"]
+    assert scores.n_queries == 10
+    assert "the first 10 of 12" in scores._repr_html_()
+
+
 def test_runs_and_qrels_show_their_first_rows() -> None:
     assert rows_of(dh.Run(RUNS["one"]))[:2] == [["q", "a", "2.0000"], ["q", "b", "2.0000"]]
     assert rows_of(dh.Qrels(QRELS)) == [["q", "a", "1.0000"], ["q", "b", "0.0000"], ["r", "a", "2.0000"]]

@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     from deadheat.report.model import Cell
 
 
+def test_every_text_format_has_what_closes_a_report() -> None:
+    report = Report((table(""),), (), closing="share: of a * b\n  deadheat --help")
+    assert as_markdown(report).endswith("|\n\nshare: of a \\* b\n\ndeadheat --help")
+    assert "% share: of a * b\n%   deadheat --help\n" in as_latex(report)
+
+
 @pytest.mark.parametrize(
     ("cell", "text"),
     [

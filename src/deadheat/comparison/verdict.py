@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from deadheat.comparison.pairs import LIKELY, Pair, least_adjusted, least_p, n_differing, n_units
-from deadheat.errors import BY_DOC_ID, collected, counted, percentage, rounded, three
+from deadheat.errors import BY_DOC_ID, collected, counted, level_text, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure, unit_of
 from deadheat.settings import TUKEY, Design
@@ -483,7 +483,7 @@ class Judge:
         held += "" if measure.higher_is_better else ", lower is better"
         p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
         tested = "" if math.isnan(pair.p_adjusted) else f", {p} {probability(pair.p_adjusted)}"
-        interval = f", {100 * design.confidence_level:g}% CI [{number(found.low)}, {number(found.high)}]"
+        interval = f", {level_text(design.confidence_level)} CI [{number(found.low)}, {number(found.high)}]"
         difference = signed(found.difference) + unit_of(measure) + interval * pair.is_known
         won = "each" if found.n_better == found.n_compared else found.n_better or "none"
         who = "baselines" if baselines else "others"
@@ -764,9 +764,9 @@ def signed(value: float) -> str:
     return shown if shown.startswith("-") or not value else f"+{shown}"
 
 
-def probability(p: float) -> str:
+def probability(p: float, digits: int = DIGITS) -> str:
     """Return a p value behind its sign of equality: ``= 0.0312``, or a bound."""
-    return "unknown" if math.isnan(p) else f"= {p:.{DIGITS}f}" if p >= 10**-DIGITS else f"< {10**-DIGITS:.{DIGITS}f}"
+    return "unknown" if math.isnan(p) else f"= {p:.{digits}f}" if p >= 10**-digits else f"< {10**-digits:.{digits}f}"
 
 
 def headline(kind: str, words: Mapping[str, Any], doubts: Sequence[str] = ()) -> str:

@@ -19,6 +19,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
+from deadheat.comparison.verdict import probability
 from deadheat.errors import (
     BROKEN_BY,
     NOISE,
@@ -29,6 +30,7 @@ from deadheat.errors import (
     UnknownMeasureError,
     by_name,
     counted,
+    level_text,
     printable,
     rounded,
     three,
@@ -469,9 +471,7 @@ def p_text(value: float) -> str:
     >>> p_text(0.0421), p_text(0.00002), p_text(float("nan"))
     ('p = 0.042', 'p < 0.001', 'no p value')
     """
-    if not math.isfinite(value):
-        return "no p value"
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+    return f"p {probability(value, 3)}" if math.isfinite(value) else "no p value"
 
 
 def n_queries(*numbers: int) -> str:
@@ -560,6 +560,12 @@ def measure_of(evaluations: Mapping[str, Evaluation], measure: MeasureLike | Non
     return found
 
 
+def refuse_repeats(evaluations: Mapping[str, Evaluation]) -> None:
+    """Raise for systems that were run several times, whose noise a figure would leave out."""
+    if any(scores.repeats for one in evaluations.values() for scores in one):
+        raise FigureError("this figure is not drawn of systems with repeats, whose noise it would leave out")
+
+
 def name_among(names: Iterable[str], measure: MeasureLike | None) -> str:
     """Return by which of several names a measure goes, the first by default.
 
@@ -597,7 +603,7 @@ def best_first(systems: Systems, measure: MeasureLike | None) -> dict[str, Score
     having = {name: one[of] for name, one in evaluations.items() if np.isfinite(one[of].mean)}
     if not having:
         raise FigureError(f"no system has a value of {of.label}: no query counts, or none has a relevant document")
-    return {name: having[name] for name in sorted(having, key=lambda name: (-of.sign * having[name].mean, name))}
+    return {name: having[name] for name in sorted(having, key=lambda name: -of.sign * having[name].mean)}
 
 
 def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) -> dict[str, float]:
@@ -669,7 +675,7 @@ def marks(rows: Sequence[Record], mean: str, *others: str) -> list[str]:
     """
     lacking = [row["unknown"] for row in rows if row["low"] is None]
     has_some = len(lacking) < len(rows)
-    line = f"line: {rows[0]['level']:.0%} interval over queries" if has_some else ""
+    line = f"line: {level_text(rows[0]['level'])} interval over queries" if has_some else ""
     band = "band: range over tie orders" if is_moved(rows) else ""
     of_whom = f" for {counted(len(lacking), 'mean')}" if has_some else ""
     why = f"No interval{of_whom}: {three(list(dict.fromkeys(lacking)))}." if lacking else ""

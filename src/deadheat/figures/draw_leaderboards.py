@@ -7,7 +7,7 @@ import numpy as np
 
 from deadheat.comparison.agreement import Conclusions, JudgeAgreement
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import FigureError, check_choice, counted, percentage
+from deadheat.errors import FigureError, check_choice, counted, exact_text, level_text, percentage
 from deadheat.figures.base import (
     BLACK,
     BLUE,
@@ -84,7 +84,7 @@ def rank_intervals(found: Leaderboard) -> alt.LayerChart:
     FigureError
         Ranks have no intervals.
     """
-    text = f"line: ranks that simultaneous {found.confidence_level:.0%} intervals of all differences allow."
+    text = f"line: ranks that simultaneous {level_text(found.confidence_level)} intervals of all differences allow."
     return _of_tiers(found, "rank", ("rank_low", "rank", "rank_high"), text)
 
 
@@ -106,7 +106,7 @@ def tiers(found: Leaderboard) -> alt.LayerChart:
     FigureError
         Ranks have no intervals.
     """
-    text = f"line: {found.confidence_level:.0%} interval of each mean by itself, which does not tell which differ."
+    text = f"line: {level_text(found.confidence_level)} interval of each mean by itself; it does not tell which differ."
     return _of_tiers(found, f"{found.measure}, mean over tasks", ("low", "mean", "high"), text)
 
 
@@ -154,7 +154,7 @@ def heat_map(found: Leaderboard) -> alt.LayerChart:
     return finished(
         [cells],
         rows,
-        height=row_height(len(rows)) * len(names),
+        height=row_height(len(names)) * len(names),
         title=f"{found.measure} of {counted(len(names), 'model')} differs most on {short(tasks[best])}",
         notes=[
             "blue: better than the mean of all models on the task; models by rank.",
@@ -256,7 +256,7 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         There is no such judge.
     """
     own = found[_judge_of(found, judge)]
-    grades = [f"{grade:g}" for grade in own.grades]
+    grades = [exact_text(grade) for grade in own.grades]
     totals = own.confusion.sum(1)
     rows: list[Record] = [
         {"label": human, "judge": by_judge, "documents": int(n), "share": n / size if size else 0.0}
@@ -319,6 +319,7 @@ def judged_means(
         No runs were given.
     """
     own, placed = _ranked(found, measure, judge)
+    level = level_text(found[own.judge].confidence_level)
     rows: list[Record] = [
         {"label": name, "labels": by, "mean": mean, "low": own.ends[which][n][0], "high": own.ends[which][n][1]}
         for name, n in placed
@@ -343,7 +344,7 @@ def judged_means(
         height=2 * row_height(len(placed)) * len(placed),
         title=f"{own.judge} orders {counted(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human order",
         notes=[
-            f"line: {found[own.judge].confidence_level:.0%} interval of means over {len(own.query_ids)} queries, by t.",
+            f"line: {level} interval of means over {len(own.query_ids)} queries, by t.",
             left_out(len(placed), len(own.systems)),
         ],
     )
@@ -409,7 +410,7 @@ def judge_bias(
         title=f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"
         f"{unit_of(own.measure)}",
         notes=[
-            f"line: {found[own.judge].confidence_level:.0%} interval, of each system by itself.",
+            f"line: {level_text(found[own.judge].confidence_level)} interval, of each system by itself.",
             f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
             if own.favoured
             else "",

@@ -33,6 +33,7 @@ from deadheat.figures.base import (
     number,
     p_text,
     quantity,
+    refuse_repeats,
     short,
     signed,
     tips,
@@ -426,7 +427,7 @@ def power(
     Raises
     ------
     FigureError
-        There are fewer than two queries, or the two systems differ by the same in all.
+        There are fewer than two queries, the two systems differ by the same in all, or there are repeats.
 
     Examples
     --------
@@ -439,6 +440,7 @@ def power(
     >>> round(row["detectable"], 3)
     0.231
     """
+    refuse_repeats(comparison.evaluations)
     measured, _, turned = duel_of(comparison, measure, system, baseline)
     of, both = measured.label + unit_of(measured), {turned.system, turned.baseline}
     pair = next(one for one in comparison[measured] if {one.system, one.baseline} == both)

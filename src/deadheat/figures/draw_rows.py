@@ -7,8 +7,9 @@ from typing import Any, TypeAlias, cast
 import altair as alt
 import polars as pl
 
+from deadheat.arrays import n_swapped
 from deadheat.comparison.comparison import Comparison
-from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, percentage
+from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, level_text, percentage
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
 from deadheat.evaluation.scores import Scores
@@ -37,6 +38,7 @@ from deadheat.figures.base import (
     number,
     of_mean,
     quantity,
+    refuse_repeats,
     row_axis,
     row_height,
     series,
@@ -185,7 +187,7 @@ def ranks(
     Raises
     ------
     FigureError
-        No system has a rank.
+        No system has a rank, or there are repeats.
 
     Examples
     --------
@@ -197,6 +199,7 @@ def ranks(
     >>> [(row["system"], row["low"], row["high"]) for row in chart.data.values]
     [('one', 1, 2), ('other', 1, 2)]
     """
+    refuse_repeats(comparison.evaluations)
     of = measure_of(comparison.evaluations, measure).label
     own = (comparison.rank_intervals(of) if intervals is None else intervals).filter(
         (pl.col("measure") == of) & pl.col("rank").is_not_null() & pl.col("low").is_not_null()
@@ -226,7 +229,7 @@ def ranks(
         ),
     ]
     n = n_queries(*(one[of].n_queries for one in comparison.evaluations.values()))
-    level = f"{comparison.design.confidence_level:.0%}"
+    level = level_text(comparison.design.confidence_level)
     return finished(
         layers,
         rows,
@@ -498,8 +501,8 @@ def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
     off = widest["traditional"] - widest["exact"]
     if abs(off) <= NOISE:
         return f"Ties broken {rule}, give the exact mean {measure} (over {n})"
-    orders = [sorted(range(len(rows)), key=lambda n: rows[n][key]) for key in ("exact", "traditional")]
-    changed = "; they rank the systems in another order" if orders[0] != orders[1] else ""
+    is_swapped = n_swapped(*([row[key] for row in rows] for key in ("exact", "traditional")))
+    changed = "; they rank the systems in another order" if is_swapped else ""
     return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {signed(off)} ({n}){changed}"
 
 

@@ -55,7 +55,7 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, has_title: bool = True, 
     has_title : bool, default True
         Without a title, a paper says in its caption what the figure shows.
     width : float, optional
-        In centimetres, such as 8.4 of a column; by default as drawn, at 96 dots per inch. Not for .json.
+        In centimetres, such as 8.4 of a column; by default as drawn, at 96 dots per inch. Not for .json and .html.
 
     Raises
     ------
@@ -102,9 +102,9 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
     if not has_title:
         spec.pop("title", None)
     text = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    if width is not None and form in {"json", "html"}:
+        raise ParameterError(argument="width", given=width, allowed="None for JSON and HTML")
     if form == "json":
-        if width is not None:
-            raise ParameterError(argument="width", given=width, allowed="None for JSON")
         return f"{text}\n".encode()
     version, svg = _version(), svg_of(spec)
     scale = 1.0

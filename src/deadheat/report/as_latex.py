@@ -59,7 +59,11 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
     A table with a caption is a float with caption and label. What the classic engine cannot print is printed by LuaTeX
     and XeTeX, and is an escape elsewhere.
     """
-    said = (*(text for text, _ in report.above), *(fact.sentence for fact in report.shown))
+    said = [
+        *(text for text, _ in report.above),
+        *(fact.sentence for fact in report.shown),
+        *report.closing.splitlines(),
+    ]
     facts = [f"% {on_terminal(text)}" for text in said]  # each is one line
     tables = [
         _float((table if len(table.groups) <= MOST_SIDE_BY_SIDE else table.with_groups_as_rows()).for_people(), digits)

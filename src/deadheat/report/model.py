@@ -65,6 +65,32 @@ class NumberCell:
     room: int = 0
 
 
+def ranked(
+    sign: float, values: Mapping[str, float], marks: Mapping[str, str] | None = None, digits: int | None = None
+) -> dict[str, NumberCell | None]:
+    """Return the cells of a column by the names of their rows, the best bold; None where there is no value.
+
+    Parameters
+    ----------
+    sign : float
+        1 if more is better, -1 if less is, 0 if none is the best.
+    values, marks : mapping of str to float, and to str
+    digits : int, optional
+        Decimals that will be printed: values that look alike are both bold if one is the best.
+    """
+    known, marks = [sign * value for value in values.values() if not math.isnan(value)], marks or {}
+    shown = format_cell(sign * max(known), digits) if sign and known else None
+    room = max(map(len, marks.values()), default=0)
+    return {
+        name: None
+        if math.isnan(value)
+        else NumberCell(
+            value, "ranked", marks=marks.get(name, ""), is_best=format_cell(value, digits) == shown, room=room
+        )
+        for name, value in values.items()
+    }
+
+
 def share(value: float | None, error: float = 0.0) -> NumberCell | None:
     """Return a number from 0 to 1 as a cell that is printed as a percentage."""
     return None if value is None else NumberCell(value, "share", error)
@@ -708,7 +734,8 @@ class ReportFormat:
     needs : str
         What a report must have, as a command says of its own: "document" (it is read as a whole), "rows" (its first
         table has a number in each cell), "scores" (its tables are of scores or their differences), "runs" (they are
-        those of evaluated runs), "gates" (it is of a `GateResult`); empty: any report can be printed so.
+        those of evaluated runs), "gates" (it is of a `GateResult`), "lines" (its first table is a row a
+        line); empty: any report can be printed so.
     is_data : bool
         Whether it has no place for notes and warnings, which then go to standard error.
     draw : callable or None

@@ -33,7 +33,7 @@ def numbers_of(scored: Scored) -> Numbers:
     first, *_ = scores = list(scored.evaluation)
     return {
         "column": scored.name,
-        **{str(one.measure): as_cell(one) for one in scores},
+        **{one.measure.label: as_cell(one) for one in scores},
         **{end: as_cell(first, end) for end in ENDS},
         "tied": share(scored.n_tied / max(scored.n_documents, 1)),
         "reversed": scored.reversed,
@@ -77,12 +77,12 @@ def report_columns(
     if choice:
         ranked = [{**one, "best_share": share(own)} for one, own in zip(ranked, choice.shares.tolist(), strict=True)]
     heads = [
-        Column(str(measure), str(measure)),
+        Column(measure.label, measure.label),
         *(Column(end, end.replace("_", " "), spare=1) for end in ENDS),
         Column("tied", "tied", spare=1),
         Column("reversed", "descending" if is_ascending else "ascending", spare=2),
         *([Column("best_share", "best", spare=3)] if choice else []),
-        *(Column(str(one), str(one), spare=3 + n) for n, one in enumerate(first.measures) if n),
+        *(Column(one.label, one.label, spare=3 + n) for n, one in enumerate(first.measures) if n),
     ]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if conventions.missing == "skip" else 0)
     text = f"{counted(len(ranked), 'column')} of {table}, {counted(n_queries, 'query', 'queries')} in {qrels}"
@@ -113,10 +113,10 @@ def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> 
     most = max(ranked, key=lambda one: np.nan_to_num(one["tie_max"] - one["tie_min"]))
     name, span = most["column"], float(most["tie_max"] - most["tie_min"])
     if not span > NOISE:
-        return Fact("effect_of_ties", None, "", f"no order of equal scores changes {measure}")
+        return Fact("effect_of_ties", None, "", f"no order of equal scores changes {measure.label}")
     end = "tie_max" if measure.higher_is_better else "tie_min"
     reach = [one["column"] for one in others if measure.sign * (one[end] - best["level"]) > NOISE]
-    text = f"tie order alone moves {measure} of column {name} by up to {format_cell(span, digits)}"
+    text = f"tie order alone moves {measure.label} of column {name} by up to {format_cell(span, digits)}"
     if reach:
         text += f"; {counted(len(reach), 'column')} could pass column {best['column']} by tie order ({three(reach)})"
     return Fact("effect_of_ties", {"column": name, "range": span, "could_pass_the_best": reach}, "", text)
@@ -150,9 +150,9 @@ def _chosen(best: str, n_columns: int, first: Evaluation, choice: Selection, dig
     by = "" if optimism is None else f" by about {format_cell(optimism, digits)}"
     queries, shown = counted(len(first.query_ids), "query", "queries"), format_cell(share(best_share))
     text = (
-        f"column {best} was chosen as the best of {counted(n_columns, 'column')} on these {queries}, so its {measure}"
-        f" is too high{by}; it is best in {shown} of {choice.n_resamples:,} resamples of the queries (column best)."
-        " Choose on some queries and report others, or test the best with deadheat compare, which corrects for the"
-        " number of runs"
+        f"column {best} was chosen as the best of {counted(n_columns, 'column')} on these {queries}, so its"
+        f" {measure.label} is too high{by}; it is best in {shown} of {choice.n_resamples:,} resamples of the queries"
+        " (column best). Choose on some queries and report others, or test the best with deadheat compare, which"
+        " corrects for the number of runs"
     )
     return Fact("selection", value, "selection", text, is_note=True)

@@ -30,9 +30,9 @@ from deadheat.report.model import (
     Span,
     Table,
     first_true,
-    format_cell,
     note,
     p_value,
+    ranked,
     said,
     share,
     shows,
@@ -351,8 +351,8 @@ def report_compact(
     letters = dict(zip(names, LETTERS, strict=False)) if baseline is None and 1 < len(names) <= len(LETTERS) else {}
     cells = {
         stratum: {
-            one.label: _cells(
-                one,
+            one.label: ranked(
+                one.sign * one.is_quality,
                 {name: part.evaluations[name][one].reported() for name in names},
                 _marks(part, one, names, letters),
                 digits,
@@ -394,23 +394,6 @@ def _columns(measures: Sequence[Measure], cell: Callable[[Any, str], NumberCell 
         )
         for one in measures
     ]
-
-
-def _cells(
-    measure: Measure, values: Mapping[str, float], marks: Mapping[str, str], digits: int | None
-) -> dict[str, NumberCell | None]:
-    """Return the cells of systems by one measure, the best marked."""
-    known = [value for value in values.values() if measure.is_quality and not np.isnan(value)]
-    shown = format_cell((max if measure.higher_is_better else min)(known) if known else np.nan, digits)
-    room = max(map(len, marks.values()), default=0)
-    return {
-        name: None
-        if np.isnan(value)
-        else NumberCell(
-            value, "ranked", marks=marks.get(name, ""), is_best=format_cell(value, digits) == shown, room=room
-        )
-        for name, value in values.items()
-    }
 
 
 def _marks(part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str]) -> dict[str, str]:
@@ -495,7 +478,9 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
     """Return the table of a paper for systems that are not compared: a row each, a column a measure, the best bold."""
     measures, counts = evaluations[0].measures, sorted({one.n_queries for each in evaluations for one in each})
     cells = {
-        one.label: _cells(one, {each.name: each[one].reported() for each in evaluations}, {}, digits)
+        one.label: ranked(
+            one.sign * one.is_quality, {each.name: each[one].reported() for each in evaluations}, digits=digits
+        )
         for one in measures
     }
     shown = _columns(measures, lambda name, measure: cells[measure][name])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray
+from deadheat.arrays import FloatArray, n_swapped
 from deadheat.errors import NOISE, collected, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import NONE, IntervalOptions, label, order
@@ -222,9 +222,7 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
     swapped: dict[str, int] = {}
     for measure in evaluations[0].measures:
         values = [np.array([one[measure].reported() for one in each]) for each in (evaluations, beside)]
-        apart = [np.subtract.outer(own, own) for own in values]
-        exact, by_rule = (np.where(np.abs(each) > NOISE, np.sign(each), 0) for each in apart)
-        swapped[measure.label] = int(np.count_nonzero(exact * by_rule < 0)) // 2
+        swapped[measure.label] = n_swapped(*values)
         best, best_by_rule = (_leaders(evaluations, measure, own) for own in values)
         if best != best_by_rule:
             changed[str(measure)] = {"exact": best, rule: best_by_rule}

@@ -20,7 +20,7 @@ from deadheat.comparison.agreement import (
 )
 from deadheat.comparison.history import Holes, QrelsDiff
 from deadheat.comparison.robustness import OrderAgreement, SystemOrders
-from deadheat.errors import counted, three
+from deadheat.errors import counted, exact_text, three
 from deadheat.report.conventions import finite, made_under, named, tell_geometric, tell_unshared
 from deadheat.report.model import (
     MEASURE,
@@ -191,14 +191,14 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
     """Return the grades that were given, and how each grade fares; of several judges with a column that names them."""
     labels = (*leading, Column("human", "human"))
     rows = [
-        {"judge": judge, "human": f"{grade:g}"}
-        | {f"{other:g}": n for other, n in zip(own.grades, own.confusion[place].tolist(), strict=True)}
+        {"judge": judge, "human": exact_text(grade)}
+        | {exact_text(other): n for other, n in zip(own.grades, own.confusion[place].tolist(), strict=True)}
         | _with_ends({name: own.by_grade[name][place] for name in OF_GRADES})
         for judge, own in judges.items()
         for place, grade in enumerate(own.grades)
     ]
     named = " and ".join(judges) if not leading else "the judge"
-    every = sorted({f"{grade:g}" for own in judges.values() for grade in own.grades}, key=float)
+    every = sorted({exact_text(grade) for own in judges.values() for grade in own.grades}, key=float)
     grades = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
     both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
     return [
@@ -599,7 +599,7 @@ def _grades(found: QrelsDiff, *, for_people: bool) -> Table:
 
 
 def _grade(level: float | None) -> str:
-    return NONE if level is None else f"{level:g}"
+    return NONE if level is None else exact_text(level)
 
 
 def _order(found: QrelsDiff) -> Iterator[str]:

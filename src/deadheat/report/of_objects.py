@@ -41,7 +41,7 @@ def of_scores(scores: Scores) -> Report:
     rows = pl.DataFrame(held).head(MOST_ROWS).to_dicts()
     return Report(
         (tabulate("means", (name,), of_all, [scores]), tabulate("queries", (QUERY,), columns, rows)),
-        (said("queries", _first(len(rows), scores.n_queries)), *tell_geometric([scores.measure.label])),
+        (said("queries", _first(len(rows), len(scores.query_ids))), *tell_geometric([scores.measure.label])),
     )
 
 

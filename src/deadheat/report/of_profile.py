@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import BROKEN_BY, collected, counted
+from deadheat.errors import BROKEN_BY, collected, counted, level_text
 from deadheat.profile.items import OF_RUN, Exposure, ItemProfile
 from deadheat.profile.profile import (
     RULE_OF_THUMB,
@@ -211,10 +211,10 @@ def _facts(profile: TieProfile, missing: str) -> list[Fact]:
     in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
     of_largest, of_query = "", ""
     if largest:
-        of_largest = f"{largest.n_documents:,} documents with score {largest.score:g} in query {largest.query_id}"
+        of_largest = f"{largest.n_documents:,} documents with score {largest.score:.15g} in query {largest.query_id}"
         mean, mean_of_largest = format_cell(profile.mean_ties, 2), format_cell(profile.mean_largest_tie, 2)
         of_query = f"mean {mean}; mean size of the largest {mean_of_largest} (1: none tie)"
-    levels = ", ".join(f"{score:g} ({n:,})" for score, n in profile.levels)
+    levels = ", ".join(f"{score:.15g} ({n:,})" for score, n in profile.levels)
     written = "more than 15 decimals" if decimals is None else counted(decimals, "decimal")
     has_few = decimals is not None and decimals <= FEW_DECIMALS
     coarse = {  # signs that scores are coarser than a ranking needs
@@ -462,7 +462,7 @@ def _facts_of_items(profile: ItemProfile) -> tuple[Fact, ...]:
             "n_users",
             profile.n_users,
             "users for novelty",
-            f"{profile.n_users:g}; an item without any counts as with one",
+            f"{profile.n_users:,.15g}; an item without any counts as with one",
         ),
         Fact("notes", list(profile.notes)),
         *(note("data", one) for one in profile.notes),
@@ -519,7 +519,7 @@ def _of_groups(found: Exposure) -> Iterator[Table]:
             (GROUP, Column("other", "other")),
             between,
             found.pairs.to_dicts(),
-            title=f"Between groups, with {found.confidence_level:.0%} intervals over queries",
+            title=f"Between groups, with {level_text(found.confidence_level)} intervals over queries",
         )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from deadheat.comparison.languages import Across, Languages, judge_languages
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import counted, joined, three
+from deadheat.errors import counted, joined, level_text, three
 from deadheat.measures import Measure
 from deadheat.report.conventions import QUERIES, cannot_be_known, tell_ties
 from deadheat.report.model import (
@@ -17,7 +17,6 @@ from deadheat.report.model import (
     SYSTEM,
     Column,
     Fact,
-    NumberCell,
     Report,
     Span,
     Table,
@@ -25,6 +24,7 @@ from deadheat.report.model import (
     format_cell,
     note,
     p_value,
+    ranked,
     ranks,
     said,
     share,
@@ -74,24 +74,35 @@ def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: 
 
 def _compact(found: Leaderboard) -> Report:
     """Return the table of a paper: models by groups or tasks, the best bold, and letters for tiers."""
-    columns = {"mean": found.mean_low, **found.group_means}
+    listed = found.rows()[: len(found.models)]
+    columns = {
+        "mean": [row["mean"] for row in listed],
+        **{name: own.tolist() for name, own in found.group_means.items()},
+    }
     if not found.groups and len(found.tasks) <= len(LETTERS) // 2:
-        columns |= {name: found.values[:, n] for n, name in enumerate(found.tasks)}
-    best = {
-        name: format_cell((max if found.higher_is_better else min)(values.tolist())) for name, values in columns.items()
+        columns |= {name: found.values[:, n].tolist() for n, name in enumerate(found.tasks)}
+    cells = {
+        name: ranked(1 if found.higher_is_better else -1, dict(zip(found.models, values, strict=True)))
+        for name, values in columns.items()
     }
     rows = [
-        {"model": row["model"], "tier": letter(row["tier"]), "ranks": ranks(row["rank_low"], row["rank_high"])}
-        | {
-            name: NumberCell(float(values[n]), "ranked", is_best=format_cell(float(values[n])) == best[name])
-            for name, values in columns.items()
+        {
+            "model": row["model"],
+            "tier": letter(row["tier"]),
+            "ranks": ranks(row["rank_low"], row["rank_high"]),
+            "bounds": Span(found.mean_low[n], found.mean_high[n]),
         }
-        for n, row in enumerate(found.rows()[: len(found.models)])
+        | {name: own[row["model"]] for name, own in cells.items()}
+        for n, row in enumerate(listed)
     ]
     table = tabulate(
         "leaderboard",
         (Column("tier", "tier"), MODEL),
-        [Column("ranks", "ranks"), *(Column(name, name) for name in columns)],
+        [
+            Column("ranks", "ranks"),
+            *([Column("bounds", "mean is in")] if found.value_range else []),
+            *(Column(name, name) for name in columns),
+        ],
         rows,
         caption=_caption(found),
         main=-1,
@@ -157,7 +168,7 @@ def _ranking(found: Leaderboard) -> Table:
         Column("rank", "rank"),
         Column("mean", "mean"),
         *([Column("bounds", "mean is in", ends=("mean_low", "mean_high"))] if found.value_range else []),
-        Column("ci", f"{found.confidence_level:.0%} CI", spare=2),
+        Column("ci", f"{level_text(found.confidence_level)} CI", spare=2),
         Column("ranks", "ranks"),
         Column("rank_low", "rank low", is_data=True),
         Column("rank_high", "rank high", is_data=True),
@@ -191,7 +202,7 @@ def _caption(found: Leaderboard) -> str:
     what = "of groups of tasks" if found.groups else f"over {counted(len(found.tasks), 'task')}"
     sure = (
         "Models of one tier (letter) cannot be told from the best of it. Ranks: simultaneous"
-        f" {found.confidence_level:.0%} intervals, resampling {_sampled(found)}."
+        f" {level_text(found.confidence_level)} intervals, resampling {_sampled(found)}."
     )
     of_ranks = f"Which differences are sure is not known: {found.unknown}." if found.tiers is None else sure
     return f"Mean {found.measure} {what}; the best of each column is bold. {of_ranks}"
@@ -203,7 +214,7 @@ def _facts(found: Leaderboard) -> list[Fact]:
     are_equal = len({round(one, 12) for one in weights.values()}) == 1
     over = "tasks of a group, then over groups" if names else "tasks"
     direction = "" if found.higher_is_better else "; less is better"
-    allowed = f"what simultaneous {found.confidence_level:.0%} intervals of all differences allow (Mogstad et al. 2024)"
+    simultaneous = f"simultaneous {level_text(found.confidence_level)} intervals of all differences"
     lacking = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
     apart = f"{counted(len(lacking), 'model')} without all tasks, not ranked: {three(list(lacking))}"
     decides = f"{found.deciding_task}: without it another leads"
@@ -223,7 +234,12 @@ def _facts(found: Leaderboard) -> list[Fact]:
             if found.uncertainty is None
             else [
                 Fact("resampled", found.sampling, "resampled", _sampled(found)),
-                Fact("critical", found.uncertainty.critical, "ranks", allowed),
+                Fact(
+                    "critical",
+                    found.uncertainty.critical,
+                    "ranks",
+                    f"what {simultaneous} allow (Mogstad et al. 2024)",
+                ),
                 said("tier", "all that cannot be told from the best of those left: a, b, ..."),
                 said("CI", "of each mean by itself: Student's t"),
             ]

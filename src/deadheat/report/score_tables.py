@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from deadheat.arrays import members
+from deadheat.errors import level_text
 from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
@@ -319,7 +320,7 @@ def level_heading(level: float, counts: set[int]) -> str:
     >>> level_heading(0.95, {25}), level_heading(0.95, {9, 25})
     ('95% CI (n=25)', '95% CI')
     """
-    return f"{100 * level:g}% CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
+    return f"{level_text(level)} CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
 
 
 def list_queries(

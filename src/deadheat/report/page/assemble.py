@@ -113,7 +113,7 @@ def page_of(
     ----------
     subjects : sequence of Subject
     title : str, optional
-        By default the names of the systems.
+        By default the name of the judgments.
     inputs : sequence of Input, default ()
     command : str, default ""
         Which makes the page again.

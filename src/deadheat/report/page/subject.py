@@ -16,7 +16,7 @@ from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import VAGUE, Verdict, number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
-from deadheat.errors import NOISE, counted, percentage
+from deadheat.errors import NOISE, counted, level_text, percentage
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
@@ -262,7 +262,7 @@ def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
     scores = subject.evaluations[subject.ranked[0]][measure]
     found = [Glance("level", format_cell(scores.reported()), f"{'total' if measure.total else 'mean'} {measure.label}")]
     if not measure.total and not np.isnan((interval := scores.interval()).low):
-        text = f"{100 * interval.confidence_level:g}% interval of the mean"
+        text = f"{level_text(interval.confidence_level)} interval of the mean"
         why = "" if interval.is_known else f", which cannot be known: {interval.unknown}"
         found.append(Glance("interval", format_cell(span_of(interval)), text + why))
     ties = span_of_ties(scores)
@@ -276,7 +276,7 @@ def _lead(found: Verdict, design: Design) -> Glance:
         return Glance("lead", "none", f"nobody leads by {found.measure}")
     text = f"{found.measure}, {found.leader} over {found.runner_up}"
     if not np.isnan(found.low) and found.low < found.high:
-        text += f"; {100 * design.confidence_level:g}% interval {number(found.low)} to {number(found.high)}"
+        text += f"; {level_text(design.confidence_level)} interval {number(found.low)} to {number(found.high)}"
     return Glance("lead", signed(found.difference) + unit_of(found.measure), text)
 
 
@@ -305,7 +305,7 @@ def _smallest(found: Verdict, design: Design) -> Glance:
 
 MOST = 10  # queries that fell, and that rose
 MOST_JUDGMENTS = 20
-KINDS = {"worst": "fell", "best": "rose"}
+KINDS = ("worst", "best")
 
 
 def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Table, ...]:
@@ -318,10 +318,11 @@ def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Tab
     texts : dict of str to str
         Of queries, where there are any.
     """
-    measure, higher = comparison.measures[0], comparison.measures[0].higher_is_better
-    rows = comparison.queries(MOST).filter(pl.col("measure") == measure.label, pl.col("kind").is_in(list(KINDS)))
+    measure = comparison.measures[0]
+    rows = comparison.queries(MOST).filter(pl.col("measure") == measure.label, pl.col("kind").is_in(KINDS))
     (system, baseline) = comparison.pairs[0].system, comparison.pairs[0].baseline
-    kind = Column("kind", "", lambda row: KINDS[row["kind"]] + " (less is better)" * (not higher))
+    less = " (less is better)" * (not measure.higher_is_better)
+    kind = Column("kind", "", lambda row: f"{'rose' if row['difference'] > 0 else 'fell'}{less}")
     columns = (
         Column("difference", "difference"),
         Column("baseline_value", baseline),
