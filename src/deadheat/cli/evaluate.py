@@ -302,9 +302,10 @@ def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> list[int]:
         return list(range(len(evaluations)))
     if sort == "name":
         return sorted(range(len(evaluations)), key=lambda place: evaluations[place].name)
-    from deadheat.report.conventions import places_of_best
+    from deadheat.evaluation.scores import best_key
 
-    return places_of_best([one[sort or one.measures[0].label] for one in evaluations])
+    by = sort or evaluations[0].measures[0].label
+    return sorted(range(len(evaluations)), key=lambda place: best_key(evaluations[place][by]))
 
 
 def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:

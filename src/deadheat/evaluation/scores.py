@@ -777,6 +777,11 @@ def _with_judge(human: Interval, scores: Scores) -> Interval:
     )
 
 
+def best_key(scores: Scores) -> tuple[bool, float]:
+    """Return what sorts scores of one measure with the best mean first; those without a mean come last."""
+    return math.isnan(scores.mean), -scores.measure.sign * scores.mean
+
+
 def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:
     """Return the weights of scores of the same queries, of shape (n_queries, n_scores); None where all are equal."""
     columns = [np.ones(len(one.values)) if one.weights is None else one.weights for one in scores]

@@ -85,8 +85,8 @@ class Reported:
     @property
     def is_possible(self) -> bool:
         """Whether the measure can have such a value for any data."""
-        is_other = self.measure.total or self.measure.geometric  # whose ranges are of queries, and of logarithms
-        return is_other or self.is_between(*self.measure.range)
+        # ranges are of queries, and of logarithms
+        return self.measure.total or self.measure.geometric or self.is_between(*self.measure.range)
 
     def printed(self, value: float) -> float:
         """Return what a value would be as reported: of a share, a percentage if this is one."""

@@ -37,7 +37,7 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
-from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.scores import Scores, best_key
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.profile.profile import TieProfile
@@ -603,7 +603,7 @@ def best_first(systems: Systems, measure: MeasureLike | None) -> dict[str, Score
     having = {name: one[of] for name, one in evaluations.items() if np.isfinite(one[of].mean)}
     if not having:
         raise FigureError(f"no system has a value of {of.label}: no query counts, or none has a relevant document")
-    return {name: having[name] for name in sorted(having, key=lambda name: -of.sign * having[name].mean)}
+    return {name: having[name] for name in sorted(having, key=lambda name: best_key(having[name]))}
 
 
 def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) -> dict[str, float]:

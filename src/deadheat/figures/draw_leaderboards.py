@@ -319,7 +319,6 @@ def judged_means(
         No runs were given.
     """
     own, placed = _ranked(found, measure, judge)
-    level = level_text(found[own.judge].confidence_level)
     rows: list[Record] = [
         {"label": name, "labels": by, "mean": mean, "low": own.ends[which][n][0], "high": own.ends[which][n][1]}
         for name, n in placed
@@ -344,7 +343,10 @@ def judged_means(
         height=2 * row_height(len(placed)) * len(placed),
         title=f"{own.judge} orders {counted(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human order",
         notes=[
-            f"line: {level} interval of means over {len(own.query_ids)} queries, by t.",
+            (
+                f"line: {level_text(found[own.judge].confidence_level)} interval of means over"
+                f" {len(own.query_ids)} queries, by t."
+            ),
             left_out(len(placed), len(own.systems)),
         ],
     )

@@ -12,7 +12,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, level_text, percentage
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
-from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.scores import Scores, best_key
 from deadheat.figures.base import (
     BLACK,
     BLUE,
@@ -281,7 +281,7 @@ def strata(
     found = several_by_name("systems", systems, Strata, "Strata, or several by name")
     evaluations = {name: one.whole for name, one in found.items()}
     of = measure_of(evaluations, measure)
-    ranked = sorted(found, key=lambda name: evaluations[name][of].mean, reverse=of.higher_is_better)
+    ranked = sorted(found, key=lambda name: best_key(evaluations[name][of]))
     kept, first = ranked[:MOST_COMPARED], found[ranked[0]]
     asked = interval_options(options)
     rows = [row for label, name in zip(labels(kept), kept, strict=True) for row in _rows(label, found[name], of, asked)]
@@ -501,8 +501,8 @@ def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
     off = widest["traditional"] - widest["exact"]
     if abs(off) <= NOISE:
         return f"Ties broken {rule}, give the exact mean {measure} (over {n})"
-    is_swapped = n_swapped(*([row[key] for row in rows] for key in ("exact", "traditional")))
-    changed = "; they rank the systems in another order" if is_swapped else ""
+    n_changed = n_swapped([row["exact"] for row in rows], [row["traditional"] for row in rows])
+    changed = "; they rank the systems in another order" if n_changed else ""
     return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {signed(off)} ({n}){changed}"
 
 

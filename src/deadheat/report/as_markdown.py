@@ -27,8 +27,8 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
     told = [(BLOCK.sub(r"\1\\\2", _escaped(fact.sentence)), "**" * fact.is_warning) for fact in report.shown]
     facts = ["\n".join(f"- {bold}{text}{bold}" for text, bold in told)] if told else []
     heading = [f"**{_escaped(text)}**" if is_first else _escaped(text) for text, is_first in report.above]
-    closing = [_escaped(line.strip()) for line in report.closing.splitlines()]
-    return "\n\n".join(heading + (facts + tables if report.facts_first else tables + facts) + closing)
+    parts = [*heading, *facts, *tables] if report.facts_first else [*heading, *tables, *facts]
+    return "\n\n".join([*parts, *(_escaped(line.strip()) for line in report.closing.splitlines())])
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:

@@ -148,12 +148,6 @@ def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: in
     return {**row, **own, **dict.fromkeys(totals), **{total: own.get(mean) for mean, total in totals.items()}}
 
 
-def places_of_best(scores: Sequence[Scores]) -> list[int]:
-    """Return the places of systems by one measure, the best first; one without a mean comes last."""
-    means = [-one.measure.sign * one.mean for one in scores]
-    return sorted(range(len(means)), key=lambda place: (math.isnan(means[place]), means[place]))
-
-
 def mean_heading(measures: Iterable[Measure]) -> str:
     """Return the heading of a column of means, or of totals if there is nothing else in it."""
     return "total" if all(one.total for one in measures) else "mean"

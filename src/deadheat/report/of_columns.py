@@ -124,8 +124,11 @@ def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> 
 
 def _reversed(ranked: Sequence[Numbers], measure: Measure, *, is_ascending: bool) -> Fact:
     """Name the columns that rank better the other way round."""
-    known = [one for one in ranked if one["reversed"] is not None]
-    found = [one["column"] for one in known if measure.sign * (one["reversed"] - one["level"]) > NOISE]
+    found = [
+        one["column"]
+        for one in ranked
+        if one["reversed"] is not None and measure.sign * (one["reversed"] - one["level"]) > NOISE
+    ]
     way = "descending, without --ascending" if is_ascending else "ascending, as --ascending does"
     return Fact(
         "better_reversed",

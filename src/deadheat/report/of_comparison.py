@@ -15,6 +15,7 @@ from deadheat.comparison.verdict import ENOUGH, VAGUE, Verdict, headline_of_stra
 from deadheat.errors import BY_DOC_ID, collected, counted, in_brackets, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
+from deadheat.evaluation.scores import best_key
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
     QUERIES,
@@ -28,7 +29,6 @@ from deadheat.report.conventions import (
     not_a_sample,
     of_judge,
     of_runs,
-    places_of_best,
     reported_interval,
     reported_pairs,
     span_of,
@@ -223,8 +223,7 @@ def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
 
 def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[str]:
     """Return the names of the systems; one without a mean comes last."""
-    names = list(evaluations)
-    return [names[place] for place in places_of_best([one[measure] for one in evaluations.values()])]
+    return sorted(evaluations, key=lambda name: best_key(evaluations[name][measure]))
 
 
 def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:

@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray
+from deadheat.arrays import FloatArray, aligned
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import VAGUE, Verdict, number, signed
@@ -190,10 +190,9 @@ class Subject:
 
     def of_all_queries(self, scores: Scores, values: FloatArray) -> FloatArray:
         """Return values of a system for all queries; NaN where it has none."""
-        found = np.full(len(self.query_ids), np.nan)
-        place = {query: n for n, query in enumerate(self.query_ids)}
-        found[[place[query] for query in scores.query_ids.tolist()]] = values
-        return found
+        if len(values) == len(self.query_ids):  # those of all systems
+            return values
+        return aligned(values, scores.query_ids, np.array(self.query_ids, dtype=object))
 
     @cached_property
     def deciding(self) -> list[int]:
@@ -320,20 +319,21 @@ def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Tab
     """
     measure = comparison.measures[0]
     rows = comparison.queries(MOST).filter(pl.col("measure") == measure.label, pl.col("kind").is_in(KINDS))
-    (system, baseline) = comparison.pairs[0].system, comparison.pairs[0].baseline
+    pair = next(one for one in comparison.pairs if one.measure == measure.label)
     less = " (less is better)" * (not measure.higher_is_better)
     kind = Column("kind", "", lambda row: f"{'rose' if row['difference'] > 0 else 'fell'}{less}")
     columns = (
         Column("difference", "difference"),
-        Column("baseline_value", baseline),
-        Column("value", system),
+        Column("baseline_value", pair.baseline),
+        Column("value", pair.system),
         Column("ties", "over tie orders", lambda row: Span(row["tie_min"], row["tie_max"])),
         *([Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []),
     )
     moved = rows.sort(pl.col("kind") == "best", maintain_order=True).to_dicts()
-    pair = next(one for one in comparison.pairs if one.measure == measure.label)
     first = f"; the first {MOST} of {counted(pair.losses, 'loss', 'losses')} and of {counted(pair.wins, 'win')}"
-    title = f"{measure.label}: what fell and rose, {system} - {baseline}{first * (max(pair.wins, pair.losses) > MOST)}"
+    title = f"{measure.label}: what fell and rose, {pair.system} - {pair.baseline}" + first * (
+        max(pair.wins, pair.losses) > MOST
+    )
     tables = [tabulate("moved", (kind, QUERY), columns, moved, title=title, has_blocks=True)] if moved else []
     for name, found in ({} if comparison.together is None else comparison.together.changes).items():
         documents = found.documents.sort("query_id", "doc_id")
