@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from deadheat.errors import NOISE
-
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -94,19 +92,6 @@ def codes_of(ids: TextArray, among: Iterable[str]) -> IntArray:
     """Return the place of each id among others that have them all, of shape (n_ids,)."""
     places = {one: place for place, one in enumerate(among)}
     return np.array([places[one] for one in ids.tolist()], np.int64)
-
-
-def n_swapped(values: npt.ArrayLike, others: npt.ArrayLike) -> int:
-    """Return how many pairs two lists of values put in opposite orders, by more than floating point leaves of a tie.
-
-    Examples
-    --------
-    >>> n_swapped([1, 2, 3], [2, 1, 3]), n_swapped([0.1 + 0.2, 0.3], [1, 2])
-    (1, 0)
-    """
-    apart = np.array([np.subtract.outer(own, own) for own in (values, others)])
-    first, second = np.where(np.abs(apart) > NOISE, np.sign(apart), 0)
-    return int(np.count_nonzero(first * second < 0)) // 2
 
 
 def members(texts: TextArray, some: TextArray) -> BoolArray:

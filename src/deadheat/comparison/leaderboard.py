@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray, n_swapped, special
+from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
@@ -285,7 +285,7 @@ class Leaderboard(Plottable, Shown):
             own = self._sign * means
             above = _above(own)
             tau_b, _ = agreement.tau(_above(whole), above)
-            rows.append((name, self.models[int(above.argmin())], tau_b, n_swapped(whole, own)))
+            rows.append((name, self.models[int(above.argmin())], tau_b, agreement.n_swapped(whole, own)))
         return frame_of(rows, WITHOUT_TASK).sort("n_swapped", descending=True, maintain_order=True)
 
     @property

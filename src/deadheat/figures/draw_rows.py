@@ -7,7 +7,6 @@ from typing import Any, TypeAlias, cast
 import altair as alt
 import polars as pl
 
-from deadheat.arrays import n_swapped
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, level_text, percentage
 from deadheat.evaluation.evaluation import Strata
@@ -58,6 +57,7 @@ from deadheat.figures.draw_ties import (
     tie_histogram,
     tie_ratio,
 )
+from deadheat.kernels.agreement import n_swapped
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, measure_named, unit_of
 
