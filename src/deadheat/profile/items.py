@@ -888,7 +888,7 @@ def _pairs(
     confidence_level: float,
 ) -> pl.DataFrame | None:
     """Return a row for each two groups: how far their exposure differs, with intervals over queries."""
-    from deadheat.stats.intervals import interval_bounds  # SciPy; only groups need it
+    from deadheat.stats.intervals import interval_bounds  # NumPy's generators; only groups need them
 
     places = list(combinations(range(len(groups)), 2))
     if not places:
