@@ -57,9 +57,9 @@ def test_measures_leave_them_out_unless_asked(asked: str | None, n: int, extra: 
     assert bounds == pytest.approx(((0.5 + extra) / n, (1 + extra) / n))
 
 
-def test_an_error_names_the_row_of_the_table() -> None:
+def test_relevance_of_no_document_is_not_read() -> None:
     rows = [ROWS[1] | {"relevance": "none"}, ROWS[0] | {"relevance": "high"}]
-    with pytest.raises(DataError, match=r"row 2: relevance, expected a number, got 'high'"):
+    with pytest.raises(DataError, match=r"column 'relevance' holds String, expected numbers"):
         dh.Qrels(rows)
     assert dh.Qrels([rows[0], ROWS[0]]).unanswerable == ("q2",)  # whose relevance is of no document
 
@@ -182,3 +182,59 @@ def test_a_relation_of_duckdb() -> None:
     relation = duckdb.sql("FROM " + rows)
     found = dh.evaluate(relation, {"q1": {"d": 1}, "q2": {"d": 1}}, ["RR", "Abstain"])
     assert (found.means(), found["RR"].n_queries) == ({"RR": 1, "Abstain": 0}, 1)
+
+
+NONE = {"csv": "q2,,,false\n", "semicolons.csv": "q2;;;false\n", "jsonl": '{"query_id": "q2", "answerable": false}\n'}
+HEADS = {"csv": "query_id,doc_id,relevance,answerable\n", "semicolons.csv": "query_id;doc_id;relevance;answerable\n"}
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("csv", "q1,1.50,1,true\nq1,1e3,0,\n"),
+        ("csv", "q1,a,9007199254740993,true\n"),
+        ("csv", "q1,a\x07,1,true\n"),
+        ("csv", "q1,a,,true\n"),
+        ("csv", "q1,a,one,\n"),
+        ("semicolons.csv", "q1;a;0,5;true\n"),
+        ("semicolons.csv", "q1;a;1.500;true\nq1;b;2;\n"),
+        ("jsonl", '{"query_id": 7, "doc_id": 1.50, "relevance": 1, "answerable": true}\n'),
+        ("jsonl", '{"query_id": 7, "doc_id": "a", "relevance": true, "answerable": true}\n'),
+        ("jsonl", '{"query_id": 7, "doc_id": "a", "relevance": 9007199254740993, "answerable": true}\n'),
+        (
+            "jsonl",
+            (
+                '{"query_id": 7, "doc_id": "a", "relevance": 1, "answerable": null}\n'
+                '{"query_id": "7", "doc_id": "b", "relevance": 0, "answerable": true}\n'
+            ),
+        ),
+        ("jsonl", '{"query_id": "q1", "doc_id": ["a", "b"], "answerable": true}\n'),
+    ],
+)
+def test_the_column_changes_no_judgment(form: str, text: str, tmp_path: Path) -> None:
+    """A file with rows of it is read as one without these, and without its column."""
+
+    def read(content: str) -> object:
+        (tmp_path / f"x.{form}").write_text(HEADS.get(form, "") + content)
+        try:
+            found = dh.Qrels(tmp_path / f"x.{form}")
+        except DataError as error:
+            return type(error), str(error)
+        return {query: own for query, own in found.to_dict().items() if query not in found.unanswerable}, found.notes
+
+    bare = text.replace(', "answerable": true', "").replace(', "answerable": null', "")
+    assert read(text + NONE[form]) == read(text) == read(bare)
+    assert (tmp_path / f"x.{form}").exists()
+
+
+def test_rows_in_memory_and_in_a_json_list(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([{"query_id": "q0", "answerable": False}, *ROWS]))
+    assert dh.Qrels(path).unanswerable == ("q0", *DECLARED)
+    mixed = [{"query_id": query, "doc_id": "a", "relevance": 1, "answerable": True} for query in (7, "7")]
+    for columns in ({*mixed[0]}, {*mixed[0]} - {"answerable"}):
+        with pytest.raises(DataError, match=r"column 'query_id' holds values of several types, .* got int, str"):
+            dh.Qrels([{name: row[name] for name in columns} for row in mixed])
+    (tmp_path / "x.csv").write_text(f"{HEADS['csv']}q1,a,1,TRUE\nq2,,,no\n")
+    with pytest.raises(DataError, match=r"x\.csv:3: answerable, expected true or false, got 'no'"):
+        dh.Qrels(tmp_path / "x.csv")

@@ -46,7 +46,6 @@ from deadheat.io.formats import (
     SUFFIXES,
     Content,
     chosen_format,
-    format_of,
     has_column,
     is_too_large,
     locate,
@@ -54,7 +53,7 @@ from deadheat.io.formats import (
 )
 from deadheat.io.formats.trec import ranks_of_file
 from deadheat.io.guarding import check_threads, guarded, phase
-from deadheat.io.kinds import ANSWERABLE, Kind, check_given, refuse_columns
+from deadheat.io.kinds import Kind, check_given, refuse_columns
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
 from deadheat.io.values import FORMS, Nested, check_mapping
@@ -368,25 +367,20 @@ class Qrels(DocumentTable):
     open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
 
     def _read(self, source: Source) -> Rows:
-        split = None
-        if self.path is not None and self.path.is_file():
-            self.format = format_of(self.path, self.format).name  # which its first bytes say: they are read once
-        is_table = has_column(self.path, ANSWERABLE, self.format) if self.path else not isinstance(source, Mapping)
-        if is_table:
-            from deadheat.io.passages import split_unanswerable  # of dicts it is an empty one
-
-            split = split_unanswerable(source, self.path, self.columns, self.where)
-        if split is None:
-            return super()._read(source)
-        (judged, self.unanswerable), path = split, self.path
-        self.path = None  # its lines are read
-        rows = super()._read(judged)
-        self.path = path
-        self.bare = tuple(sorted({*self.unanswerable}.difference(rows.frame["query_id"])))
+        rows = super()._read(source)
+        if self.unanswerable:
+            relevant = rows.frame.filter(pl.col("query_id").is_in(self.unanswerable) & (pl.col("relevance") > 0))
+            for query, doc, _ in relevant.head(1).rows():
+                raise DataError(
+                    f"query {query!r} is not answerable, and document {doc!r} is relevant for it",
+                    allowed="one of both",
+                    path=self.where,
+                )
+            self.bare = tuple(sorted({*self.unanswerable}.difference(rows.frame["query_id"])))
         return rows
 
     def _look_at(self, content: Content) -> None:
-        self.subtopics = content.subtopics
+        self.subtopics, self.unanswerable = content.subtopics, content.unanswerable
         if isinstance(content.rows, pl.DataFrame):
             queries = content.rows["query_id"]
             if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():

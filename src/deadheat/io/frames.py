@@ -6,7 +6,8 @@ They need Narwhals, so this module is imported only where they are used: files a
 import math
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any, cast
 
 import narwhals as nw
@@ -14,9 +15,28 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import ColumnError, DataError, Plain, SourceTypeError, counted
-from deadheat.io.formats.base import ROWS, Content, ScoreColumns, chosen_names, ranks_of, read_each, split_off
+from deadheat.io.formats.base import (
+    ROWS,
+    Content,
+    ScoreColumns,
+    chosen_names,
+    ranks_of,
+    read_each,
+    split_off,
+    which_judged,
+)
 from deadheat.io.guarding import check_threads, readable
-from deadheat.io.kinds import KEYS, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, refuse_patterns, resolve_columns, value_column
+from deadheat.io.kinds import (
+    ANSWERABLE,
+    KEYS,
+    SUBTOPIC,
+    TEXTS,
+    VALUE_COLUMN,
+    Kind,
+    refuse_patterns,
+    resolve_columns,
+    value_column,
+)
 from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
 from deadheat.io.values import (
     BEYOND,
@@ -181,6 +201,10 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (not
         yet checked for runs in a cluster or a large file), and a dict of dicts where each row has a list of documents.
     """
+    if kind == "qrels" and (flagged := _rows_with_flags(source, where)):
+        is_kept, unanswerable = which_judged([(None, row) for row in flagged], given, where)
+        own = [{name: row[name] for name in row if name != ANSWERABLE} for row in compress(flagged, is_kept)]
+        return replace(canonical(own, kind, where, given), unanswerable=unanswerable)
     frame = _frame_of(source, kind, where)
     schema = _schema(frame, where)
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
@@ -214,10 +238,21 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
         checked, wrong = reading.in_polars(raw)
         reading.check(wrong, where)
-        if topic is None:
-            return Content(checked, notes, _ranks(frame, names))
-        topics = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
-        return split_off(checked.with_columns(topics[SUBTOPIC]), where, notes)
+        if topic is not None:
+            topics = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
+            checked = checked.with_columns(topics[SUBTOPIC])
+        return Content(checked, notes, _ranks(frame, names)) if topic is None else split_off(checked, where, notes)
+
+
+def _rows_with_flags(source: object, where: str) -> list[dict[str, Any]]:
+    """Return the rows of a table that says which queries no document answers; none of anything else."""
+    if isinstance(source, list):
+        has_names = bool(source) and isinstance(source[0], Mapping)
+        return source if has_names and any(ANSWERABLE in row for row in source) else []
+    frame = as_narwhals(source, where)
+    if not isinstance(frame, nw.LazyFrame | nw.DataFrame) or ANSWERABLE not in frame.collect_schema():
+        return []
+    return (collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)).to_dicts()
 
 
 def _ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:

@@ -235,7 +235,7 @@ def _may_lack(
     doc = found.get("doc_id")
     has_lists = doc is not None and (doc in LIST_NAMES[kind] or doc in lists)
     if canonical == "relevance":
-        return (has_lists or doc in _EXPECTED or len(names) == 2) and "rank" not in names
+        return (has_lists or doc in _EXPECTED or len({*names} - {ANSWERABLE}) == 2) and "rank" not in names
     if canonical == "score" and not has_lists:  # ranks are not taken for a score that is misspelt
         near = any(did_you_mean(name, COLUMN_NAMES["run"]["score"][:1]) for name in names if isinstance(name, str))
         return not near and any(name in names for name in _RANK_NAMES)

@@ -8,9 +8,19 @@ from typing import IO, Any
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import ColumnError, counted, three
+from deadheat.errors import ColumnError, DataError, counted, three
 from deadheat.io.files import Compression
-from deadheat.io.kinds import KEYS, NO_SCORES, SUBTOPIC, TEXTS, VALUE_COLUMN, Kind, check_column
+from deadheat.io.kinds import (
+    ANSWERABLE,
+    KEYS,
+    NO_SCORES,
+    SUBTOPIC,
+    TEXTS,
+    VALUE_COLUMN,
+    Kind,
+    check_column,
+    resolve_columns,
+)
 from deadheat.io.results import ASSUMED
 
 FORMATS: "dict[str, Format]" = {}
@@ -32,6 +42,8 @@ class Content:
         query_id, rank and score of the first rows of a run that has both.
     subtopics : polars.DataFrame or None
         query_id, doc_id, subtopic and relevance of qrels that have several subtopics.
+    unanswerable : tuple of str
+        Queries that qrels call unanswerable, sorted.
     hashes : polars.Series or None
         Those of the document ids, by :func:`~deadheat.io.splitting.doc_hash`, if they were found on the way.
     reading : Reading or None
@@ -44,6 +56,7 @@ class Content:
     notes: tuple[str, ...] = ()
     ranks: pl.DataFrame | None = None
     subtopics: pl.DataFrame | None = None
+    unanswerable: tuple[str, ...] = ()
     hashes: pl.Series | None = None
     reading: Any = None
     are_cases: bool = False
@@ -178,6 +191,37 @@ class Format:
     has_subtopics: bool = False
     is_text: bool = True
     splits_at: str = ""
+
+
+def is_judged(row: Sequence[object], unanswerable: set[str], where: str | Path, line: int | None) -> bool:
+    """Tell whether a row of qrels judges a document; if it says that its query is not answerable, keep that.
+
+    Parameters
+    ----------
+    row : sequence of (object, object, object)
+        Whether the query is answerable, the query, and the document.
+    unanswerable : set of str
+        Takes the query.
+    where, line
+        For messages.
+    """
+    flag = str(row[0]).lower()
+    if flag not in {"true", "false", "none", ""}:
+        raise DataError(ANSWERABLE, given=row[0], allowed="true or false", path=where, line=line)
+    if flag == "false":
+        unanswerable.add(str(row[1]))
+    return flag != "false" or row[2] not in {None, ""}
+
+
+def which_judged(
+    rows: Sequence[tuple[int | None, Mapping[str, Any]]], given: Mapping[str, str], where: str | Path
+) -> tuple[list[bool], tuple[str, ...]]:
+    """Return which rows, each with its line, judge a document, and the queries that are not answerable, sorted."""
+    known, unanswerable = list(dict.fromkeys(name for _, row in rows for name in row)), set[str]()
+    names = resolve_columns(known, "qrels", where=where, given=given)
+    keys = (ANSWERABLE, names["query_id"], names["doc_id"])
+    found = [is_judged([*map(row.get, keys)], unanswerable, where, line) for line, row in rows]
+    return found, tuple(sorted(unanswerable))
 
 
 def split_off(rows: pl.DataFrame, where: object, notes: tuple[str, ...] = ()) -> Content:

@@ -7,6 +7,7 @@ import csv
 import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from io import BytesIO
 from itertools import chain, islice
@@ -42,6 +43,7 @@ from deadheat.io.formats.base import (
     ScoreColumns,
     chosen_names,
     frame_of_rows,
+    is_judged,
     ranks_of,
     read_each,
     register,
@@ -49,6 +51,7 @@ from deadheat.io.formats.base import (
 )
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import (
+    ANSWERABLE,
     KEYS,
     KNOWN_NAMES,
     LIST_NAMES,
@@ -94,6 +97,8 @@ class _HeaderFile:
         What the header takes of the file; a quoted name may hold a newline.
     is_quepid : bool
         Whether Quepid wrote it, whose rows may lack what is not known.
+    unanswerable : set of str
+        Those of the rows that were read.
     """
 
     def __init__(self, path: Path, kind: Kind, separator: str, given: Mapping[str, str]) -> None:
@@ -114,6 +119,7 @@ class _HeaderFile:
             self.header, self.n_header_lines, self.n_header_bytes = rows.header, rows.n_lines, rows.n_bytes
         self.separator = rows.separator
         # its ratings have rating behind these two, or the names of those who rated
+        self.unanswerable: set[str] = set()
         self.is_quepid = self.header[:2] == ["query", "docid"] or {"Query Text", "Doc ID"} <= set(self.header)
 
     def opened(self) -> BinaryIO:
@@ -139,6 +145,12 @@ class _HeaderFile:
         """The positions of the columns, by canonical name."""
         return {name: self.header.index(column) for name, column in self.columns.items()}
 
+    @cached_property
+    def flagged(self) -> list[int]:
+        """The positions of a column that says which queries no document answers, and of the ids; none without it."""
+        has_flags = self.kind == "qrels" and ANSWERABLE in self.header
+        return [self.header.index(ANSWERABLE), *(self.places[key] for key in KEYS)] if has_flags else []
+
     @property
     def value(self) -> str | None:
         """Which column holds the numbers; None where every row is a relevant document."""
@@ -152,7 +164,9 @@ class _HeaderFile:
                 lacks = len(self.header) - len(row) if self.is_quepid else 0
                 if lacks <= 0 and (misfit := rows.misfit(row, line)):
                     raise misfit
-                yield line, row + [""] * lacks
+                flags = [row[place] for place in self.flagged]
+                if not flags or is_judged(flags, self.unanswerable, self.path, line):
+                    yield line, row + [""] * lacks
 
 
 def is_trec(path: Path, separator: str) -> bool:
@@ -196,9 +210,9 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
             DeadheatWarning,
             stacklevel=2,
         )
-    if SUBTOPIC in table.columns:
-        return split_off(frame, path, notes)
-    return Content(frame, notes, _ranks(table) if "rank" in table.header and table.value == "score" else None)
+    ranks = _ranks(table) if "rank" in table.header and table.value == "score" else None
+    content = split_off(frame, path, notes) if SUBTOPIC in table.columns else Content(frame, notes, ranks)
+    return replace(content, unanswerable=tuple(sorted(table.unanswerable)))
 
 
 def _scan(table: _HeaderFile, numbers: Collection[int], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - of scan_csv
@@ -272,7 +286,7 @@ def _parse(table: _HeaderFile, values: Mapping[str, int] | None = None) -> pl.Da
     there and the file holds exactly as many separators as rows take, then no row is short or long.
     """
     has_marks = table.separator == ";" or given_decimal() is not None
-    if misleads_polars(table.head) or (has_marks and table.value) or table.is_quepid:
+    if misleads_polars(table.head) or (has_marks and table.value) or table.is_quepid or table.flagged:
         return None  # of commas and points in numbers, one may group thousands: each is looked at
     census = count_separators(table.data, table.separator, skip=table.n_header_bytes)
     n_columns = len(table.header)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,8 +42,10 @@ from deadheat.io.formats.base import (
     read_each,
     register,
     split_off,
+    which_judged,
 )
 from deadheat.io.kinds import (
+    ANSWERABLE,
     CASES_KEYS,
     KEYS,
     SUBTOPIC,
@@ -102,6 +104,8 @@ def _of_lines(
     path: Path,
     kind: Kind,
     given: Mapping[str, str],
+    *,
+    is_split: bool = False,
 ) -> Content:
     """Read objects, each of which is a row, or has the list of documents of a query.
 
@@ -111,8 +115,12 @@ def _of_lines(
         Returns the text of each object, and the line on which it begins.
     data : pathlib.Path, bytes or list of dict
         The same as JSON lines, or as Python has read it.
+    is_split : bool
+        Whether objects that only say which queries no document answers are left out already.
     """
     first = data[0] if isinstance(data, list) else next((row for _, row in _objects(lines(), path)), None)
+    if kind == "qrels" and first is not None and ANSWERABLE in first and not is_split:
+        return _of_flagged(lines, data, path, given)
     if first is None:
         raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     if are_cases(first, kind, given):
@@ -134,6 +142,19 @@ def _of_lines(
         return split_off(frame, path)
     has_both = "rank" in first and "score" in columns
     return Content(frame, ranks=None if isinstance(data, list) or not has_both else _ranks(data, columns))
+
+
+def _of_flagged(
+    lines: Callable[[], Iterable[tuple[int, str]]],
+    data: Path | bytes | list[dict[str, Any]],
+    path: Path,
+    given: Mapping[str, str],
+) -> Content:
+    """Read judgments that say which queries no document answers."""
+    is_kept, unanswerable = which_judged([*_objects(lines(), path)], given, path)
+    kept = [*compress(lines(), is_kept)]
+    own: Any = [*compress(data, is_kept)] if isinstance(data, list) else "\n".join(raw for _, raw in kept).encode()
+    return replace(_of_lines(lambda: kept, own, path, "qrels", given, is_split=True), unanswerable=unanswerable)
 
 
 def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
