@@ -53,7 +53,7 @@ from deadheat.io.formats import (
 )
 from deadheat.io.formats.trec import ranks_of_file
 from deadheat.io.guarding import check_threads, guarded, phase
-from deadheat.io.kinds import Kind, check_given, refuse_columns
+from deadheat.io.kinds import Kind, check_given
 from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
 from deadheat.io.values import FORMS, Nested, check_mapping
@@ -174,8 +174,7 @@ class DocumentTable(InNotebooks):
             self.path = path
             content = self._scan(path)
             return replace(content, notes=(note, *content.notes))
-        if self.kind == "run" and is_too_large(path, self.format):
-            refuse_columns(self.columns, self.kind, f"{path}, a trec file")
+        if self.kind == "run" and not self.columns and is_too_large(path, self.format):  # `scan` refuses columns
             return Content(UnreadTrec(path), ranks=ranks_of_file(path))
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)

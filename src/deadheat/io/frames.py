@@ -247,8 +247,9 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
 def _rows_with_flags(source: object, where: str) -> list[dict[str, Any]]:
     """Return the rows of a table that says which queries no document answers; none of anything else."""
     if isinstance(source, list):
-        has_names = bool(source) and isinstance(source[0], Mapping)
-        return source if has_names and any(ANSWERABLE in row for row in source) else []
+        return (
+            source if isinstance(next(iter(source), None), Mapping) and any(ANSWERABLE in row for row in source) else []
+        )
     frame = as_narwhals(source, where)
     if not isinstance(frame, nw.LazyFrame | nw.DataFrame) or ANSWERABLE not in frame.collect_schema():
         return []

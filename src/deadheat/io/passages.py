@@ -1,6 +1,6 @@
 """Passages of documents: rows of a query, a document, and where the passage starts and ends in it.
 
-They, and a table of judgments, may say which queries no document answers, in a column ``answerable``.
+They may say which queries no document answers, in a column ``answerable``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -92,8 +92,8 @@ def read_passages(
         is_ranked = found.select(pl.col(value).is_null().all().over("query_id"))[value]
         if ascending and is_ranked.any():
             raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
-        rank = pl.int_range(1, pl.len() + 1).over("query_id")
-        found = found.with_columns(pl.when(is_ranked).then(-rank.cast(pl.Float64)).otherwise(value).alias(value))
+        minus_rank = -1.0 - pl.int_range(pl.len()).over("query_id")
+        found = found.with_columns(pl.when(is_ranked).then(minus_rank).otherwise(value).alias(value))
     is_back = (found["end"] < found["start"]).fill_null(value=False)
     if is_back.any():
         row = found.row(_first(is_back) - 1, named=True)
@@ -122,14 +122,7 @@ def as_numbers(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
         is_wrong |= ~read.is_finite().fill_null(value=True)
     else:  # infinite scores are scores
         is_wrong |= read.is_nan().fill_null(value=False)
-    if is_wrong.any():
-        row = _first(is_wrong)
-        raise DataError(
-            f"row {row}: {column.name}",
-            given=column[row - 1],
-            allowed="a whole number from 0" if is_offset else "a number",
-            path=where,
-        )
+    _refuse(column, is_wrong, "a whole number from 0" if is_offset else "a number", where)
     return read.cast(pl.Int64) if is_offset else read
 
 
@@ -137,10 +130,14 @@ def as_flags(column: pl.Series, where: str) -> pl.Series:
     """Return a column of true and false, in a file as text; null stays."""
     read = column.cast(pl.String).str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
     is_wrong = read.is_null() & column.is_not_null()
-    if is_wrong.any():
-        row = _first(is_wrong)
-        raise DataError(f"row {row}: {column.name}", given=column[row - 1], allowed="true or false", path=where)
+    _refuse(column, is_wrong, "true or false", where)
     return read.cast(pl.Boolean)
+
+
+def _refuse(column: pl.Series, is_wrong: pl.Series, allowed: str, where: str) -> None:
+    """Raise for the first wrong value of a column."""
+    for row in is_wrong.arg_true().head(1):
+        raise DataError(f"row {row + 1}: {column.name}", given=column[row], allowed=allowed, path=where)
 
 
 def _frame_of(source: object, path: Path | None, kind: Kind, where: str) -> pl.DataFrame:
@@ -229,8 +226,7 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
 def _by_field(row: Sequence[object], fields: Sequence[str], what: str, where: str) -> dict[str, object]:
     """Return a passage that is a tuple by the names of its fields, of which the last may be missing."""
     if not len(fields) - 1 <= len(row) <= len(fields):
-        allowed = f"({', '.join(fields[:-1])}[, {fields[-1]}])"
-        raise MalformedRowError(what, given=row, allowed=allowed, path=where)
+        raise MalformedRowError(what, given=row, allowed=f"({', '.join(fields[:-1])}[, {fields[-1]}])", path=where)
     return dict(zip(fields, row, strict=False))
 
 

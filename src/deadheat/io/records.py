@@ -287,10 +287,9 @@ def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
         if not quoted.misfits and len(quoted.table) == data.strip().count(b"\n"):
             return quoted
     plain = _parse_table(data, path, separator, quoting=csv.QUOTE_NONE)
-    if quoted is None or quoted.misfits:
-        return plain
     # a query may begin with a quote, and a later one end with it; the lines of a cell are no rows with all fields
-    return quoted if plain.misfits or len(plain.table) == len(quoted.table) else plain
+    is_plain = not plain.misfits and (quoted is None or len(plain.table) > len(quoted.table))
+    return plain if quoted is None or quoted.misfits or is_plain else quoted
 
 
 def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0, 3]) -> Records:
@@ -478,8 +477,7 @@ def _cells(row: Any, shared: list[str]) -> Iterator[tuple[str, str]]:  # noqa: A
     for place, cell in enumerate(row.findall("{*}c")):
         column = re.sub(r"\d", "", cell.get("r", "")) or str(place)
         value, kind = cell.findtext("{*}v", ""), cell.get("t")
-        if kind == "b":
-            value = "true" if value == "1" else "false"
+        value = {"0": "false", "1": "true"}[value] if kind == "b" else value
         yield column, shared[int(value)] if kind == "s" else _text(cell) if kind == "inlineStr" else value
 
 

@@ -7,7 +7,6 @@ import math
 import re
 import struct
 import unicodedata
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
@@ -34,6 +33,7 @@ from deadheat.errors import (
     SourceTypeError,
     as_given,
     check_choice,
+    collected,
     shown,
 )
 from deadheat.io.files import WithValue
@@ -322,7 +322,7 @@ def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
     """
     names = [unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key for key in given]
     if len({*names}) < len(names):
-        twice = max(names, key=Counter(names).__getitem__)
+        twice = next(name for name, own in collected(zip(names, names, strict=True)).items() if len(own) > 1)
         raise DuplicateError(f"two ids are {twice!r} in Unicode form {form}", allowed="ids that differ in it")
     return dict(zip(names, given.values(), strict=True))
 

@@ -310,7 +310,7 @@ def test_equal_texts_are_graded_once_and_on_one_scale() -> None:
     assert asked == [("wheel", "a tyre"), ("wheel", "a chain")]
     assert graded["score"].to_list() == [2.0, 2.0, 2.0]
     retriever.grade = lambda pairs: ["8/10", "0.9/1"][: len(pairs)]
-    with pytest.raises(DataError, match="g answers on scale 1 and 10, expected one scale"):
+    with pytest.raises(DataError, match="g answers on several scales, expected one, got 1 and 10"):
         retriever.regrade(found, ["q"], ["wheel"], documents)
 
 

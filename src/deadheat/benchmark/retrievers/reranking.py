@@ -58,6 +58,11 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
 
 
 System: TypeAlias = "Retriever | Reranked"
+ONE_NAME = {
+    "what": "retrievers",
+    "hint": "give one another name, as in \"run('new.run', name='new')\"",
+    "python": "or give a dict of name to retriever",
+}
 
 
 class Reranked:
@@ -77,6 +82,8 @@ class Reranked:
         Documents of each text that are graded.
     then_by_first : bool, default False
         Whether the retriever's scores order documents of equal grade.
+    of : str, optional
+        What reports call the retriever; by default its own name.
     """
 
     def __init__(
@@ -87,10 +94,11 @@ class Reranked:
         *,
         depth: int = 20,
         then_by_first: bool = False,
+        of: str | None = None,
     ) -> None:
         self.first, self.grade, self.grader = first, grade, name
         self.depth, self.then_by_first = as_count("rerank_depth", depth), then_by_first
-        self.name = f"{first.name} + {name}"
+        self.name = f"{of or first.name} + {name}"
 
     def __repr__(self) -> str:
         return f"Reranked({self.first!r}, {self.grader!r}, depth={self.depth})"
@@ -120,8 +128,8 @@ class Reranked:
         text_of = dict(zip(query_ids, texts, strict=True))
         strings, owner = documents.strings()
         wanted = set(asked["doc_id"])
-        places = ((documents.ids[place], text) for text, place in zip(strings, owner.tolist(), strict=True))
-        named = collected((doc, text) for doc, text in places if doc in wanted)
+        owners = map(documents.ids.__getitem__, owner.tolist())
+        named = collected((doc, text) for doc, text in zip(owners, strings, strict=True) if doc in wanted)
         each = [
             (text_of[query], "; ".join(named.get(doc, [doc])))
             for query, doc in asked.select("query_id", "doc_id").iter_rows()
@@ -133,8 +141,8 @@ class Reranked:
         read = dict(zip(pairs, map(read_grade, answers), strict=True))
         scales = {one.scale for one in read.values() if one.scale is not None}
         if len(scales) > 1:
-            held = " and ".join(f"{one:g}" for one in sorted(scales))
-            raise DataError(f"{self.grader} answers on scale {held}", allowed="one scale")
+            given = Plain(" and ".join(f"{one:g}" for one in sorted(scales)))
+            raise DataError(f"{self.grader} answers on several scales", allowed="one", given=given)
         if failed := [one for one, grade in zip(answers, read.values(), strict=True) if grade.value is None]:
             warnings.warn(
                 f"{self.name}: no grade in {len(failed):,} of {counted(len(pairs), 'answer')}"
@@ -142,9 +150,8 @@ class Reranked:
                 NoteWarning,
                 stacklevel=2,
             )
-        grades = [read[pair].value for pair in each]
-        graded = pl.DataFrame({"place": asked["place"], "grade": grades}, schema_overrides={"grade": pl.Float64})
-        found = found.join(graded, on="place", how="left", maintain_order="left")
+        grades = pl.Series("grade", [read[pair].value for pair in each], pl.Float64)
+        found = found.join(pl.DataFrame([asked["place"], grades]), on="place", how="left", maintain_order="left")
         if self.then_by_first:
             keys = pl.struct(pl.col("grade").fill_null(float("-inf")), "score")
             new = -keys.rank("dense", descending=True).over("query_id").cast(pl.Float64)
@@ -159,27 +166,15 @@ def reranked(
     retrievers: Mapping[str, Retriever], rerankers: object, depth: int, *, then_by_first: bool
 ) -> dict[str, System]:
     """Return the retrievers, and each of them with each reranker."""
-    if isinstance(rerankers, Mapping):
-        given = [*rerankers.items()]
-    else:
-        given = [(_name(one), one) for one in (rerankers if isinstance(rerankers, list | tuple) else [rerankers])]
-    systems: list[tuple[str, System]] = [*retrievers.items()]
-    for name, spec in by_name(given, what="rerankers", hint="", python="give a dict of name to reranker").items():
-        grade = _grader(spec)
-        for own, first in retrievers.items():
-            made = Reranked(first, grade, name, depth=depth, then_by_first=then_by_first)
-            made.name = f"{own} + {name}"
-            systems.append((made.name, made))
-    return _by_name(systems)
-
-
-def _by_name(systems: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    return by_name(
-        systems,
-        what="retrievers",
-        hint="give one another name, as in \"run('new.run', name='new')\"",
-        python="or give a dict of name to retriever",
-    )
+    listed = rerankers if isinstance(rerankers, list | tuple) else [rerankers]
+    given = rerankers.items() if isinstance(rerankers, Mapping) else [(_name(one), one) for one in listed]
+    named = by_name(given, what="rerankers", hint="", python="give a dict of name to reranker")
+    made = [
+        Reranked(first, grade, name, depth=depth, then_by_first=then_by_first, of=own)
+        for name, grade in {name: _grader(spec) for name, spec in named.items()}.items()
+        for own, first in retrievers.items()
+    ]
+    return by_name([*retrievers.items(), *((one.name, one) for one in made)], **ONE_NAME)
 
 
 def _name(spec: object) -> str:
@@ -438,7 +433,7 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
         named = _distinguished(list(map(make_retriever, specs if isinstance(specs, list | tuple) else [specs])))
     if not named:
         raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
-    return _by_name(named)
+    return by_name(named, **ONE_NAME)
 
 
 def _distinguished(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:

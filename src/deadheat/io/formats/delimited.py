@@ -145,12 +145,6 @@ class _HeaderFile:
         """The positions of the columns, by canonical name."""
         return {name: self.header.index(column) for name, column in self.columns.items()}
 
-    @cached_property
-    def flagged(self) -> list[int]:
-        """The positions of a column that says which queries no document answers, and of the ids; none without it."""
-        has_flags = self.kind == "qrels" and ANSWERABLE in self.header
-        return [self.header.index(ANSWERABLE), *(self.places[key] for key in KEYS)] if has_flags else []
-
     @property
     def value(self) -> str | None:
         """Which column holds the numbers; None where every row is a relevant document."""
@@ -160,12 +154,13 @@ class _HeaderFile:
         """Yield each row below the header with its line, or raise if it has not as many fields as the header."""
         with self.opened() as file:
             rows = FileRows(file, self.path, self.separator)
+            has_flags = self.kind == "qrels" and ANSWERABLE in self.header
+            places = [self.header.index(ANSWERABLE), *(self.places[key] for key in KEYS)] if has_flags else []
             for line, row in rows:
                 lacks = len(self.header) - len(row) if self.is_quepid else 0
                 if lacks <= 0 and (misfit := rows.misfit(row, line)):
                     raise misfit
-                flags = [row[place] for place in self.flagged]
-                if not flags or is_judged(flags, self.unanswerable, self.path, line):
+                if not places or is_judged([row[place] for place in places], self.unanswerable, self.path, line):
                     yield line, row + [""] * lacks
 
 
@@ -286,7 +281,7 @@ def _parse(table: _HeaderFile, values: Mapping[str, int] | None = None) -> pl.Da
     there and the file holds exactly as many separators as rows take, then no row is short or long.
     """
     has_marks = table.separator == ";" or given_decimal() is not None
-    if misleads_polars(table.head) or (has_marks and table.value) or table.is_quepid or table.flagged:
+    if misleads_polars(table.head) or (has_marks and table.value) or table.is_quepid or ANSWERABLE in table.header:
         return None  # of commas and points in numbers, one may group thousands: each is looked at
     census = count_separators(table.data, table.separator, skip=table.n_header_bytes)
     n_columns = len(table.header)

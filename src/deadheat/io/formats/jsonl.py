@@ -120,7 +120,10 @@ def _of_lines(
     """
     first = data[0] if isinstance(data, list) else next((row for _, row in _objects(lines(), path)), None)
     if kind == "qrels" and first is not None and ANSWERABLE in first and not is_split:
-        return _of_flagged(lines, data, path, given)
+        is_kept, unanswerable = which_judged([*_objects(lines(), path)], given, path)
+        kept = [*compress(lines(), is_kept)]
+        own: Any = [*compress(data, is_kept)] if isinstance(data, list) else "\n".join(raw for _, raw in kept).encode()
+        return replace(_of_lines(lambda: kept, own, path, kind, given, is_split=True), unanswerable=unanswerable)
     if first is None:
         raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     if are_cases(first, kind, given):
@@ -142,19 +145,6 @@ def _of_lines(
         return split_off(frame, path)
     has_both = "rank" in first and "score" in columns
     return Content(frame, ranks=None if isinstance(data, list) or not has_both else _ranks(data, columns))
-
-
-def _of_flagged(
-    lines: Callable[[], Iterable[tuple[int, str]]],
-    data: Path | bytes | list[dict[str, Any]],
-    path: Path,
-    given: Mapping[str, str],
-) -> Content:
-    """Read judgments that say which queries no document answers."""
-    is_kept, unanswerable = which_judged([*_objects(lines(), path)], given, path)
-    kept = [*compress(lines(), is_kept)]
-    own: Any = [*compress(data, is_kept)] if isinstance(data, list) else "\n".join(raw for _, raw in kept).encode()
-    return replace(_of_lines(lambda: kept, own, path, "qrels", given, is_split=True), unanswerable=unanswerable)
 
 
 def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
