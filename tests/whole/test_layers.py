@@ -138,7 +138,6 @@ LATE = {
     "data.rows imports io in UnreadTrec.__init__": "Narwhals",
     "data.rows imports io in _collected": "Narwhals",
     "placements.by_query imports io in check_said": "Narwhals",
-    "data.tables imports io in Qrels._read": "few judgments have no relevant document",
     "data.known_ids imports io in ids_of": "Narwhals",
     "data.judgments imports io in records_in": "Narwhals",
     "evaluation.evaluate imports data in checked": "few evaluations have a collection",
