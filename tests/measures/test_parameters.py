@@ -16,8 +16,9 @@ import pytest
 import deadheat
 from deadheat import Placements, evaluate, parse_measure
 from deadheat.arrays import FloatArray
+from deadheat.errors import MeasureError
 from deadheat.measures import AP, MAP, RBP, RR, Custom, Measure, measures
-from deadheat.measures.base import ALIASES, REGISTRY, Number, parameter, register
+from deadheat.measures.base import ALIASES, REGISTRY, MeasureType, Number, parameter, register
 from deadheat.measures.top import CutTopMeasure
 
 EVERY = sorted(measures().values(), key=repr)
@@ -106,6 +107,16 @@ def test_a_class_that_is_registered_again_is_the_measure_of_its_name() -> None:
         found = evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "Mine@3")
         assert found.means() == {"Mine@3": 1 / divisor}
         assert parse_measure("Mine@3") == own @ 3
+
+
+@pytest.mark.usefixtures("own_measures")
+@pytest.mark.parametrize(("name", "known"), [("P", "top.P"), ("MAP", "average.AP"), ("ndcg", "discounted.nDCG")])
+def test_a_name_stands_for_one_measure(name: str, known: str) -> None:
+    """Else "P@5" would be another measure than P @ 5."""
+    own: type[Measure] = MeasureType(name, (RR,), {"__module__": __name__})  # type: ignore[assignment]  # it is one
+    with pytest.raises(MeasureError, match=f"^{name}: its name already stands for deadheat.measures.{known}"):
+        register("mine")(own)
+    assert parse_measure(f"{name}@5") == measures()[known.split(".")[1]] @ 5
 
 
 def test_the_package_of_measures_is_the_same_whatever_was_imported() -> None:

@@ -653,6 +653,8 @@ def register(
 ) -> Callable[[M], M]:
     """Make a measure known by its class name and its other names, and its fields its parameters.
 
+    A class that is defined again, as in a notebook, takes the place of the one before; no other has its name.
+
     Parameters
     ----------
     title, formula, aliases, trec_eval, presets
@@ -671,6 +673,13 @@ def register(
     }
 
     def registered(measure: M) -> M:
+        known = REGISTRY.get(ALIASES.get(measure.__name__, measure.__name__), measure)
+        if (known.__module__, known.__qualname__) != (measure.__module__, measure.__qualname__):
+            raise MeasureError(
+                f"its name already stands for {known.__module__}.{known.__qualname__}",
+                measure=measure.__name__,
+                hint="choose another for the class",
+            )
         for name, value in (own | {kind: value for kind, value in kinds.items() if value is not None}).items():
             setattr(measure, name, value)
         if "__dataclass_fields__" not in vars(measure):
