@@ -449,13 +449,13 @@ def side_of(
         by_doc_id=columns[5],
         is_exact=not np.nan_to_num(scores.standard_error).any(),
         rng=rng,
-        weights=_over_all(scores.weights, own, 1.0) if scores.weights is not None and scores.is_weighted else None,
-        repeats=None if scores.repeats is None else _over_all(scores.repeats.values, own, np.nan),
+        weights=over_all(scores.weights, own, 1.0) if scores.weights is not None and scores.is_weighted else None,
+        repeats=None if scores.repeats is None else over_all(scores.repeats.values, own, np.nan),
     )
 
 
-def _over_all(values: FloatArray, own: BoolArray, other: float) -> FloatArray:
-    """Return the values of some queries over all of them, with a number for the others."""
+def over_all(values: FloatArray, own: BoolArray, other: float) -> FloatArray:
+    """Return the values of some queries, in the order of all, over all of them, with a number for the others."""
     found = np.full((len(own), *values.shape[1:]), other)
     found[own] = values
     return found

@@ -11,9 +11,9 @@ from typing import Any, Unpack, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, aligned
+from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.comparison import named_runs
-from deadheat.comparison.flips import Side
+from deadheat.comparison.flips import Side, over_all
 from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import Changes, changes
 from deadheat.data.known_ids import ids_of
@@ -221,20 +221,18 @@ def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
 
 
 def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
-    def over_all(column: FloatArray) -> FloatArray:
-        return aligned(column, step.query_ids, query_ids)
-
-    repeated, weights = step.repeats[str(measure)], None if measure.total else step.weights
-    ties = {name: over_all(column) for name, column in step.ties[str(measure)].items()}
+    name, own = str(measure), members(query_ids, step.query_ids)
+    repeated, weights = step.repeats[name], None if measure.total else step.weights
+    ties = {column: over_all(known, own, np.nan) for column, known in step.ties[name].items()}
     return replace(
-        side_of_values(measure, over_all(step.values[str(measure)])),
+        side_of_values(measure, over_all(step.values[name], own, np.nan)),
         mean=ties["tie_mean"],
         variance=ties["tie_std"] ** 2,
         low=ties["tie_min"],
         high=ties["tie_max"],
         is_exact=not np.nan_to_num(ties["standard_error"]).any(),
-        repeats=None if repeated is None else np.column_stack([over_all(one) for one in repeated.values.T]),
-        weights=None if weights is None else np.nan_to_num(over_all(weights)),
+        repeats=None if repeated is None else over_all(repeated.values, own, np.nan),
+        weights=None if weights is None else over_all(weights, own, 0.0),
     )
 
 
