@@ -270,7 +270,7 @@ def test_distances_are_warned_of() -> None:
         warnings.simplefilter("error")
         run = dh.Run.of_results(near, ascending=True)
         dh.Run.of_results({**near, "s": [("a", 0.4), ("b", 0.1)]})
-    assert run.notes == ("lower scores rank first, as asked",)
+    assert run.notes == ("lower scores rank first, as asked: they are negated",)
     assert dh.evaluate({"q": "a", "r": "d"}, run, ["RR"]).to_dict() == {"q": {"RR": 1.0}, "r": {"RR": 0.75}}
 
 

@@ -61,7 +61,7 @@ from deadheat.io.values import FORMS, Nested, check_mapping
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart
 BESIDE_ROWS = ("subtopics", "passages", "failures")  # frames of a table with a query_id and a doc_id
-LOWER_FIRST = "lower scores rank first, as asked"
+LOWER_FIRST = "lower scores rank first, as asked: they are negated"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
 # A path, a dict of dicts, an iterable of (query, document, number) tuples, or a dataframe that Narwhals takes

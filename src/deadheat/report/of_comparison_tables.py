@@ -217,10 +217,12 @@ def _in_totals(
     """Give a row for each pair, for a difference of this size between means, or between totals of counts."""
     for stratum, part in parts.items():
         counts = {measure.label for measure in part.measures if measure.total}
+        sizes = set(part.pairs.column("n_queries").tolist()) - {0} if counts else ()
+        of_totals = {n: table_for(part, size / n) for n in sizes}
         for place, (pair, row) in enumerate(zip(part.pairs, table_for(part, size).rows(named=True), strict=True)):
             found, n_queries = row, pair.n_queries
             if n_queries and pair.measure in counts:
-                found = table_for(part, size / n_queries).row(place, named=True)
+                found = of_totals[n_queries].row(place, named=True)
                 found |= {name: n_queries * found[name] for name in OF_TOTALS if found.get(name) is not None}
             yield {**found, "stratum": keys_of(stratum)}
 
