@@ -125,7 +125,7 @@ def report_comparison(
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
     leading = columns_of_strata(columns)
     headline, opening, verdict = judged(comparison, strata, columns, margin)
-    facts = (verdict, *_facts(comparison, parts, qrels, among))
+    facts = (verdict, *facts_of(comparison, parts, qrels, among))
     tables = [] if for_people else [_pairs_as_data(parts, leading), _systems_as_data(parts, leading)]
     for measure in comparison.measures if for_people else ():
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
@@ -385,7 +385,8 @@ def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
     ]
 
 
-def _facts(comparison: Comparison, parts: Parts, qrels: str, among: str) -> list[Fact]:
+def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") -> list[Fact]:
+    """Return what is said below the tables of a comparison; `parts` are its strata, or the whole alone."""
     design, n_clusters = comparison.design, clusters_of(comparison)
     evaluations = list(comparison.evaluations.values())
     by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""

@@ -45,6 +45,8 @@ from deadheat.report.of_comparison import (
     clusters_of,
     corrected_by,
     doubt_margin,
+    facts_of,
+    judged,
     report_comparison,
     size_of,
 )
@@ -345,9 +347,10 @@ def report_compact(
     digits : int, optional
         Decimals that will be printed: values that look alike are both bold if one is the best.
     """
-    whole = report_comparison(comparison, qrels=qrels, columns=columns, strata=strata, for_people=False, margin=margin)
-    facts = tuple(fact for fact in whole.facts if not fact.text or fact.is_note or fact.is_warning)
-    parts: Comparisons = {(): comparison} if strata is None else strata
+    headline, opening, verdict = judged(comparison, strata, columns, margin)
+    parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
+    told = (verdict, *facts_of(comparison, parts, qrels))
+    facts = tuple(fact for fact in told if not fact.text or fact.is_note or fact.is_warning)
     names = best_first(comparison.evaluations, comparison.measures[0])
     baseline = comparison.design.baseline
     letters = dict(zip(names, LETTERS, strict=False)) if baseline is None and 1 < len(names) <= len(LETTERS) else {}
@@ -365,7 +368,7 @@ def report_compact(
     }
     rows: list[dict[str, Any]] = [
         {
-            "stratum": keys_of(stratum),
+            "stratum": stratum,
             "system": f"{name} {OF_BASELINE}" if name == baseline else name,
             "letter": letters.get(name),
             "cells": {measure: column[name] for measure, column in own.items()},
@@ -383,7 +386,7 @@ def report_compact(
         main=-1,  # none: the bold ones matter
         has_blocks=strata is not None,
     )
-    return Report((table,), facts, headline=whole.headline, opening=whole.opening)
+    return Report((table,), facts, headline=headline, opening=opening)
 
 
 def _columns(measures: Sequence[Measure], cell: Callable[[Any, str], NumberCell | None]) -> list[Column]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray
+from deadheat.arrays import FloatArray, members
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.rows import round_scores
@@ -230,7 +230,9 @@ def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:
     rows = run.to_polars().filter(pl.col("query_id").is_in(queries))
     scores = round_scores(rows["score"].to_numpy(), evaluation.conventions.score_precision)
     rows = rows.with_columns(score=pl.Series(scores, dtype=pl.Float64))
-    judged = evaluation.placements_of(subject.main).to_polars().select("query_id", "doc_id", "relevance")
+    placements = evaluation.placements_of(subject.main)
+    placements = placements.select(members(placements.query_ids, np.array(queries, dtype=object)))
+    judged = placements.to_polars().select("query_id", "doc_id", "relevance")
     rows = rows.join(judged, on=["query_id", "doc_id"], how="left")
     rows = _shortened(rows.sort("query_id", "score", "doc_id", descending=[False, True, False]), evaluation.conventions)
     rows = rows.with_columns(
