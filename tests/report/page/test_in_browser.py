@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import Any
 
@@ -381,6 +383,19 @@ def test_files_of_a_figure_and_of_the_leaderboard(browser: Browser, page: Path, 
     rows = (tmp_path / "board.csv").read_text().splitlines()
     assert rows[0].startswith("system,nDCG@5,")
     assert len(rows) == 4
+
+
+def test_csv_of_a_page_has_no_formula(browser: Browser, tmp_path: Path) -> None:
+    """As that of Python: an apostrophe before what a spreadsheet would work out, and numbers as they are."""
+    subject = subject_of(QRELS, {"=1+1": RUNS["good"], "-x": RUNS["fair"], "a\rb": RUNS["weak"]})
+    with browser.opened(written(tmp_path, [subject])) as found:
+        with found.page.expect_download() as saved:
+            found.page.get_by_role("button", name="CSV").click()
+        saved.value.save_as(tmp_path / "board.csv")
+    rows = list(csv.reader(io.StringIO((tmp_path / "board.csv").read_bytes().decode(), newline="")))
+    assert [row[0] for row in rows[1:]] == ["'=1+1", "'-x", "a\\rb"]
+    mean = dh.evaluate(QRELS, RUNS["good"], MEASURES[0])[MEASURES[0]].mean
+    assert rows[1][1] == format_cell(mean)
 
 
 def test_queries_are_searched_and_show_what_evaluate_says(browser: Browser, page: Path) -> None:
