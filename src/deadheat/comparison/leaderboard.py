@@ -30,6 +30,7 @@ from deadheat.errors import (
     three,
 )
 from deadheat.evaluation.intervals import FEWEST
+from deadheat.evaluation.scores import n_swapped
 from deadheat.kernels import agreement
 from deadheat.measures.notation import MeasureLike, measure_named
 from deadheat.stats.ranks import (
@@ -285,7 +286,7 @@ class Leaderboard(Plottable, Shown):
             own = self._sign * means
             above = _above(own)
             tau_b, _ = agreement.tau(_above(whole), above)
-            rows.append((name, self.models[int(above.argmin())], tau_b, agreement.n_swapped(whole, own)))
+            rows.append((name, self.models[int(above.argmin())], tau_b, n_swapped(whole, own)))
         return frame_of(rows, WITHOUT_TASK).sort("n_swapped", descending=True, maintain_order=True)
 
     @property

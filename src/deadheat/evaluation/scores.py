@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, special
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, special
 from deadheat.data.shown import InNotebooks, Numbers
 from deadheat.data.tables import Source
-from deadheat.errors import MeasureError, ParameterError, Plain, Rng, as_level, as_positive, changed, counted
+from deadheat.errors import NOISE, MeasureError, ParameterError, Plain, Rng, as_level, as_positive, changed, counted
 from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.guarding import phase
@@ -780,6 +780,19 @@ def _with_judge(human: Interval, scores: Scores) -> Interval:
 def best_key(scores: Scores) -> tuple[bool, float]:
     """Return what sorts scores of one measure with the best mean first; those without a mean come last."""
     return math.isnan(scores.mean), -scores.measure.sign * scores.mean
+
+
+def n_swapped(values: ArrayLike, others: ArrayLike) -> int:
+    """Return how many pairs two lists of values put in opposite orders, by more than floating point leaves of a tie.
+
+    Examples
+    --------
+    >>> n_swapped([1, 2, 3], [2, 1, 3]), n_swapped([0.1 + 0.2, 0.3], [1, 2])
+    (1, 0)
+    """
+    apart = np.array([np.subtract.outer(own, own) for own in (values, others)])
+    first, second = np.where(np.abs(apart) > NOISE, np.sign(apart), 0)
+    return int(np.count_nonzero(first * second < 0)) // 2
 
 
 def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:

@@ -11,7 +11,7 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, level_text, percentage
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
-from deadheat.evaluation.scores import Scores, best_key
+from deadheat.evaluation.scores import Scores, best_key, n_swapped
 from deadheat.figures.base import (
     BLACK,
     BLUE,
@@ -57,7 +57,6 @@ from deadheat.figures.draw_ties import (
     tie_histogram,
     tie_ratio,
 )
-from deadheat.kernels.agreement import n_swapped
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, measure_named, unit_of
 

@@ -10,8 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, FloatArray, IntArray
-from deadheat.errors import NOISE
+from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import MAX_CELLS
 
 Variant: TypeAlias = Literal["w", "a", "b"]
@@ -78,19 +77,6 @@ def _n_in_order(first: IntArray, second: IntArray) -> FloatArray:
         found[own] = (is_above & (second[None, :] < second[own, None])).sum(axis=1)
         found[own] += 0.5 * (is_above & (second[None, :] == second[own, None])).sum(axis=1)
     return found
-
-
-def n_swapped(values: ArrayLike, others: ArrayLike) -> int:
-    """Return how many pairs two lists of values put in opposite orders, by more than floating point leaves of a tie.
-
-    Examples
-    --------
-    >>> n_swapped([1, 2, 3], [2, 1, 3]), n_swapped([0.1 + 0.2, 0.3], [1, 2])
-    (1, 0)
-    """
-    apart = np.array([np.subtract.outer(own, own) for own in (values, others)])
-    first, second = np.where(np.abs(apart) > NOISE, np.sign(apart), 0)
-    return int(np.count_nonzero(first * second < 0)) // 2
 
 
 def tau_ap(first: IntArray, second: IntArray) -> float:

@@ -10,7 +10,7 @@ from deadheat.arrays import FloatArray
 from deadheat.errors import NOISE, collected, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import NONE, IntervalOptions, label, order
-from deadheat.kernels.agreement import n_swapped
+from deadheat.evaluation.scores import n_swapped
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
     RULES,
