@@ -6,6 +6,7 @@ import gzip
 import re
 import warnings
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -21,7 +22,7 @@ from deadheat.errors import (
     ParameterError,
     SwappedFilesError,
 )
-from deadheat.io.formats import chosen_format, locate, scan, tag_of
+from deadheat.io.formats import chosen_format, delimited, locate, scan, scan_columns, tag_of
 from deadheat.io.formats.delimited import _HeaderFile, _parse, _read_rows
 from deadheat.io.kinds import resolve_columns
 
@@ -340,8 +341,8 @@ def test_polars_and_the_slow_way_agree(
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_csv(path)
     table = _HeaderFile(path, "run", ",", {})
-    fast = _parse(table)
-    slow, _ = _read_rows(table)
+    fast = _parse(table, {"score": 2})
+    slow, _ = _read_rows(table, {"score": 2})
     assert slow.rows() == rows
     assert fast is None or fast.equals(slow)
 
@@ -446,3 +447,17 @@ def test_qrels_with_fractions_under_the_name_of_scores_are_doubted(scores: tuple
 )
 def test_the_tag_is_that_of_the_last_row(tmp_path: Path, name: str, text: str, tag: str | None) -> None:
     assert tag_of(written(tmp_path, text, name)) == tag
+
+
+def test_scores_beside_semicolons_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "qid;docno;a;b;c\nq;d;0,5;1;x\nq;e;-0,25;2.5;y\n", "x.csv")
+    names = ["a", "b"]
+    one_by_one = {name: scan(path, "run", columns={"score": name}).rows["score"].to_list() for name in names}
+    read = Mock(side_effect=_read_rows)
+    monkeypatch.setattr(delimited, "_read_rows", read)
+    found = scan_columns(path, None, {})
+    assert {name: scores.tolist() for name, scores in found.scores.items()} == one_by_one
+    assert one_by_one == {"a": [0.5, -0.25], "b": [1.0, 2.5]}
+    assert read.call_count == 1
+    with pytest.raises(DataError, match=r"x\.csv:2: c must be a number, got 'x'"):
+        scan_columns(path, ["a", "c"], {})

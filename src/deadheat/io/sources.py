@@ -75,10 +75,10 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
     SourceTypeError
         The object holds the other kind, or several tables; or another function takes it; or nothing is known of it.
     """
-    found = (
-        recognise(source, kind, where, given)
-        for recognise in (_of_spark, _of_mapping, _of_deadheat, _of_data_set, _of_ranx)
-    )
+    # a frame of Spark has a column for every attribute that it is asked for
+    of_spark = type(source).__module__.startswith("pyspark.sql.")
+    recognisers = () if of_spark else (_of_mapping, _of_deadheat, _of_data_set, _of_ranx)
+    found = (recognise(source, kind, where, given) for recognise in recognisers)
     return next((one for one in found if one is not None), None) or _of_frame(source, kind, where, given)
 
 
@@ -86,11 +86,6 @@ def _of_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) 
     from deadheat.io.frames import canonical
 
     return canonical(source, kind, where, given, is_large=isinstance(source, pl.LazyFrame))
-
-
-def _of_spark(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
-    """Read a frame of Spark, which has a column for every attribute that it is asked for."""
-    return _of_frame(source, kind, where, given) if type(source).__module__.startswith("pyspark.sql.") else None
 
 
 def _of_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:

@@ -45,7 +45,6 @@ from deadheat.io.formats.base import (
     frame_of_rows,
     is_judged,
     ranks_of,
-    read_each,
     register,
     split_off,
 )
@@ -188,12 +187,8 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
         return CASES
     if not any(table.header):
         raise DataError(f"{kind} without a header line", allowed="column names and rows", path=path)
-    frame = _parse(table)
-    notes: tuple[str, ...] = ()
-    if frame is None:
-        frame, notes = _read_rows(table)
-    if frame.is_empty():
-        raise DataError(f"{kind} without a single row below the header", path=path)
+    values = {name: place for name, place in table.places.items() if name not in TEXTS}
+    frame, notes = _read(table, values)
     if (
         kind == "qrels"
         and table.columns.get("relevance") == "score"
@@ -238,11 +233,10 @@ def read_score_columns(
     chosen, notes = chosen_names(names, _numeric(table) if names is None else (), table.header, given, path)
     table.given = {**given, "score": chosen[0]}
     # names of their own, as a column of scores may be called as ids are
-    frame = _parse(table, {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)})
-    if frame is not None and len(frame):
-        scores: dict[str, FloatArray] = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
-        return ScoreColumns(frame.select(KEYS), scores, notes)
-    return read_each(lambda columns: read_table(path, "run", columns, separator=separator), chosen, given, notes, path)
+    values = {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)}
+    frame = _read(table, values)[0]
+    scores: dict[str, FloatArray] = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
+    return ScoreColumns(frame.select(KEYS), scores, notes)
 
 
 def _numeric(table: _HeaderFile) -> list[str]:
@@ -272,10 +266,17 @@ def locate_in_table(
     return [line for line, row in table.rows() if row[query] == query_id and row[doc] == doc_id]
 
 
-def _parse(table: _HeaderFile, values: Mapping[str, int] | None = None) -> pl.DataFrame | None:
-    """Let Polars read the rows; None where it cannot, or where they may not be what the file says.
+def _read(table: _HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the ids and the numbers of a table, and notes; `values` are the places of the numbers, by name."""
+    frame = _parse(table, values)
+    found = _read_rows(table, values) if frame is None else (frame, ())
+    if found[0].is_empty():
+        raise DataError(f"{table.kind} without a single row below the header", path=table.path)
+    return found
 
-    `values` are the places of columns of numbers, by name; by default that of the table.
+
+def _parse(table: _HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None:
+    """Let Polars read the rows; None where it cannot, or where they may not be what the file says.
 
     Polars looks at the fields that it is asked for, and fills a short row with nulls: if the last field of each row is
     there and the file holds exactly as many separators as rows take, then no row is short or long.
@@ -288,8 +289,6 @@ def _parse(table: _HeaderFile, values: Mapping[str, int] | None = None) -> pl.Da
     if census is None or census.n_separators != census.n_lines * (n_columns - 1):
         return None
     texts = {name: place for name, place in table.places.items() if name in TEXTS}
-    if values is None:
-        values = {name: place for name, place in table.places.items() if name not in TEXTS}
     places = texts | dict(values)
     rows = _scan(table, set(values.values()))
     ends_early = pl.col(f"column_{n_columns - 1}").is_null()
@@ -309,16 +308,23 @@ def _parse(table: _HeaderFile, values: Mapping[str, int] | None = None) -> pl.Da
     return frame.drop("ends_early")
 
 
-def _read_rows(table: _HeaderFile) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    query, doc, *others = table.places.values()
-    topic, value = (others[:1], others[1:]) if SUBTOPIC in table.columns else ([], others)
+def _read_rows(table: _HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    texts = {name: place for name, place in table.places.items() if name in TEXTS}
+    query, doc, *topic = texts.values()
     found: list[tuple[str | float, ...]] = []
-    n_skipped, name = 0, table.given.get("score", table.value or "")
-    column = DecimalColumn(table.columns.get(table.value or "", ""), table.path, has_semicolons=table.separator == ";")
+    n_skipped = 0
+    fields = [
+        (
+            place,
+            DecimalColumn(table.header[place], table.path, has_semicolons=table.separator == ";"),
+            table.header[place] if "score" in table.given else name,
+        )
+        for name, place in values.items()
+    ]
     for line, row in table.rows():
         if table.is_quepid:
             row[query], row[doc] = _text_of(row[query]), _text_of(row[doc])
-            if not all(row[place] for place in (doc, *value)):
+            if not all(row[place] for place in (doc, *values.values())):
                 n_skipped += 1
                 continue
         if not (row[query] and row[doc]):
@@ -329,12 +335,15 @@ def _read_rows(table: _HeaderFile) -> tuple[pl.DataFrame, tuple[str, ...]]:
                 line=line,
             )
         check_ids_of_row(row[query], row[doc], table.path, line)
-        texts = [column.plain(row[place].strip(), line) for place in value]
-        numbers = (read_value(text, table.kind, path=table.path, line=line, name=name) for text in texts)
+        numbers = [
+            read_value(column.plain(row[place].strip(), line), table.kind, path=table.path, line=line, name=name)
+            for place, column, name in fields
+        ]
         found.append((row[query], row[doc], *(row[place] for place in topic), *numbers))
     what = {"qrels": "without a rating", "run": "without a document"}[table.kind]
     skipped = (f"{counted(n_skipped, 'row')} of Quepid's export {what} skipped",) if n_skipped else ()
-    return frame_of_rows(found, table.columns), (*skipped, *column.notes())
+    notes = chain.from_iterable(column.notes() for _, column, _ in fields)
+    return frame_of_rows(found, [*texts, *values]), (*skipped, *notes)
 
 
 def _text_of(field: str) -> str:
