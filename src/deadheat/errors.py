@@ -13,6 +13,7 @@ import re
 import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields
 from importlib import import_module
@@ -698,9 +699,10 @@ def as_precision(name: str, given: str | int) -> str | int:
 
 def as_positive(name: str, given: float) -> float:
     """Return a finite number above 0."""
-    if not is_number(given) or not 0 < given <= sys.float_info.max:
-        raise ParameterError(argument=name, given=given, allowed="a number above 0")
-    return float(given)
+    with suppress(OverflowError):
+        if is_number(given) and 0 < given < math.inf:
+            return float(given)
+    raise ParameterError(argument=name, given=given, allowed="a number above 0")
 
 
 def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> float:
