@@ -10,7 +10,6 @@ import ast
 import math
 import operator
 import re
-import sys
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -672,12 +671,20 @@ def as_flag(name: str, given: object) -> bool:
     return bool(given)
 
 
+def _finite(given: float) -> float:
+    """Return what may be a number as a float, NaN if it is none or beyond floats."""
+    with suppress(OverflowError):
+        if is_number(given) and math.isfinite(given):
+            return float(given)
+    return math.nan
+
+
 def as_number(name: str, given: float, low: float = -math.inf, high: float = math.inf) -> float:
     """Return a finite number from `low` to `high`; one without a fraction as an int."""
-    if not is_number(given) or not low <= given <= high or abs(given) > sys.float_info.max:
+    number = _finite(given)
+    if not low <= number <= high:
         span = f" from {low:g} to {high:g}" if high < math.inf else f" from {low:g} on" * (low > -math.inf)
         raise ParameterError(argument=name, given=given, allowed=f"a number{span}")
-    number = float(given)
     return int(number) if number.is_integer() and abs(number) < LARGEST_INTEGER else number
 
 
@@ -699,10 +706,10 @@ def as_precision(name: str, given: str | int) -> str | int:
 
 def as_positive(name: str, given: float) -> float:
     """Return a finite number above 0."""
-    with suppress(OverflowError):
-        if is_number(given) and 0 < given < math.inf:
-            return float(given)
-    raise ParameterError(argument=name, given=given, allowed="a number above 0")
+    number = _finite(given)
+    if not number > 0:
+        raise ParameterError(argument=name, given=given, allowed="a number above 0")
+    return number
 
 
 def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> float:
