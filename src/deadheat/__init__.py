@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.data.shown import InNotebooks as _InNotebooks
+from deadheat.errors import load_libraries as _load_libraries
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
 
@@ -52,8 +53,10 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
 
 def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     """Return a public name or module, from the file that has it."""
-    if name in _home_of():
-        found = getattr(import_module(_home_of()[name]), name)
+    if home := _home_of().get(name):
+        if home != "deadheat.errors":
+            _load_libraries()
+        found = getattr(import_module(home), name)
         return globals().setdefault(name, found)  # `measures` is also a package, which is there once it was imported
     try:
         return import_module(f"deadheat.{name}")

@@ -17,7 +17,7 @@ SETTINGS = {
     "OPENBLAS_THREAD_TIMEOUT": "4",
 }
 LARGE = 4 << 20  # bytes of files from which a thread of their own saves time
-MODULES = 200_000  # objects that are made while modules are imported: none of them is garbage
+MODULES = 1_000_000  # objects that are made while modules are imported: none of them is garbage
 
 
 def start() -> None:

@@ -671,6 +671,12 @@ def as_flag(name: str, given: object) -> bool:
     return bool(given)
 
 
+def load_libraries() -> None:
+    """Import Polars and NumPy at once: deep inside other imports, each call in theirs may map memory for its frame."""
+    for name in ("polars", "numpy.typing"):
+        import_module(name)
+
+
 def _finite(given: float) -> float:
     """Return what may be a number as a float, NaN if it is none or beyond floats."""
     with suppress(OverflowError):

@@ -15,7 +15,7 @@ import click
 import deadheat as dh
 from deadheat.cli.app import Command, flags, refuse, refuse_if
 from deadheat.cli.files import INPUT, PATH, asked, shown_path
-from deadheat.errors import check_choice
+from deadheat.errors import check_choice, load_libraries
 from deadheat.settings import (
     PROPORTION,
     TIES,
@@ -582,6 +582,7 @@ def grouping_of(
 
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
     """Return the measures that -m was given, by default those of an evaluation; with --spans as they are of spans."""
+    load_libraries()
     from deadheat.measures.notation import parse_measures
 
     if options.get("spans"):
