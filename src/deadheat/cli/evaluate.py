@@ -228,7 +228,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if options["save"] is None:
         refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
     names = [*named, *options["repeats"]]
-    targets = dict(zip(names, save_paths(options["save"], names, files_read(), options["output"]), strict=False))
+    read = files_read() if options["save"] else ()
+    targets = dict(zip(names, save_paths(options["save"], names, read, options["output"]), strict=False))
     inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)

@@ -225,7 +225,8 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
 def checked_run(run: dh.Run) -> dh.Run:
     """Return a run with its ids and documents as the options of the command want them."""
     options = asked()
-    run = run.normalized(options.get("normalize_ids"))
+    if form := options.get("normalize_ids"):
+        run = run.normalized(form)
     if options.get("check_duplicates"):
         run.check_duplicates()
     return run
@@ -242,8 +243,8 @@ def split_repeats(
     from deadheat.io.formats import has_column
 
     options = asked()
-    twice = next((name for name in named if name in repeats), None)
-    refuse_if(twice, f"--repeats {twice}: a file of a single run has this name too: choose another one")
+    for name in repeats:
+        refuse_if(name in named, f"--repeats {name}: a file of a single run has this name too: choose another one")
     found: dict[str, Sequence[str | dh.Run]] = {}
     for name, path in {} if options.get("engine") or options.get("spans") else named.items():
         if has_column(Path(path), REPEAT, form):

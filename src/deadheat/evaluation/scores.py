@@ -83,7 +83,7 @@ class TieSpread:
         """The placements that the measure looks at."""
         return self.measure.near(self.placements)
 
-    @property
+    @cached_property
     def _have_ties(self) -> bool:
         return (self.placements if self.filling is None else self.filling.as_judged).have_ties
 

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts, spans, sums_of
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts, spans
 from deadheat.data.doubts import nearly_equal
 from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run
@@ -211,7 +211,7 @@ class Placements(Shown):
 
     def by_query(self, values: AnyArray, query: IntArray) -> FloatArray:
         """Sum `values` by query code, of shape (n_queries,)."""
-        return sums_of(query, values, len(self.query_ids))
+        return np.bincount(query, values, len(self.query_ids)).astype(np.float64, copy=False)
 
     def rows(self, rows: IntArray | BoolArray) -> "Placements":
         """Return the placements with some of their rows, or with all in another order."""

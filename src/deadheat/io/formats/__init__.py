@@ -139,8 +139,8 @@ def scan(
     """
     path = readable(path)
     form = format_of(path, format)
-    if form.columns is None:
-        refuse_columns(columns or {}, kind, f"{path}, a {form.name} file")
+    if columns and form.columns is None:
+        refuse_columns(columns, kind, f"{path}, a {form.name} file")
     content = form.read(path, kind, columns or {})
     if isinstance(content.rows, pl.DataFrame) and VALUE_COLUMN[kind] not in content.rows.columns:
         from deadheat.io.frames import canonical  # ranks become scores; without a number, each is relevant
