@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
+import polars as pl
 import pytest
 
 import deadheat as dh
@@ -238,3 +239,20 @@ def test_rows_in_memory_and_in_a_json_list(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_text(f"{HEADS['csv']}q1,a,1,TRUE\nq2,,,no\n")
     with pytest.raises(DataError, match=r"x\.csv:3: answerable, expected true or false, got 'no'"):
         dh.Qrels(tmp_path / "x.csv")
+
+
+def test_judgments_without_a_relevance(tmp_path: Path) -> None:
+    """Of which each document is relevant: in every form the queries are kept that no document answers."""
+    rows = [
+        {"query_id": "q1", "doc_id": "a", "answerable": True},
+        {"query_id": "q2", "doc_id": None, "answerable": False},
+    ]
+    frame = pl.DataFrame(rows)
+    for name, separator in (("x.csv", ","), ("x.tsv", "\t"), ("semicolons.csv", ";")):
+        frame.write_csv(tmp_path / name, separator=separator)
+    frame.write_parquet(tmp_path / "x.parquet")
+    frame.write_ndjson(tmp_path / "x.jsonl")
+    (tmp_path / "x.json").write_text(json.dumps(rows))
+    for source in (rows, frame, frame.lazy(), *sorted(tmp_path.iterdir())):
+        found = dh.Qrels(source)
+        assert (found.unanswerable, found.to_dict()) == (("q2",), {"q1": {"a": 1.0}, "q2": {}}), source

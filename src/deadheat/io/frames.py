@@ -251,7 +251,7 @@ def _rows_with_flags(source: object, where: str) -> list[dict[str, Any]]:
             source if isinstance(next(iter(source), None), Mapping) and any(ANSWERABLE in row for row in source) else []
         )
     frame = as_narwhals(source, where)
-    if not isinstance(frame, nw.LazyFrame | nw.DataFrame) or ANSWERABLE not in frame.collect_schema():
+    if not isinstance(frame, nw.LazyFrame | nw.DataFrame) or ANSWERABLE not in _schema(frame, where):
         return []
     return (collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)).to_dicts()
 

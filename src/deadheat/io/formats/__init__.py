@@ -146,7 +146,7 @@ def scan(
         from deadheat.io.frames import canonical  # ranks become scores; without a number, each is relevant
 
         made = canonical(content.rows, kind, str(path), {})
-        content = replace(made, notes=(*content.notes, *made.notes))
+        content = replace(made, notes=(*content.notes, *made.notes), unanswerable=content.unanswerable)
     return content
 
 
