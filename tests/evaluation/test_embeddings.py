@@ -232,6 +232,10 @@ def test_no_length_is_too_large_for_a_cosine(
     kind: str, dtype: str, powers: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power of two as a factor changes no cosine; whole numbers of few digits have no rounding below its range."""
+    if kind.startswith("jax"):  # which takes numbers below the normal range as 0, and float64 as float32
+        if dtype == "float64":
+            pytest.skip("JAX makes float32 of float64")
+        powers = powers[1:]
     take_for_a_gpu(kind, monkeypatch)
     queries, documents, relevance, _ = random_case(1, is_whole=True)
     queries[:, 0], documents[:, 0] = 4, 5
