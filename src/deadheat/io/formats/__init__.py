@@ -58,7 +58,12 @@ def has_column(path: Path, name: str, form: str | None = None) -> bool:
     if head is None:
         with suppress(DataError):  # which reading it raises
             head = next(blocks(path, HEAD))
-    if head is None or not (head.startswith(b"PAR1") or name.encode() in head):  # Parquet has names at its end
+    if head is not None and head.startswith(b"PAR1"):  # Parquet has names at its end
+        with suppress(OSError, ValueError), path.open("rb") as file:
+            file.seek(-8, os.SEEK_END)
+            file.seek(-8 - int.from_bytes(file.read(4), "little"), os.SEEK_END)
+            head = file.read()
+    if head is None or name.encode() not in head:
         return False
     columns = format_of(path, None).columns
     return columns is not None and name in columns(path)
