@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deadheat.stats import labels
-from deadheat.stats.labels import powered_mean
+from deadheat.stats.labels import powered_by, powered_mean
 
 N_DRAWS = 600  # a share of 0.95 is then known to within 0.02
 
@@ -60,17 +59,15 @@ def test_of_few_values_each_fold_is_weighed_by_the_others() -> None:
     assert found.estimate == pytest.approx(np.mean(parts))
 
 
-def test_it_is_that_of_ppi_python_for_a_given_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_that_of_ppi_python_for_a_given_weight() -> None:
     package = pytest.importorskip("ppi_py")
     rng = np.random.default_rng(7)
     for weight in (0.0, 0.3, 1.0):
         known, predicted = drawn(30, 0.5, "skewed", rng)
         others = drawn(200, 0.5, "skewed", rng)[1]
         expected = package.ppi_mean_pointestimate(known, predicted, others, lam=weight)
-        monkeypatch.setattr(labels, "_weights", lambda *_, own=weight: np.full(30, own))
-        found = powered_mean(known, predicted, others)
-        if found.weight or not weight:  # else that of the known values has a smaller error
-            assert found.estimate == pytest.approx(expected.item(), abs=1e-9)
+        found = powered_by(known, np.full(30, weight), predicted, others, 0.95)
+        assert found.estimate == pytest.approx(expected.item(), abs=1e-9)
 
 
 def test_without_help_the_result_is_that_of_the_known_values() -> None:

@@ -201,10 +201,8 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (not
         yet checked for runs in a cluster or a large file), and a dict of dicts where each row has a list of documents.
     """
-    if kind == "qrels" and (flagged := _rows_with_flags(source, where)):
-        is_kept, unanswerable = which_judged([(None, row) for row in flagged], given, where)
-        own = [{name: row[name] for name in row if name != ANSWERABLE} for row in compress(flagged, is_kept)]
-        return replace(canonical(own, kind, where, given), unanswerable=unanswerable)
+    if kind == "qrels" and (judged := _flagged(source, where, given)):
+        return judged
     frame = _frame_of(source, kind, where)
     schema = _schema(frame, where)
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
@@ -244,16 +242,26 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         return Content(checked, notes, _ranks(frame, names)) if topic is None else split_off(checked, where, notes)
 
 
-def _rows_with_flags(source: object, where: str) -> list[dict[str, Any]]:
-    """Return the rows of a table that says which queries no document answers; none of anything else."""
+def _flagged(source: object, where: str, given: Mapping[str, str]) -> Content | None:
+    """Return judgments that say which queries no document answers, without rows that only say so; None of others."""
     if isinstance(source, list):
-        return (
-            source if isinstance(next(iter(source), None), Mapping) and any(ANSWERABLE in row for row in source) else []
-        )
+        if not (isinstance(next(iter(source), None), Mapping) and any(ANSWERABLE in row for row in source)):
+            return None
+        is_kept, unanswerable = which_judged([(None, row) for row in source], given, where)
+        own = [{name: row[name] for name in row if name != ANSWERABLE} for row in compress(source, is_kept)]
+        return replace(canonical(own, "qrels", where, given), unanswerable=unanswerable)
     frame = as_narwhals(source, where)
     if not isinstance(frame, nw.LazyFrame | nw.DataFrame) or ANSWERABLE not in _schema(frame, where):
-        return []
-    return (collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)).to_dicts()
+        return None
+    table = collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)
+    names = resolve_columns(table.columns, "qrels", where=where, given=given)
+    doc, flag = pl.col(names["doc_id"]), pl.col(ANSWERABLE).cast(pl.String).str.to_lowercase().fill_null("")
+    for wrong in table.filter(~flag.is_in(["true", "false", ""])).head(1)[ANSWERABLE]:
+        raise DataError(ANSWERABLE, given=wrong, allowed="true or false", path=where)
+    lacks = doc.is_null() | (doc == "" if table.schema[names["doc_id"]] == pl.String else False)
+    queries = table.filter(flag == "false")[names["query_id"]].cast(pl.String).unique().sort()
+    judged = table.filter((flag != "false") | ~lacks).drop(ANSWERABLE)
+    return replace(canonical(judged, "qrels", where, given), unanswerable=tuple(queries))
 
 
 def _ranks(frame: Frame, names: Mapping[str, str]) -> pl.DataFrame | None:

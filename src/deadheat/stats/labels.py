@@ -88,10 +88,10 @@ def powered_mean(
     (0.2833, 0.3489, 0.5287)
     """
     n = len(known)
-    alone = _powered(known, np.zeros(n), predicted, others, confidence_level)
+    alone = powered_by(known, np.zeros(n), predicted, others, confidence_level)
     if n < FEWEST or not len(others) or not np.ptp(predicted):
         return alone
-    found = _powered(known, _weights(known, predicted, others), predicted, others, confidence_level)
+    found = powered_by(known, _weights(known, predicted, others), predicted, others, confidence_level)
     return alone if found.standard_error >= alone.standard_error else found
 
 
@@ -146,9 +146,17 @@ def _weight(known: FloatArray, predicted: FloatArray, others: FloatArray, ratio:
     return min(max(float(np.cov(known, predicted)[0, 1]) / (ratio * spread), 0.0), 1.0) if spread else 0.0
 
 
-def _powered(
+def powered_by(
     known: FloatArray, weights: FloatArray, predicted: FloatArray, others: FloatArray, confidence_level: float
 ) -> Powered:
+    """Estimate a mean as :func:`powered_mean` does, with given weights of the predictions.
+
+    Parameters
+    ----------
+    known, weights, predicted : ndarray of float, shape (n,)
+    others : ndarray of float, shape (n_others,)
+    confidence_level : float
+    """
     n, mean_weight = len(known), float(weights.mean())
     centre = float(others.mean()) if len(others) else 0.0
     residuals = known - weights * (predicted - centre)
