@@ -81,6 +81,47 @@ def test_no_more_at_a_time_than_one_piece(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(splitting._begun) == 1, "a run larger than a piece is one"
 
 
+ODD = {  # what is odd about one of several small files, and the line that an error names
+    "nothing": (GOOD.replace("tag", "other"), None),
+    "no newline at the end": (GOOD.removesuffix("\n"), None),
+    "a tag that ends as a number may": (GOOD.replace("tag", "bm25"), None),
+    "a tab": (GOOD.replace(" ", "\t"), None),
+    "a blank line": (GOOD + "\n" + GOOD.replace("q", "r"), None),
+    "an id of two bytes": (GOOD.replace("d9 ", "d\u00e9 "), None),
+    "no number": (GOOD + "q9 Q0 d 1 x t\n", 1001),
+    "a short row": (GOOD + "q9 Q0 d 1 0.5\n" + GOOD.replace("q", "r"), 1001),
+    "a short row and a long one": (GOOD + "r Q0 d 1 0.5\nr Q0 e 1 0.5 tag tag\n", 1001),
+    "a line in two": (GOOD + "r Q0 d 1\n0.5 tag\n" + GOOD.replace("q", "s"), 1001),
+    "no tag in the last row": (GOOD + "r Q0 d 1 0.5\n", 1001),
+}
+
+
+@pytest.mark.parametrize(("content", "line"), ODD.values(), ids=ODD)
+@pytest.mark.parametrize("place", range(3))
+def test_small_files_that_are_split_as_one(
+    content: str, line: int | None, place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is what it is by itself, whatever the one above or below it holds."""
+    monkeypatch.setattr(splitting, "SMALL", 1 << 20)
+    texts = [GOOD, GOOD.replace("d", "e"), GOOD.replace("q", "r")]
+    texts[place] = content
+    paths = [tmp_path / f"{n}.run" for n in range(3)]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    begin(*paths)
+    assert len(splitting._begun) == 3
+    assert len(splitting._split_as_one([(path, "run", " ", False) for path in paths if path != paths[place]])) == 2
+    for n, path in enumerate(paths):
+        if n == place and line is not None:
+            with pytest.raises(DataError, match=rf"{n}\.run:{line}"):
+                dh.Run(path)
+        else:
+            found = dh.Run(path).to_polars()
+            assert path not in splitting._begun
+            rows = [line.split() for line in texts[n].splitlines() if line]
+            assert found.rows() == [(row[0], row[2], float(row[4])) for row in rows]
+
+
 def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
     begin(path)

@@ -155,8 +155,8 @@ def is_grouped(queries: pl.Series) -> bool:
 
 def _runs(queries: pl.Series) -> tuple[pl.Series, IntArray]:
     """Return the id of each run of equal ids, and the row where it ends."""
-    runs = queries.rle().struct
-    return runs.field("value"), np.cumsum(runs.field("len").to_numpy(), dtype=np.int64)
+    runs = queries.rle().struct.unnest()
+    return runs["value"], np.cumsum(runs["len"].to_numpy(), dtype=np.int64)
 
 
 def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks:

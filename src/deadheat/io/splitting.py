@@ -6,6 +6,7 @@ This module and what it imports load no NumPy, so that a command can begin with 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -197,10 +198,26 @@ def _key(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> _FilePa
 def _split(sources: Sequence[_Split]) -> list[pl.DataFrame | None]:
     """Split sources at once; each by itself if Polars cannot split one of them. Of several, ranks are read too."""
     try:
-        frames = [_scanned(*source, with_rank=len(sources) > 1) for source in sources]
-        return [*pl.collect_all(frames, engine="streaming")]
+        if len(sources) > 1 and (frames := _split_as_one(sources)):
+            return [*frames]
+        rows = [_scanned(*source, with_rank=len(sources) > 1) for source in sources]
+        return [*pl.collect_all(rows, engine="streaming")]
     except pl.exceptions.PolarsError:
         return [None] if len(sources) == 1 else [_split([source])[0] for source in sources]
+
+
+def _split_as_one(sources: Sequence[_Split]) -> list[pl.DataFrame]:
+    """Split small runs one below the other, in less than half the time; empty if some are large or not of one form."""
+    paths, forms = zip(*((path, form) for path, *form in sources), strict=True)
+    if any(form != forms[0] for form in forms) or not all(map(is_small, paths)):
+        return []
+    texts = [path.read_bytes() for path in paths]
+    if not all(text.endswith(b"\n") for text in texts):
+        return []
+    rows = _scanned(b"".join(texts), *forms[0], with_rank=True).collect(engine="streaming")
+    sizes = [text.count(b"\n") for text in texts]
+    ends = [*accumulate(sizes)]
+    return [rows[end - n : end] for n, end in zip(sizes, ends, strict=True)] if rows.height == ends[-1] else []
 
 
 def _scanned(
@@ -224,7 +241,7 @@ def _scanned(
     )
     # Polars cuts a long row in silence; the count of blanks shows it, unless a short row makes up for it: seen here.
     more = [pl.col("iter").alias(SUBTOPIC)] if kind == "qrels" else []
-    if kind == "run" and isinstance(source, Path):
+    if kind == "run" and (with_rank or isinstance(source, Path)):
         more.append(doc_hash())
     more += [pl.col(RANK)] if with_rank else []
     ends = [pl.col(fields[-1]).is_null().alias(ENDS_EARLY)] if to_the_end else []
