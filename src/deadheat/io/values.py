@@ -290,8 +290,9 @@ def _checked(numbers: FloatArray, mapping: Nested, queries: Sequence[str], kind:
             for doc, value in mapping[query].items():
                 check_number(kind, query, doc, value, where)
         raise
-    if not len(numbers) or (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
-        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.dot(numbers, numbers) < LARGEST_INTEGER**2:  # so each is smaller, in one pass; of NaN it is NaN
+            return
     is_doubtful, start = ~(np.abs(numbers) < LARGEST_INTEGER), 0
     for query in queries:
         documents = mapping[query].items()
