@@ -340,7 +340,7 @@ def shown_path(path: str, default: str) -> str:
 
 
 def _made_up(path: str, default: str) -> str:
-    return "stdin" if path == STDIN else default if STREAM.fullmatch(path) else ""
+    return "stdin" if path == STDIN else default if re.fullmatch(STREAM, path) else ""
 
 
 def check_inputs(paths: Sequence[str]) -> None:

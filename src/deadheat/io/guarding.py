@@ -22,11 +22,11 @@ Advance: TypeAlias = Callable[[int], None]
 Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]]
 
 _TASKS = Path("/proc/self/task")
-_OF_POLARS = re.compile(r"polars-\d|async-executor")  # names of its worker threads; importing starts none
+_OF_POLARS = r"polars-\d|async-executor"  # names of its worker threads; importing starts none
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 _ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark", "py4j": "Spark"}
-_CAUSE = re.compile(r"^(?:: |Caused by: )(.+)", re.MULTILINE)  # of an exception of Java, the last one the first of all
-_NO_THREADS = re.compile(r"(?i)spawn|os error 11\b|WouldBlock|thread pool|ThreadPoolBuildError")
+_CAUSE = r"(?m)^(?:: |Caused by: )(.+)"  # of an exception of Java, the last one the first of all
+_NO_THREADS = r"(?i)spawn|os error 11\b|WouldBlock|thread pool|ThreadPoolBuildError"
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except pl.exceptions.PanicException as panic:
         what = str(panic).partition("\n")[0]
-        if _NO_THREADS.search(what):
+        if re.search(_NO_THREADS, what):
             raise OSError(
                 errno.EAGAIN,
                 "no threads left: memory or processes are short (with POLARS_MAX_THREADS=1 Polars needs fewer)",
@@ -91,7 +91,7 @@ def readable(where: str) -> Iterator[None]:
 def _told(error: Exception) -> str:
     """Return the line of a message that says what is wrong."""
     text = str(error).strip()
-    causes = _CAUSE.findall(text)
+    causes = re.findall(_CAUSE, text)
     return causes[-1] if causes else text.partition("\n")[0]
 
 
@@ -121,7 +121,7 @@ def _others_use_polars() -> bool:
     """Tell whether Polars has computed something, by the threads of this process where the system shows them."""
     for name in _TASKS.glob("*/comm"):
         with suppress(OSError):  # it may have ended meanwhile
-            if _OF_POLARS.match(name.read_text()):
+            if re.match(_OF_POLARS, name.read_text()):
                 return True
     return False
 
