@@ -212,12 +212,11 @@ def _split_as_one(sources: Sequence[_Split]) -> list[pl.DataFrame]:
     if any(form != forms[0] for form in forms) or not all(map(is_small, paths)):
         return []
     texts = [path.read_bytes() for path in paths]
-    if not all(text.endswith(b"\n") for text in texts):
-        return []
     rows = _scanned(b"".join(texts), *forms[0], with_rank=True).collect(engine="streaming")
     sizes = [text.count(b"\n") for text in texts]
     ends = [*accumulate(sizes)]
-    return [rows[end - n : end] for n, end in zip(sizes, ends, strict=True)] if rows.height == ends[-1] else []
+    are_whole = rows.height == ends[-1] and all(text.endswith(b"\n") for text in texts)
+    return [rows[end - n : end] for n, end in zip(sizes, ends, strict=True)] if are_whole else []
 
 
 def _scanned(
