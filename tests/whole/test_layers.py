@@ -148,6 +148,8 @@ LATE = {
     "evaluation.scores imports stats in Scores.powered": "few evaluations have a judge",
     "evaluation.scores imports stats in Scores.quantile": "SciPy",
     "evaluation.scores imports stats in Scores.variance_components": "SciPy",
+    "evaluation.scores imports stats in _ends": "SciPy",
+    "evaluation.scores imports stats in _over_repeats": "few evaluations have repeats",
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.__init__ imports io in scan": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",

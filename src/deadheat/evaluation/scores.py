@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,18 @@ import polars as pl
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, special
 from deadheat.data.shown import InNotebooks, Numbers
 from deadheat.data.tables import Source
-from deadheat.errors import NOISE, MeasureError, ParameterError, Plain, Rng, as_level, as_positive, changed, counted
+from deadheat.errors import (
+    NOISE,
+    MeasureError,
+    ParameterError,
+    Plain,
+    Rng,
+    as_level,
+    as_positive,
+    changed,
+    collected,
+    counted,
+)
 from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.guarding import phase
@@ -683,15 +695,11 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         The method does not apply to a measure or to clusters, or a query has no cluster.
     """
     from deadheat import stats  # slow to import, and only intervals need it
-    from deadheat.stats.variances import shared_of, widened
 
-    values = np.column_stack([one.values for one in scores])
-    expected = np.column_stack([one.tie_mean for one in scores])
     codes = cluster_codes(options.cluster, options.queries, scores[0].query_ids)
     if codes is not None and any(one.predicted is not None for one in scores):
         raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside={"judge": None})
     n_clusters = [None if codes is None else len(np.unique(codes[one.kept])) for one in scores]
-    weights = weights_beside(scores)
     methods = [
         method_of(
             options.method,
@@ -702,48 +710,19 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         )
         for one, n in zip(scores, n_clusters, strict=True)
     ]
-    ends = np.empty((2, len(scores)))
-    for used, limits in dict.fromkeys(zip(methods, (one.measure.range for one in scores), strict=True)):
-        own = [n for n, its in enumerate(methods) if its == used and scores[n].measure.range == limits]
-        if used == PROPORTION:
-            ends[:, own] = np.array(
-                [stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own]
-            ).T
-        else:
-            with phase("estimating intervals"):
-                found = stats.interval_bounds(
-                    values[:, own],
-                    method=used,
-                    confidence_level=options.confidence_level,
-                    n_resamples=options.n_resamples,
-                    cluster=codes,
-                    rng=options.rng,
-                    limits=limits,
-                    weights=None if weights is None else weights[:, own],
-                )
-                ends[:, own] = np.clip(found, *limits) if used == "bootstrap-t" else found
-    errors = np.array([stats.standard_errors(each, cluster=codes, weights=weights) for each in (values, expected)])
-    for n, one in enumerate(scores):
-        if one.repeats is not None:
-            shared = shared_of(one.repeats.values[one.kept])
-            mean = weighting.mean(one.values[one.kept], None if weights is None else weights[one.kept, n])
-            wider = widened(mean, (float(ends[0, n]), float(ends[1, n])), [shared], options.confidence_level)
-            ends[:, n] = np.clip(wider, *one.measure.range)
-            errors[:, n] = [math.hypot(error, math.sqrt(shared.variance)) for error in errors[:, n]]
-        if one.measure.geometric:
-            ends[:, n] = np.exp(ends[:, n])
-            errors[:, n] *= one.mean  # to first order
-        if one.filled is not None:  # two independent errors
-            off = np.hypot(np.subtract(one.fill_interval(options.confidence_level), one.mean), ends[:, n] - one.mean)
-            ends[:, n] = np.clip(one.mean + off * (-1, 1), *one.limits)
-            errors[0, n] = math.hypot(errors[0, n], np.std(one.fill_means, ddof=1))
-    made = [
+    weights = weights_beside(scores)
+    low, high = _ends(scores, methods, codes, weights, options).tolist()
+    error, query_error = (
+        stats.standard_errors(np.column_stack(columns), cluster=codes, weights=weights).tolist()
+        for columns in ([one.values for one in scores], [one.tie_mean for one in scores])
+    )
+    found = [
         Interval(
-            one.human_mean,
-            float(ends[0, n]),
-            float(ends[1, n]),
-            float(errors[0, n]),
-            float(errors[1, n]),
+            weighting.mean(one.values[one.kept], None if weights is None else weights[one.kept, n]),
+            low[n],
+            high[n],
+            error[n],
+            query_error[n],
             one.mean_tie_std,
             methods[n],
             options.confidence_level,
@@ -753,7 +732,87 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         )
         for n, one in enumerate(scores)
     ]
-    return list(map(_with_judge, made, scores))
+    for step in (_over_repeats, _exponentiated, _over_fillings, _with_judge):
+        found = list(map(step, found, scores))
+    return found
+
+
+def _ends(
+    scores: Sequence[Scores],
+    methods: Sequence[str],
+    codes: IntArray | None,
+    weights: FloatArray | None,
+    options: IntervalOptions,
+) -> FloatArray:
+    """Return the ends of the intervals, of shape (2, n_scores): those by one method and in one range at once."""
+    from deadheat import stats  # as above
+
+    ends = np.empty((2, len(scores)))
+    ranges = [one.measure.range for one in scores]
+    for (method, limits), own in collected(zip(zip(methods, ranges, strict=True), count())).items():
+        if method == PROPORTION:
+            bounds = [
+                stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own
+            ]
+            ends[:, own] = np.column_stack(bounds)
+            continue
+        with phase("estimating intervals"):
+            found = stats.interval_bounds(
+                np.column_stack([scores[n].values for n in own]),
+                method=method,
+                confidence_level=options.confidence_level,
+                n_resamples=options.n_resamples,
+                cluster=codes,
+                rng=options.rng,
+                limits=limits,
+                weights=None if weights is None else weights[:, own],
+            )
+        ends[:, own] = np.clip(found, *limits) if method == "bootstrap-t" else found
+    return ends
+
+
+def _over_repeats(found: Interval, scores: Scores) -> Interval:
+    """Return an interval wider by what all queries of a repeat share, if there are repeats."""
+    from deadheat.stats.variances import shared_of, widened  # few evaluations have repeats
+
+    if scores.repeats is None:
+        return found
+    shared = shared_of(scores.repeats.values[scores.kept])
+    ends = widened(found.mean, (found.low, found.high), [shared], found.confidence_level)
+    low, high = np.clip(ends, *scores.measure.range).tolist()
+    return replace(
+        found,
+        low=low,
+        high=high,
+        standard_error=math.hypot(found.standard_error, math.sqrt(shared.variance)),
+        query_standard_error=math.hypot(found.query_standard_error, math.sqrt(shared.variance)),
+    )
+
+
+def _exponentiated(found: Interval, scores: Scores) -> Interval:
+    """Return the interval of a geometric mean from that of the mean logarithm; its errors are to first order."""
+    if not scores.measure.geometric:
+        return found
+    low, high = np.exp([found.low, found.high]).tolist()
+    return replace(
+        found,
+        mean=scores.human_mean,
+        low=low,
+        high=high,
+        standard_error=found.standard_error * scores.mean,
+        query_standard_error=found.query_standard_error * scores.mean,
+    )
+
+
+def _over_fillings(found: Interval, scores: Scores) -> Interval:
+    """Return an interval with the error of what a judge labelled, which is independent of the choice of queries."""
+    if scores.filled is None:
+        return found
+    of_judge = np.subtract(scores.fill_interval(found.confidence_level), found.mean)
+    off = np.hypot(of_judge, np.subtract([found.low, found.high], found.mean))
+    low, high = np.clip(found.mean + off * (-1, 1), *scores.limits).tolist()
+    error = math.hypot(found.standard_error, np.std(scores.fill_means, ddof=1))
+    return replace(found, low=low, high=high, standard_error=error)
 
 
 def _with_judge(human: Interval, scores: Scores) -> Interval:
