@@ -235,25 +235,21 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     _check_form(output.form, options)
     # figures have a tick at the value by document id, as trec_eval has it
     rule = options["beside"] or ("doc_id" if options["figures"] and conventions.ties == "expected" else None)
-    found = [
-        (weighed(one, queries, options), by_rule and weighed(by_rule, queries, options), pair)
-        for one, by_rule, pair in _evaluate(
-            qrels,
-            named,
-            measures,
-            conventions,
-            seed,
-            rule,
-            options["save_depth"] if targets else 0,
-            form=form,
-            repeats=options["repeats"],
-            judge=options["fill"] or options["judge"],
-        )
-    ]
+    evaluations, beside, unmatched = _evaluate(
+        qrels,
+        named,
+        measures,
+        conventions,
+        seed,
+        rule,
+        form=form,
+        repeats=options["repeats"],
+        judge=options["fill"] or options["judge"],
+        save_depth=options["save_depth"] if targets else 0,
+    )
     sort = options["sort"] or ("given" if output.form == "trec" else "")
-    found = [found[place] for place in _in_order(sort, [one for one, _, _ in found])]
-    evaluations = [one for one, _, _ in found]
-    beside = {one.name: by_rule for one, by_rule, _ in found if by_rule is not None}
+    evaluations = _in_order(sort, [weighed(one, queries, options) for one in evaluations])
+    beside = {one.name: weighed(beside[one.name], queries, options) for one in evaluations if one.name in beside}
     columns = sets_of_strata(queries, evaluations, options)
     groupings = {one: None if queries is None else grouping_of(evaluations, queries, one, options) for one in columns}
     of_strata = [one for one in groupings.values() if one is not None and one.strata]
@@ -269,7 +265,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         "qrels": shown_path(qrels, "the qrels"),
         "seed": seed if conventions.ties == "random" else None,
         "digits": output.digits,
-        "unmatched": {one.name: pair for one, _, pair in found if pair},
+        "unmatched": {one.name: unmatched[one.name] for one in evaluations if one.name in unmatched},
         "intervals": intervals if options["ci"] else None,
         "beside": [*beside.values()] if options["beside"] else (),
         "quantiles": quantiles,
@@ -297,16 +293,16 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     output.print(report)
 
 
-def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> list[int]:
-    """Return the places of evaluations as asked for: by a measure, without any the first one, the best one first."""
+def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Evaluation]:
+    """Return evaluations as asked for: by a measure, without any the first one, the best one first."""
     if sort == "given" or (not sort and len(evaluations) == 1):
-        return list(range(len(evaluations)))
+        return evaluations
     if sort == "name":
-        return sorted(range(len(evaluations)), key=lambda place: evaluations[place].name)
+        return sorted(evaluations, key=lambda one: one.name)
     from deadheat.evaluation.scores import best_key
 
     by = sort or evaluations[0].measures[0].label
-    return sorted(range(len(evaluations)), key=lambda place: best_key(evaluations[place][by]))
+    return sorted(evaluations, key=lambda one: best_key(one[by]))
 
 
 def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:
@@ -443,33 +439,34 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     conventions: Conventions,
     seed: int | None,
     rule: str | None,
-    save_depth: int,
     *,
     form: str | None,
     repeats: Mapping[str, Sequence[str | dh.Run]],
     judge: str | None,
-) -> Iterator[tuple[dh.Evaluation, dh.Evaluation | None, tuple[str, str] | None]]:
-    """Yield the evaluation of each run, and that with ties broken by a rule if there is one.
+    save_depth: int,
+) -> tuple[Sequence[dh.Evaluation], dict[str, dh.Evaluation], dict[str, tuple[str, str]]]:
+    """Return the evaluation of each run, and by its name what else there is of it.
 
-    The third is a document of the run and one of the qrels, if they share none. The qrels are read and checked once; of
-    each run what is to be saved stays in memory.
+    First, if there is a rule, the evaluation with ties broken by it; then, if the run and the qrels share no document,
+    one of each. The qrels are read and checked once; of each run what is to be saved stays in memory.
     """
     from deadheat.evaluation.evaluate import traditional
 
+    evaluations, beside, unmatched = [], {}, {}
     judgments = open_qrels(qrels) if repeats else qrels
     each = evaluate_each(judgments, runs, conventions, measures, seed=seed, rule=rule, form=form, judge=judge)
     with phase("evaluating runs", len(runs)) as advance:
         for judged, run, evaluation, values in each:
-            by_rule = traditional(evaluation, values, rule) if rule else None
-            unmatched = None
+            evaluations.append(evaluation.keeping(save_depth))
+            if rule:
+                beside[run.name] = traditional(evaluation, values, rule).keeping(0)
             if not len(evaluation.placements.query):
                 shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
-                unmatched = (run.rows.a_document(shared), judged.rows.a_document(shared))
-            yield evaluation.keeping(save_depth), by_rule and by_rule.keeping(0), unmatched
+                unmatched[run.name] = (run.rows.a_document(shared), judged.rows.a_document(shared))
             advance(1)
     if isinstance(judgments, dh.Qrels):
-        for evaluation in evaluate_repeats(judgments, repeats, measures, conventions).values():
-            yield evaluation, None, None
+        evaluations += evaluate_repeats(judgments, repeats, measures, conventions).values()
+    return evaluations, beside, unmatched
 
 
 def _wants_columns(runs: Sequence[str], form: str | None, asked: str | None) -> bool:
