@@ -236,10 +236,9 @@ class DocumentTable(InNotebooks):
 
     def noted(self, notes: tuple[str, ...]) -> Self:
         """Return the table with notes on how its rows were found, and its numbers checked."""
-        self.notes = (*notes, *self.notes)
         if isinstance(self.rows, MappingRows):
             self.rows.numbers(list(self.rows.mapping))
-        return self
+        return changed(self, notes=(*notes, *self.notes))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
