@@ -20,7 +20,7 @@ from deadheat.errors import (
     ParameterError,
     SourceTypeError,
 )
-from deadheat.evaluation.columns import evaluate_each, open_scorings
+from deadheat.evaluation.columns import evaluate_scorings, open_scorings
 from deadheat.settings import Conventions
 from oracle.orders import moments, pick_order, rank
 from oracle.random_cases import BATCHES, Case
@@ -133,7 +133,7 @@ def test_the_reverse_of_each_column_is_that_of_a_run(ties: str, *, is_grouped: b
     for seed in range(3):
         qrels, table = random_table(seed, is_grouped=is_grouped)
         judged, scorings = open_scorings(qrels, table, None)
-        columns = [*evaluate_each(Conventions(ties), judged, scorings, [nDCG @ 3, AP()], both_ways=True)]
+        columns = [*evaluate_scorings(Conventions(ties), judged, scorings, [nDCG @ 3, AP()], both_ways=True)]
         assert [one.name for one in columns] == ["fine", "coarse", "same", "far"]
         for one in columns:
             run = dh.Run(table.select("query_id", "doc_id", score=one.name), ascending=True)

@@ -181,8 +181,13 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
             in_one=output.form == "csv",  # which has room for one table, by default the first
             with_others=output.form != "csv" or output.table is not None,
         )
-    subjects = _subjects(comparison, queries, groupings, languages)
-    output.print(with_figures(side_by_side(reports), subjects, [one.label for one in comparison.measures]))
+    output.print(
+        with_figures(
+            side_by_side(reports),
+            _subjects(comparison, queries, groupings, languages),
+            [one.label for one in comparison.measures],
+        )
+    )
 
 
 def _check_tables(options: Mapping[str, Any], output: Output) -> None:
@@ -500,12 +505,12 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         evaluation = dh.load_evaluation(files[0])
     else:
         qrels, run = files
-        asked = notation.measures_of(thresholds, baseline)
+        wanted = notation.measures_of(thresholds, baseline)
         if options["spans"]:
             from deadheat.evaluation.spans import measures_of_spans
 
-            asked = [*dict.fromkeys(measures_of_spans(asked))]
-        _, _, evaluation, _ = next(evaluate_each(qrels, {label(run): run}, conventions, asked, judge=options["judge"]))
+            wanted = [*dict.fromkeys(measures_of_spans(wanted))]
+        _, _, evaluation, _ = next(evaluate_each(qrels, {label(run): run}, conventions, wanted, judge=options["judge"]))
         warn_of_nothing_judged([evaluation])
     queries = None if options["queries"] is None else dh.Queries(options["queries"])
     evaluation, baseline = weighed(evaluation, queries, options), baseline and weighed(baseline, queries, options)

@@ -67,7 +67,6 @@ if TYPE_CHECKING:
     from deadheat.report.of_evaluation import Grouping
 
 OF_COLUMNS = ("document", "rows")
-ALL = "all"
 TAKEN_BY_COLUMNS = {
     *("qrels", "runs", "score_columns", "notations", "seed", "columns", "ascending", "check_duplicates"),
     *("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth"),
@@ -389,12 +388,11 @@ def _save(
     """Save the evaluations, and return what the report says of it."""
     from deadheat.report.model import Fact
 
-    own = {name: options[name] for name in SAVED}
     paths = [targets[one.name] for one in evaluations]
     shown = ", ".join(one + REPLACED * Path(one).exists() for one in paths)
     for evaluation, path in zip(evaluations, paths, strict=True):
         with writing(path):
-            evaluation.save(path, **own, **vars(intervals))
+            evaluation.save(path, **{name: options[name] for name in SAVED}, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     if options["save_depth"] and any(one.run is None for one in evaluations):
         of_what += "; without rankings of repeats, or that are not in memory"
@@ -497,7 +495,7 @@ def _evaluate_columns(
     options: Mapping[str, Any],
 ) -> None:
     """Print the report of all columns of a table."""
-    from deadheat.evaluation.columns import evaluate_each, open_scorings
+    from deadheat.evaluation.columns import evaluate_scorings, open_scorings
     from deadheat.report.model import formats_of
     from deadheat.report.of_columns import numbers_of, report_columns
 
@@ -510,7 +508,7 @@ def _evaluate_columns(
         output.form not in formats, f"--format {output.form} has no place for columns: choose {', '.join(formats)}"
     )
     wanted = options["score_columns"]
-    names = None if wanted in {None, ALL} else [name.strip() for name in wanted.split(",") if name.strip()]
+    names = None if wanted in {None, "all"} else [name.strip() for name in wanted.split(",") if name.strip()]
     refuse_if(names == [], f"--score-columns takes names with commas between them, or all; got {wanted!r}")
     is_ascending = options["ascending"]
     given = {"qrels": named_columns("qrels"), "run": named_columns("run")}
@@ -522,18 +520,19 @@ def _evaluate_columns(
     columns: list[dict[str, Any]] = []
     first: dh.Evaluation | None = None
     with phase("evaluating columns", len(scorings.scores)) as advance:
-        for scored in evaluate_each(conventions, judged, scorings, measures, seed, both_ways=True):
+        for scored in evaluate_scorings(conventions, judged, scorings, measures, seed, both_ways=True):
             columns.append(numbers_of(scored))
             first = first or scored.evaluation
             advance(1)
     assert first is not None  # noqa: S101 - a table has a column
-    report = report_columns(
-        columns,
-        first,
-        qrels=shown_path(qrels, "the qrels"),
-        table=shown_path(table, "the table"),
-        is_ascending=is_ascending,
-        seed=seed if conventions.ties == "random" else None,
-        digits=output.digits,
+    output.print(
+        report_columns(
+            columns,
+            first,
+            qrels=shown_path(qrels, "the qrels"),
+            table=shown_path(table, "the table"),
+            is_ascending=is_ascending,
+            seed=seed if conventions.ties == "random" else None,
+            digits=output.digits,
+        )
     )
-    output.print(report)

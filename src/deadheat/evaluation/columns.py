@@ -108,7 +108,7 @@ def evaluate_columns(
         scorings.check_duplicates()
     # one draw a call: a generator gives each column the same orders, as a seed does
     seed = int(generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng
-    found = {one.name: one.evaluation for one in evaluate_each(conventions, judged, scorings, chosen, seed)}
+    found = {one.name: one.evaluation for one in evaluate_scorings(conventions, judged, scorings, chosen, seed)}
     first = next(iter(found.values()))
     warn({scorings.where: first}, judged, {scorings.where: scorings.run(first.name)}, missing=missing)
     return found
@@ -241,7 +241,7 @@ class Scored:
     reversed: float | None = None
 
 
-def evaluate_each(
+def evaluate_scorings(
     conventions: Conventions,
     qrels: Qrels,
     scorings: Scorings,

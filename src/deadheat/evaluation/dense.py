@@ -30,7 +30,7 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores
-from deadheat.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, columns_of, packed
+from deadheat.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, packed, unpacked_columns
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
@@ -153,7 +153,7 @@ def evaluate_dense(
     check_choice("positives", positives, POSITIVES)
     conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
-    counted = count_dense(
+    counts = count_dense(
         scores,
         relevant,
         exclude=exclude,
@@ -162,17 +162,17 @@ def evaluate_dense(
         doc_ids=doc_ids,
         depth=_depth(chosen, items=items),
     )
-    _refuse_no_judgment(counted)
+    _refuse_no_judgment(counts)
     if sampled is None:
         if positives != "together":
             raise ParameterError(
                 "is about sampled negatives", argument="positives", given=positives, hint=Advice("sampled")
             )
-        return evaluation_of(counted, chosen, conventions, rng, name)
+        return evaluation_of_counted(counts, chosen, conventions, rng, name)
     n = as_count("sampled", sampled)
-    found = sampled_scores(counted, chosen, n, positives=positives, conventions=conventions, rng=rng)
+    found = sampled_scores(counts, chosen, n, positives=positives, conventions=conventions, rng=rng)
     note = f"sampled: relevant documents, {POSITIVES[positives]}, among {n} others; exact means over all samples"
-    parts = evaluation_of(counted, chosen, conventions, rng, name).parts()
+    parts = evaluation_of_counted(counts, chosen, conventions, rng, name).parts()
     placed = parts["placements"]
     n_others = placed.n_retrieved - np.bincount(placed.query[placed.relevance > 0], minlength=placed.n_queries)
     if n_fewer := int((n_others < n).sum()):
@@ -260,7 +260,7 @@ def evaluate_embeddings(
     check_choice("similarity", similarity, SIMILARITIES)
     conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
-    counted = count_embeddings(
+    counts = count_embeddings(
         queries,
         documents,
         relevant,
@@ -270,8 +270,8 @@ def evaluate_embeddings(
         query_ids=query_ids,
         doc_ids=doc_ids,
     )
-    _refuse_no_judgment(counted)
-    return evaluation_of(counted, chosen, conventions, rng, name)
+    _refuse_no_judgment(counts)
+    return evaluation_of_counted(counts, chosen, conventions, rng, name)
 
 
 def _depth(measures: Sequence[Measure], *, items: bool | int) -> int | None:
@@ -281,27 +281,27 @@ def _depth(measures: Sequence[Measure], *, items: bool | int) -> int | None:
     return max(DEPTH, *(one.deepest or 0 for one in measures)) if items else None
 
 
-def _refuse_no_judgment(counted: Counted) -> None:
+def _refuse_no_judgment(counts: Counted) -> None:
     """Raise `ParameterError` if nothing is judged."""
-    if not len(counted.query):
+    if not len(counts.query):
         raise ParameterError("names no relevant document", argument="relevant")
 
 
-def evaluation_of(
-    counted: Counted, measures: Sequence[Measure], conventions: Conventions, rng: Rng, name: str
+def evaluation_of_counted(
+    counts: Counted, measures: Sequence[Measure], conventions: Conventions, rng: Rng, name: str
 ) -> Evaluation:
     """Return the evaluation of what was counted.
 
     Parameters
     ----------
-    counted : Counted
+    counts : Counted
     measures : sequence of Measure
     conventions : Conventions
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
     name : str
     """
-    placements = counted.placements()
+    placements = counts.placements()
     ranked = policies.apply(placements, conventions.ties, rng)
     return Evaluation(
         [score_of(measure, placements, ranked, conventions, None) for measure in measures],
@@ -309,8 +309,8 @@ def evaluation_of(
         query_ids=placements.query_ids,
         conventions=conventions,
         placements=placements,
-        qrels=Qrels.of_checked(counted.judgments(), "relevant"),
-        lists=counted.lists and counted.lists.select(np.argsort(counted.query_ids)),
+        qrels=Qrels.of_checked(counts.judgments(), "relevant"),
+        lists=counts.lists and counts.lists.select(np.argsort(counts.query_ids)),
     )
 
 
@@ -500,7 +500,7 @@ class Accumulator:
             whole = self._whole()
             if whole is None:
                 raise ParameterError("the accumulator has no query yet", hint="give it a batch, accumulator.add(...)")
-            self._evaluation = evaluation_of(whole, self.measures, self.conventions, self._rng, self.name)
+            self._evaluation = evaluation_of_counted(whole, self.measures, self.conventions, self._rng, self.name)
         return self._evaluation
 
     def means(self) -> dict[str, float]:
@@ -582,14 +582,14 @@ def _seed(rng: int | None) -> Rng:
     return int(np.random.default_rng().integers(2**63)) if rng is None else rng
 
 
-def _tables_of(counted: Counted) -> dict[str, str]:
-    columns = {one.name: getattr(counted, one.name) for one in fields(Counted)}
-    columns |= {"query_id": counted.query_ids.tolist(), "doc_id": counted.doc_ids.tolist()}
+def _tables_of(counts: Counted) -> dict[str, str]:
+    columns = {one.name: getattr(counts, one.name) for one in fields(Counted)}
+    columns |= {"query_id": counts.query_ids.tolist(), "doc_id": counts.doc_ids.tolist()}
     tables = {name: packed({one: columns[one] for one in schema}, schema) for name, schema in TABLES.items()}
-    if counted.lists is not None:
+    if counts.lists is not None:
         tables |= {
-            "documents": packed({"doc_id": counted.lists.doc_ids.tolist()}, {"doc_id": pl.String}),
-            "lists": packed({name: getattr(counted.lists, name) for name in PLACES}, PLACES),
+            "documents": packed({"doc_id": counts.lists.doc_ids.tolist()}, {"doc_id": pl.String}),
+            "lists": packed({name: getattr(counts.lists, name) for name in PLACES}, PLACES),
         }
     return {"encoding": ENCODING, **tables}
 
@@ -600,8 +600,8 @@ def _state_of(
     """Return the measures, the conventions, whether queries are numbered, the depth of lists, and what was counted."""
     data, depth, found = document["data"], document.get("items"), None
     if data is not None:
-        found = Counted(**columns_of(data["queries"]), **columns_of(data["judged"]))
+        found = Counted(**unpacked_columns(data["queries"]), **unpacked_columns(data["judged"]))
         if depth is not None:
-            lists = {**columns_of(data["lists"]), **columns_of(data["documents"])}
+            lists = {**unpacked_columns(data["lists"]), **unpacked_columns(data["documents"])}
             found = replace(found, lists=Lists(query_ids=found.query_ids, depth=depth, **lists))
     return list(document["measures"]), Conventions(**document["conventions"]), document["numbered"], depth, found

@@ -550,7 +550,7 @@ def evaluate(
         runs: list[Run] = []
         for name, source in piece:
             one = Run.of(source, ascending=ascending).renamed(name) if is_several else source
-            judgments, opened = open_pair(
+            judgments, read = open_pair(
                 qrels if judged is None else judged,
                 one,
                 check_duplicates=check_duplicates,
@@ -559,12 +559,12 @@ def evaluate(
             if judged is None:
                 judged = checked(judgments.normalized(normalize_ids), collection, rel, strict=strict)
             keys, precision = keys_of(source, then_by), conventions.score_precision
-            runs.append(opened.normalized(normalize_ids).then_by(*keys, score_precision=precision))
+            runs.append(read.normalized(normalize_ids).then_by(*keys, score_precision=precision))
         assert judged is not None  # noqa: S101 - a piece has a run
         evaluations = evaluate_many(conventions, judged, runs, chosen, [rng] * len(runs), judge=labels)
-        for (name, source), opened, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
+        for (name, source), read, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
             found[name] = evaluation if weights is None and queries is None else evaluation.weighted(weights, queries)
-            warn({opened.where: found[name]}, judged, {opened.where: opened}, missing=missing)
+            warn({read.where: found[name]}, judged, {read.where: read}, missing=missing)
             warn_of_one_table(found[name], given, source)
     return found if is_several else found[""]
 

@@ -518,7 +518,7 @@ def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevan
 
 
 def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placements:
-    queries, rows, judged = (columns_of(data[name]) for name in ("queries", "retrieved", "judged"))
+    queries, rows, judged = (unpacked_columns(data[name]) for name in ("queries", "retrieved", "judged"))
     ends = queries.pop("ends_in_tie")
     return Placements(
         **queries,
@@ -528,8 +528,8 @@ def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placement
         max_relevance=data["max_relevance"],
         unjudged_queries=unjudged,
         ends_in_tie=ends.astype(np.bool_) if None not in ends else None,
-        subtopics=Subtopics(**columns_of(data["subtopics"])) if "subtopics" in data else None,
-        passages=Passages(**columns_of(data["passages"])) if "passages" in data else None,
+        subtopics=Subtopics(**unpacked_columns(data["subtopics"])) if "subtopics" in data else None,
+        passages=Passages(**unpacked_columns(data["passages"])) if "passages" in data else None,
     )
 
 
@@ -553,7 +553,7 @@ def unpacked(text: str) -> pl.DataFrame:
     return pl.read_parquet(io.BytesIO(base64.b64decode(text)))
 
 
-def columns_of(text: str) -> dict[str, Any]:
+def unpacked_columns(text: str) -> dict[str, Any]:
     """Return the columns of a packed table; those of ids have their names in the plural, as in `Placements`."""
     plural = {"query_id": "query_ids", "doc_id": "doc_ids"}
     return {
