@@ -210,8 +210,10 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
         sets = [dh.read_cases(path, format=options["input_format"], **own) for path in cases]
         for path, one in zip(cases, sets, strict=True):
             if others := [str(name) for name in one.by_language() if language is not None and name != language]:
-                kept = f"those in {', '.join(others)} of {path} keep theirs"
-                say(f"Warning: --language {language} applies to cases without a language: {kept}")
+                say(
+                    f"Warning: --language {language} applies to cases without a language: those in {', '.join(others)}"
+                    f" of {path} keep theirs"
+                )
         result = dh.bench(
             sets,
             collection,
@@ -243,8 +245,13 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
         say(f"Warning: {message}")  # the report has the notes
     report = data_of_bench(result) if output.is_data else report_bench(result, full=output.form in {"markdown", "html"})
-    subjects = subjects_of(result) if options["figures"] else ()
-    output.print(with_figures(report, subjects, [one.label for one in main_of(result.measures)[:MOST_DRAWN]]))
+    output.print(
+        with_figures(
+            report,
+            subjects_of(result) if options["figures"] else (),
+            [one.label for one in main_of(result.measures)[:MOST_DRAWN]],
+        )
+    )
 
 
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:

@@ -468,8 +468,11 @@ def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ())
 def given_conventions(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the conventions that were typed: a saved evaluation has its own."""
     source = click.get_current_context().get_parameter_source
-    names = [one.name for one in fields(Conventions)]
-    return {name: options[name] for name in names if source(name) is click.core.ParameterSource.COMMANDLINE}
+    return {
+        one.name: options[one.name]
+        for one in fields(Conventions)
+        if source(one.name) is click.core.ParameterSource.COMMANDLINE
+    }
 
 
 def given_intervals(options: Mapping[str, Any]) -> dict[str, Any]:

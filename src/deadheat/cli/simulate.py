@@ -135,8 +135,13 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
         report_of = report_simulation
     with writing(folder):
         written = [] if folder is None else found.write(folder, force=options["force"])
-    report = report_of(found, seed=options["seed"], files=list(map(str, written)))
-    output.print(with_figures(report, [("", found, {})], [one.label for one in found.measures]))
+    output.print(
+        with_figures(
+            report_of(found, seed=options["seed"], files=list(map(str, written))),
+            [("", found, {})],
+            [one.label for one in found.measures],
+        )
+    )
 
 
 def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
@@ -155,5 +160,10 @@ def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
     found = dh.coarsening_profile(
         judged, runs, measures, baseline=baselines[0], rng=options["seed"], **own, check_duplicates=False
     )
-    report = report_coarsening(found, for_people=not output.is_data)
-    output.print(with_figures(report, [("", found, {})], list(dict.fromkeys(row.measure for row in found.rows))))
+    output.print(
+        with_figures(
+            report_coarsening(found, for_people=not output.is_data),
+            [("", found, {})],
+            list(dict.fromkeys(row.measure for row in found.rows)),
+        )
+    )

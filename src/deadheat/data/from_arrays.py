@@ -84,8 +84,10 @@ def from_arrays(
         "query_id": pl.Series(queries, dtype=pl.String),
         "doc_id": pl.Series(_documents(wanted, doc_ids), dtype=pl.String),
     }
-    qrels = Qrels(pl.DataFrame(columns | {"relevance": wanted.ravel()}), name="labels")
-    return qrels, Run(pl.DataFrame(columns | {"score": found.ravel()}), name=name)
+    return (
+        Qrels(pl.DataFrame(columns | {"relevance": wanted.ravel()}), name="labels"),
+        Run(pl.DataFrame(columns | {"score": found.ravel()}), name=name),
+    )
 
 
 def _numbers(kind: str, values: ArrayLike) -> NDArray[np.float64]:
@@ -126,11 +128,17 @@ def _queries(
     if fit and argument != "groups":
         return _repeated(values)
     if argument == "group_sizes":
-        allowed = f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows"
-        raise ParameterError(argument=argument, given=Plain(_described(values)), allowed=allowed)
+        raise ParameterError(
+            argument=argument,
+            given=Plain(_described(values)),
+            allowed=f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows",
+        )
     if values.shape != (n_rows,):
-        allowed = f"one id for each of {n_rows:,} rows, or sizes that sum to it"
-        raise ParameterError(argument=argument, given=Plain(f"shape {values.shape}"), allowed=allowed)
+        raise ParameterError(
+            argument=argument,
+            given=Plain(f"shape {values.shape}"),
+            allowed=f"one id for each of {n_rows:,} rows, or sizes that sum to it",
+        )
     return _text(values, argument).tolist()
 
 

@@ -619,8 +619,11 @@ class Spans:
         pairs = chunks.drop("score").join(self.rows, on=KEYS, suffix="_span")
         if pairs.is_empty():
             docs = [three([*map(repr, one["doc_id"].unique(maintain_order=True))]) for one in (chunks, self.rows)]
-            told = f"no chunk is of a document with a span for its query: chunks have {docs[0]}, spans {docs[1]}"
-            warnings.warn(told, NothingJudgedWarning, stacklevel=4)
+            warnings.warn(
+                f"no chunk is of a document with a span for its query: chunks have {docs[0]}, spans {docs[1]}",
+                NothingJudgedWarning,
+                stacklevel=4,
+            )
         first, last = pl.max_horizontal("start", "start_span"), pl.min_horizontal("end", "end_span")
         pairs = pairs.with_columns(common=last - first).filter(pl.col("common") > 0)
         if self.overlap_of == "any":

@@ -661,8 +661,10 @@ def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
         by_judge = judge[own.measure]
         same, rest = (aligned(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
         if n_lacking := int((own.kept & np.isnan(same)).sum()):
-            of = f"{n_lacking:,} of {counted(own.n_queries, 'query', 'queries')}"
-            raise DataError(f"{judge.qrels_name} gives no {own.measure.label} for {of} with human labels")
+            raise DataError(
+                f"{judge.qrels_name} gives no {own.measure.label} for {n_lacking:,} of"
+                f" {counted(own.n_queries, 'query', 'queries')} with human labels"
+            )
         weights = None if by_judge.weights is None else aligned(by_judge.weights, by_judge.query_ids, others)
         is_mean = not (own.measure.total or own.measure.geometric)
         scores.append(replace(own, predicted=(same, rest, weights) if is_mean else None))

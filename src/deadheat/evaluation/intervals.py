@@ -250,7 +250,9 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
     if method == "auto":
         if is_proportion:
             return PROPORTION
-        return "bootstrap-t" if not is_bounded else BOUNDED if n_units < MANY else "bca"
+        if not is_bounded:
+            return "bootstrap-t"
+        return BOUNDED if n_units < MANY else "bca"
     if method == BOUNDED and not is_bounded:
         raise ParameterError(
             f"method={BOUNDED!r} is for measures with a lowest and a highest value",

@@ -77,8 +77,11 @@ def measures_of_overlap(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     """Return the measures whose values depend on the share of a span that a chunk has to cover."""
     found = tuple(one for one in measures if not isinstance(one, (CoverageMeasure, NumQ, NumRet, Abstain)))
     if not found:
-        given = Plain(", ".join(map(str, measures)))
-        raise MeasureError("no measure depends on the overlap", given=given, allowed="one that does, such as R@5")
+        raise MeasureError(
+            "no measure depends on the overlap",
+            given=Plain(", ".join(map(str, measures))),
+            allowed="one that does, such as R@5",
+        )
     return found
 
 

@@ -258,9 +258,6 @@ def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]
     return {measure: own for measure, own in lacking.items() if own.any()}
 
 
-NOW = "~"  # sorts after every time
-
-
 @dataclass(frozen=True, eq=False)
 class Reconciled:
     """How evaluations under different judgments were brought together.
@@ -374,7 +371,8 @@ def reconciled(
 
 
 def _time(evaluation: Evaluation) -> str:
-    return NOW if evaluation.origin is None else evaluation.origin.time
+    """Return when an evaluation was saved; of one that was not, a text that sorts after every time."""
+    return "~" if evaluation.origin is None else evaluation.origin.time
 
 
 def check_conventions(

@@ -59,8 +59,10 @@ def sampled_scores(
         ends = [policies.extreme(lists, best=best) for best in (False, True)]
         if getattr(measure, "negative", "zero") == "gain":
             if positives == "each" and (counted.relevance < 0).any():
-                problem = "with positives='each' a list has one judged document, so that none of negative gain counts"
-                raise MeasureError(problem, measure=measure.label)
+                raise MeasureError(
+                    "with positives='each' a list has one judged document, so that none of negative gain counts",
+                    measure=measure.label,
+                )
             ends = [policies.around_unjudged(lists, sign * lists.relevance) for sign in (-1, 1)]
         mean, variance = _moments(measure, lists, sampled)
         values, low, high = (mean if one is lists else _moments(measure, one, sampled)[0] for one in (ranked, *ends))

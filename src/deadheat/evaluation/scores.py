@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -748,8 +747,8 @@ def _ends(
     from deadheat import stats  # as above
 
     ends = np.empty((2, len(scores)))
-    ranges = [one.measure.range for one in scores]
-    for (method, limits), own in collected(zip(zip(methods, ranges, strict=True), count())).items():
+    alike = collected(((method, scores[n].measure.range), n) for n, method in enumerate(methods))
+    for (method, limits), own in alike.items():
         if method == PROPORTION:
             bounds = [
                 stats.proportion_bounds(scores[n].total, scores[n].n_queries, options.confidence_level) for n in own
@@ -811,8 +810,12 @@ def _over_fillings(found: Interval, scores: Scores) -> Interval:
     of_judge = np.subtract(scores.fill_interval(found.confidence_level), found.mean)
     off = np.hypot(of_judge, np.subtract([found.low, found.high], found.mean))
     low, high = np.clip(found.mean + off * (-1, 1), *scores.limits).tolist()
-    error = math.hypot(found.standard_error, np.std(scores.fill_means, ddof=1))
-    return replace(found, low=low, high=high, standard_error=error)
+    return replace(
+        found,
+        low=low,
+        high=high,
+        standard_error=math.hypot(found.standard_error, np.std(scores.fill_means, ddof=1)),
+    )
 
 
 def _with_judge(human: Interval, scores: Scores) -> Interval:

@@ -134,8 +134,11 @@ def steps_of(
     first, last = rows["above"] + 1, rows["above"] + rows["tied"]
     # unjudged documents stand behind the judged ones
     of_row = np.nan_to_num(rows["row"].to_numpy(), nan=n_judged).astype(np.int64)
-    ranks = (rows["above"].to_numpy(), rows["tied"].to_numpy())
-    columns = _columns(measure, placements, reached, of_row, *ranks) if is_sum else {}
+    columns = (
+        _columns(measure, placements, reached, of_row, rows["above"].to_numpy(), rows["tied"].to_numpy())
+        if is_sum
+        else {}
+    )
     if "part" in columns:
         columns["sum"] = np.cumsum(columns["part"])
     else:
