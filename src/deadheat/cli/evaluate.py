@@ -41,7 +41,7 @@ from deadheat.cli.options import (
     LAST,
     LISTS,
     READING,
-    SAVED,
+    SAVING,
     SPANS,
     STRATA,
     check_strata,
@@ -166,7 +166,7 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
     help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; for several runs, name a folder."
     " Replaces an earlier save, but no other file; in a folder called history every save is a new file.",
 )
-@takes(*SAVED)
+@takes(*SAVING)
 @takes(*FIGURES)
 @click.option(
     "--score-columns",
@@ -225,7 +225,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
     if options["save"] is None:
-        refuse(SAVED, "is of a saved evaluation: give --save FILE.json too")
+        refuse(SAVING, "is of a saved evaluation: give --save FILE.json too")
     names = [*named, *options["repeats"]]
     read = files_read() if options["save"] else ()
     targets = dict(zip(names, save_paths(options["save"], names, read, options["output"]), strict=False))
@@ -392,7 +392,7 @@ def _save(
     shown = ", ".join(one + REPLACED * Path(one).exists() for one in paths)
     for evaluation, path in zip(evaluations, paths, strict=True):
         with writing(path):
-            evaluation.save(path, **{name: options[name] for name in SAVED}, **vars(intervals))
+            evaluation.save(path, **{name: options[name] for name in SAVING}, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     if options["save_depth"] and any(one.run is None for one in evaluations):
         of_what += "; without rankings of repeats, or that are not in memory"

@@ -418,7 +418,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "flags": flags,
 }
 LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
-SAVED = ("save_depth", "label", "commit")
+SAVING = ("save_depth", "label", "commit")
 INTERVALS = tuple(_OF_INTERVALS)
 TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)
 STRATA = ("queries", "weights", "by", "pool_languages")

@@ -42,14 +42,14 @@ from deadheat.settings import Conventions
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 REPEATED = ("error", "once")
-SAVED = DocumentKind("deadheat accumulator", 1, "the state of an accumulator", "Accumulator.save writes one")
-TABLES: dict[str, dict[str, type[pl.DataType]]] = {
+STATE = DocumentKind("deadheat accumulator", 1, "the state of an accumulator", "Accumulator.save writes one")
+STATE_TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
     "judged": SCHEMAS["retrieved"],  # those that were not have tied 0
 }
 DEPTH = 20  # ranks of each list that are kept for items
 PLACES: dict[str, type[pl.DataType]] = dict.fromkeys(("query", "document", "above", "tied"), pl.Int32)
-SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
+IN_SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
 
 
 def evaluate_dense(
@@ -468,7 +468,7 @@ class Accumulator:
             "numbered": self._is_numbered,
             "items": self._depth,
         }
-        SAVED.write(path, head, None if whole is None else _tables_of(whole))
+        STATE.write(path, head, None if whole is None else _tables_of(whole))
 
     def resume(self, path: str | Path) -> None:
         """Take the state that `save` wrote, and go on from there.
@@ -484,7 +484,7 @@ class Accumulator:
         DataError
             The file is missing, damaged or changed, or a query in it is already here.
         """
-        measures, conventions, is_numbered, depth, found = SAVED.read(path, _state_of)
+        measures, conventions, is_numbered, depth, found = STATE.read(path, _state_of)
         self._refuse_other(measures, conventions, depth, str(path))
         self._take(found, str(path), is_numbered=is_numbered)
 
@@ -516,7 +516,7 @@ class Accumulator:
         return frame_of(
             [
                 {"measure": scores.measure.label}
-                | {name.removeprefix("mean_"): getattr(scores, name) for name in SUMMARY}
+                | {name.removeprefix("mean_"): getattr(scores, name) for name in IN_SUMMARY}
                 | {"n_without_relevant": len(evaluation.without_relevant(scores.measure))}
                 for scores in evaluation
             ]
@@ -585,7 +585,7 @@ def _seed(rng: int | None) -> Rng:
 def _tables_of(counts: Counted) -> dict[str, str]:
     columns = {one.name: getattr(counts, one.name) for one in fields(Counted)}
     columns |= {"query_id": counts.query_ids.tolist(), "doc_id": counts.doc_ids.tolist()}
-    tables = {name: packed({one: columns[one] for one in schema}, schema) for name, schema in TABLES.items()}
+    tables = {name: packed({one: columns[one] for one in schema}, schema) for name, schema in STATE_TABLES.items()}
     if counts.lists is not None:
         tables |= {
             "documents": packed({"doc_id": counts.lists.doc_ids.tolist()}, {"doc_id": pl.String}),
