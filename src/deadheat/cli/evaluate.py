@@ -224,11 +224,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
+    names, targets = [*named, *options["repeats"]], dict[str, str]()
     if options["save"] is None:
         refuse(SAVING, "is of a saved evaluation: give --save FILE.json too")
-    names = [*named, *options["repeats"]]
-    read = files_read() if options["save"] else ()
-    targets = dict(zip(names, save_paths(options["save"], names, read, options["output"]), strict=False))
+    else:
+        targets = dict(zip(names, save_paths(options["save"], names, files_read(), options["output"]), strict=True))
     inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
@@ -279,11 +279,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             report,
             facts=(*report.facts, _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))),
         )
-    drawn = [("", evaluations), *zip(befores(columns), (one.strata for one in of_strata), strict=False)]
+    by_name = {one.name: one for one in evaluations}
     own = {"options": intervals, "beside": beside if rule == "doc_id" else None}
-    subjects = (
-        (before, dict(zip((one.name for one in evaluations), some, strict=True)), own) for before, some in drawn
-    )
+    subjects: list[tuple[str, Any, Any]] = [("", by_name, own)]
+    for before, grouping in zip(befores(columns), of_strata, strict=False):
+        subjects.append((before, dict(zip(by_name, grouping.strata, strict=True)), own))
     report = with_figures(report, subjects, [one.label for one in measures])
     if output.form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections

@@ -31,10 +31,9 @@ def warn(
         As the user gave it: None did not confirm that missing queries count as empty rankings.
     """
     lacking = _missing(evaluations) if missing is None else ()
-    # of what looks swapped the advice on levels would mislead
-    is_swapped = any(looks_swapped(qrels, run) for run in runs.values())
     first = next(iter(evaluations.values()))
-    of_levels = () if is_swapped else _levels(first, qrels)
+    # of what looks swapped the advice on levels would mislead
+    of_levels = () if any(looks_swapped(qrels, run) for run in runs.values()) else _levels(first, qrels)
     of_ids = (told for name, run in runs.items() for told in _ids(evaluations[name], qrels, run))
     _tell([*of_levels, *lacking, *_heavy(first), *of_ids])
 
