@@ -15,15 +15,15 @@ from scipy import stats as scipy_stats
 import deadheat as dh
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import (
-    Judge,
+    Grounds,
     Lacking,
     Verdict,
     Within,
     doubt,
     favoured,
     headline_of_strata,
-    judge_strata,
     number,
+    sentences_of_strata,
 )
 from deadheat.measures import parse_measure
 from deadheat.report.model import format_cell, p_value
@@ -89,7 +89,7 @@ def judged(
         own.setdefault(pair.baseline, pair.baseline_mean)
         own.setdefault(pair.system, pair.mean)
     measures = [parse_measure(name) for name in found]
-    judge = Judge(
+    grounds = Grounds(
         pairs=pairs,
         levels=levels or found,
         measures=measures,
@@ -100,7 +100,7 @@ def judged(
         lacking=lambda *_: lacking,
         by_weight=lambda _: by_weight,
     )
-    return judge.verdict()
+    return grounds.verdict()
 
 
 def pair(**changes: Any) -> Pair:  # noqa: ANN401 - of any field
@@ -542,7 +542,7 @@ def test_strata_are_counted() -> None:
         "medium": judged(pair(**NOT_SHOWN)),
         "hard": judged(pair(**{**BEHIND, **NOT_SHOWN})),
     }
-    assert " ".join(judge_strata(verdicts, ("stratum of difficulty", "strata of difficulty"))) == (
+    assert " ".join(sentences_of_strata(verdicts, ("stratum of difficulty", "strata of difficulty"))) == (
         "By nDCG@10, of 3 strata of difficulty, new leads in 2 (easy, medium), old leads in 1 (hard). By nDCG@10 and"
         " by more than chance, new is better than old in easy (+0.1000, p = 0.0020, n = 50); no lead is shown"
         " to be more"
@@ -550,10 +550,10 @@ def test_strata_are_counted() -> None:
         " rival with a"
         " probability of 5% or more in easy (new / old: 12%)."
     )
-    crossed = judge_strata({"easy": judged(pair(low=-0.01))}, ("stratum", "strata"))
+    crossed = sentences_of_strata({"easy": judged(pair(low=-0.01))}, ("stratum", "strata"))
     assert "new is better than old in easy (+0.1000, p = 0.0020, n = 50; its interval has 0)." in crossed[1]
     nobody = {"one": judged(pair(**NOT_SHOWN)), "two": judged(pair(**NOT_SHOWN))}
-    assert judge_strata(nobody, ("stratum of a and b", "strata of a and b")) == (
+    assert sentences_of_strata(nobody, ("stratum of a and b", "strata of a and b")) == (
         "By nDCG@10, of 2 strata of a and b, new leads in all 2 (one, two).",
         "No lead by nDCG@10 is shown to be more than chance.",
     )
@@ -801,7 +801,7 @@ def test_a_lead_that_no_labels_reverse_is_safe() -> None:
         "90% of the top 10 documents of new are unjudged, and 0% of those of old; no labels of unjudged documents"
         " reverse the lead of old over new by RR: the difference is +0.1"
     )
-    strata = judge_strata({"a": found, "b": dh.compare(qrels, runs, "AP").verdict}, ("half", "halves"))
+    strata = sentences_of_strata({"a": found, "b": dh.compare(qrels, runs, "AP").verdict}, ("half", "halves"))
     assert any("may be due to the judgments in b (90% of the top 10 of new unjudged)." in one for one in strata)
 
 

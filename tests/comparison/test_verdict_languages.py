@@ -7,7 +7,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.comparison.languages import compare_languages, judge_languages
+from deadheat.comparison.languages import compare_languages, sentences_of_languages
 
 N = 30
 QRELS = {f"q{n:02d}": {"r": 1} for n in range(N)}
@@ -31,7 +31,7 @@ def few(evaluation: dh.Evaluation, n: int) -> dh.Evaluation:
 def test_a_language_is_worse_where_the_test_says_so() -> None:
     first, second = [1, 2, 1, 3, 1], [3, 2, 4, 1, 2]
     found = compare_languages({"en": ranked(*first), "fr": ranked(*second)}, test="t", correction="none")
-    (said,) = judge_languages(found)
+    (said,) = sentences_of_languages(found)
     values = [np.array([1 / rank for rank in ranks] * (N // len(ranks))) for ranks in (first, second)]
     p = scipy.stats.ttest_rel(values[1], values[0]).pvalue
     difference = (values[1] - values[0]).mean()
@@ -45,7 +45,7 @@ def test_a_language_is_worse_where_the_test_says_so() -> None:
 
 def test_what_is_not_shown_is_not_claimed() -> None:
     found = compare_languages({"en": ranked(1, 2, 3), "fr": ranked(2, 1, 4), "es": ranked(7, 6, 7)}, n_resamples=999)
-    (said,) = judge_languages(found, unit=("case", "cases"), margin=0.9)
+    (said,) = sentences_of_languages(found, unit=("case", "cases"), margin=0.9)
     assert "over the same 30 cases: run is best in en" in said
     assert "and worse by more than chance in es (-" in said
     assert "but is not shown worse in fr (-" in said
@@ -55,25 +55,27 @@ def test_what_is_not_shown_is_not_claimed() -> None:
 @pytest.mark.parametrize("n", [2, 4])
 def test_few_queries_prove_nothing(n: int) -> None:
     found = compare_languages({"en": few(ranked(1), n), "fr": few(ranked(5), n)})
-    assert judge_languages(found) == (f"Between languages, by RR: {n} queries in each of en, fr prove nothing.",)
+    assert sentences_of_languages(found) == (f"Between languages, by RR: {n} queries in each of en, fr prove nothing.",)
 
 
 def test_skewed_differences_are_in_doubt_and_equal_ones_equal() -> None:
     rare = compare_languages({"en": few(ranked(1), 7), "fr": few(ranked(2, 2, 2, 2, 2, 2, 7), 7)}, correction="none")
     assert rare.differences[0].pair.significant
     assert rare.differences[0].pair.doubtful
-    assert "though the differences are too skewed to be sure, in fr" in judge_languages(rare)[0]
+    assert "though the differences are too skewed to be sure, in fr" in sentences_of_languages(rare)[0]
     shared = compare_languages({"en": ranked(1, 2), "fr": ranked(2, 1), "es": ranked(2, 7)}, n_resamples=999)
-    assert "run is best in en and fr (0.7500), and worse by more than chance in es (" in judge_languages(shared)[0]
+    assert (
+        "run is best in en and fr (0.7500), and worse by more than chance in es (" in sentences_of_languages(shared)[0]
+    )
     alike = compare_languages({"en": ranked(1, 2), "fr": ranked(2, 1)})
-    assert judge_languages(alike)[0].endswith("run has the same mean in en and fr (0.7500).")
+    assert sentences_of_languages(alike)[0].endswith("run has the same mean in en and fr (0.7500).")
 
 
 def test_of_many_systems_and_languages_some_are_said() -> None:
     own = {f"s{n}": ranked(1, n + 1) for n in range(5)}
     other = {f"s{n}": ranked(6) for n in range(5)}
     languages = {"en": own, "de": other, "es": other, "fr": other, "pt": other}
-    said = judge_languages(compare_languages(languages, n_resamples=99, test="t"), name="terms")
+    said = sentences_of_languages(compare_languages(languages, n_resamples=99, test="t"), name="terms")
     assert len(said) == 4
     assert said[0].startswith("Between languages of terms, by RR over the same 30 queries: s0 is best in en (1.0000)")
     assert "and 1 more" in said[0]
@@ -82,17 +84,19 @@ def test_of_many_systems_and_languages_some_are_said() -> None:
     partial = {"en": ranked(1, 2), "fr": few(ranked(5), 20), "es": ranked(1, 2)}
     assert (
         "(20 queries in all languages, more in some pairs): run is best"
-        in judge_languages(compare_languages(partial))[0]
+        in sentences_of_languages(compare_languages(partial))[0]
     )
 
 
 def test_no_mean_no_verdict_and_less_may_be_better() -> None:
     totals = {code: dh.evaluate(QRELS, {query: {"r": 1} for query in QRELS}, "NumRelRet") for code in ("en", "fr")}
     found = compare_languages(totals)
-    assert judge_languages(found) == ()
+    assert sentences_of_languages(found) == ()
     assert "NumRelRet: in no table of languages, which are of means" in " ".join(str(found).split())
     runs = {"en": {"r": 9, "a": 1}, "fr": {"r": 1, "a": 9}}
     found = compare_languages(
         {code: dh.evaluate(QRELS, dict.fromkeys(QRELS, run), "FRP") for code, run in runs.items()}
     )
-    assert "run is best in en (1.0000), and worse by more than chance in fr (+1.0000" in judge_languages(found)[0]
+    assert (
+        "run is best in en (1.0000), and worse by more than chance in fr (+1.0000" in sentences_of_languages(found)[0]
+    )

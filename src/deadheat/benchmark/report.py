@@ -9,8 +9,8 @@ from deadheat.benchmark.collection import STRATA, Part, families_of
 from deadheat.benchmark.languages import base, is_code
 from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, PartStrata
 from deadheat.comparison.comparison import KEYS, Comparison
-from deadheat.comparison.languages import judge_languages
-from deadheat.comparison.verdict import headline_of_strata, judge_strata
+from deadheat.comparison.languages import sentences_of_languages
+from deadheat.comparison.verdict import headline_of_strata, sentences_of_strata
 from deadheat.data.queries import Queries
 from deadheat.errors import collected, counted, joined, three
 from deadheat.evaluation.intervals import (
@@ -477,7 +477,7 @@ def _words(one: Failure) -> str:
 def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
     """Return the verdict of each set whose languages are paired, as text and for JSON."""
     found = {
-        name: judge_languages(
+        name: sentences_of_languages(
             one, unit=CASE, margin=result.settings.margin, name=name if len(result.across) > 1 else ""
         )
         for name, one in result.across.items()
@@ -499,7 +499,7 @@ def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
     told: list[str] = []
     for found in (first, *near):
         if len(found) > SPOKEN:
-            told += judge_strata(found, parts)
+            told += sentences_of_strata(found, parts)
         else:
             told += [f"{part}: " * (len(found) > 1) + one.sentences[0] for part, one in found.items()]
     more = [

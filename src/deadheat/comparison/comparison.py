@@ -25,7 +25,7 @@ from deadheat.comparison.robustness import (
     outer_bounds,
     rank_intervals,
 )
-from deadheat.comparison.verdict import QUERY, Judge, Lacking, Verdict, Within
+from deadheat.comparison.verdict import QUERY, Grounds, Lacking, Verdict, Within
 from deadheat.data.judgments import Spans, as_qrels
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
@@ -260,7 +260,7 @@ class Comparison(Plottable, Shown):
                 pair: replace(one, margin=margin)
                 for pair, one in zip(pairs, self._within(places, as_positive("margin", margin) / sizes), strict=True)
             }
-        return Judge(
+        return Grounds(
             pairs=self.pairs,
             levels=levels,
             measures=measures,

@@ -475,7 +475,7 @@ def _of_pair(pair: Pair, *without: str) -> dict[str, Any]:
     return {name: getattr(pair, name) for name in own} | {name: getattr(pair, own) for name, own in KNOWN.items()}
 
 
-def judge_languages(
+def sentences_of_languages(
     found: Languages, *, unit: tuple[str, str] = QUERY, margin: float | None = None, name: str = ""
 ) -> tuple[str, ...]:
     """Return a sentence for each system, by the first measure that has means; none where no query is in all languages.

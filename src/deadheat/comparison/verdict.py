@@ -272,7 +272,7 @@ MARGIN = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judge:
+class Grounds:
     """What a verdict is made of.
 
     Attributes
@@ -685,7 +685,7 @@ def doubt(pair: Pair, design: Design) -> str:
     return "in doubt" if pair.doubtful and pair.p_adjusted > NEAR * (1 - design.confidence_level) else ""
 
 
-def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tuple[str, ...]:
+def sentences_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tuple[str, ...]:
     """Return the sentences of a comparison by strata: who leads in which, and where by more than chance.
 
     Parameters
@@ -738,7 +738,7 @@ def judge_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> tupl
 
 
 def headline_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> str:
-    """Return the headline of a comparison by strata; the arguments are those of `judge_strata`."""
+    """Return the headline of a comparison by strata; the arguments are those of `sentences_of_strata`."""
     leaders = [one.leader or "" for one in verdicts.values()]
     better = [one.leader for one in verdicts.values() if one.is_better]
     leader = max(filter(None, leaders), key=leaders.count, default="")

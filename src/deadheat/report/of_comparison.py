@@ -11,7 +11,7 @@ from deadheat import stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import LIKELY, Pair, least_adjusted, least_p, n_differing, n_units
 from deadheat.comparison.robustness import sampling_doubts
-from deadheat.comparison.verdict import ENOUGH, VAGUE, Verdict, headline_of_strata, judge_strata
+from deadheat.comparison.verdict import ENOUGH, VAGUE, Verdict, headline_of_strata, sentences_of_strata
 from deadheat.errors import BY_DOC_ID, collected, counted, in_brackets, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
@@ -147,7 +147,7 @@ def judged(
     found = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
     by = " and ".join(columns)
     what = f"stratum of {by}", f"strata of {by}"
-    headline, text = headline_of_strata(found, what), " ".join(judge_strata(found, what))
+    headline, text = headline_of_strata(found, what), " ".join(sentences_of_strata(found, what))
     held = {"text": text, "headline": headline, "strata": {name: as_data(one) for name, one in found.items()}}
     return headline, text, Fact("verdict", held)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.comparison.languages import Across, Languages, judge_languages
+from deadheat.comparison.languages import Across, Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import counted, joined, level_text, three
 from deadheat.measures import Measure
@@ -283,7 +283,7 @@ def of_languages(found: Languages) -> Report:
     pairs = [(one.system, one.pair) for one in found.differences]
     facts = [
         Fact("deadheat", __version__),
-        Fact("language_verdicts", {found.name: list(judge_languages(found))}),
+        Fact("language_verdicts", {found.name: list(sentences_of_languages(found))}),
         *tell_languages(found),
         *facts_of_languages({found.name: found}),
         *tell_ties(ties, None),
@@ -291,12 +291,14 @@ def of_languages(found: Languages) -> Report:
         *tell_tests(design, pairs, has_clusters=found.cluster is not None),
         *tell_gaps(found),
     ]
-    return Report(tuple(list_languages(found, found.measures)), tuple(facts), opening=" ".join(judge_languages(found)))
+    return Report(
+        tuple(list_languages(found, found.measures)), tuple(facts), opening=" ".join(sentences_of_languages(found))
+    )
 
 
 def with_languages(report: Report, found: Languages, margin: float | None, *, for_people: bool) -> Report:
     """Return the report of a comparison with what is said across languages, and its tables."""
-    named, verdict = {found.name: found}, list(judge_languages(found, margin=margin))
+    named, verdict = {found.name: found}, list(sentences_of_languages(found, margin=margin))
     facts = (
         Fact("language_verdicts", {found.name: verdict}),
         *facts_of_languages(named),

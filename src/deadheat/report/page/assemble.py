@@ -16,7 +16,7 @@ import numpy as np
 from deadheat.comparison.agreement import JudgeAgreement
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
-from deadheat.comparison.languages import Languages, judge_languages
+from deadheat.comparison.languages import Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, three
 from deadheat.evaluation.evaluation import Evaluation
@@ -292,7 +292,7 @@ def _of_languages(  # noqa: PLR0917 - all of a section
     pictures: Sequence[Picture],
 ) -> Section:
     """Return the section of a set of queries whose languages were compared: verdict, tables, figures, facts."""
-    said = judge_languages(found, margin=margin)
+    said = sentences_of_languages(found, margin=margin)
     facts = (*tell_languages(found, margin=margin), *tell_beside(found), *tell_gaps(found))
     content = (
         made.verdict(said) if said else "",
