@@ -9,7 +9,8 @@ from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.result import BenchResult
 from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.agreement import Agreement, JudgeAgreement, agree, agree_systems, judge_agreement
-from deadheat.comparison.comparison import Comparison, compare, compare_evaluations
+from deadheat.comparison.compare import compare, compare_evaluations
+from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History, Holes, QrelsDiff, diff_qrels, history, holes
 from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.leaderboard import Leaderboard, leaderboard

@@ -53,7 +53,8 @@ from deadheat.benchmark.retrievers import (
     reranked,
     retrieve,
 )
-from deadheat.comparison.comparison import assemble, compare_evaluated
+from deadheat.comparison.compare import compare_evaluated
+from deadheat.comparison.comparison import assemble
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run

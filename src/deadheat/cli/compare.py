@@ -224,7 +224,7 @@ def compare_files(
         None of saved evaluations.
     queries : Queries or None
     """
-    from deadheat.comparison.comparison import compare_evaluated, compare_under
+    from deadheat.comparison.compare import compare_evaluated, compare_under
     from deadheat.evaluation.warned import warn_of_form
     from deadheat.io.splitting import in_pieces
 

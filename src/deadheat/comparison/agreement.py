@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, members, run_starts
-from deadheat.comparison.comparison import compare_evaluated, named_runs
+from deadheat.comparison.compare import compare_evaluated, named_runs
 from deadheat.comparison.pairs import Pair, compare_sides, pairs_of, side_of_values
 from deadheat.comparison.robustness import SystemOrders, order_agreement, totals_of, values_of
 from deadheat.data.judgments import as_qrels

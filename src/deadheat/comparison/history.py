@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
-from deadheat.comparison.comparison import named_runs
+from deadheat.comparison.compare import named_runs
 from deadheat.comparison.flips import Side, over_all
 from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import Changes, changes

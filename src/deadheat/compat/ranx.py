@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.comparison import comparison as comparing
+from deadheat.comparison import compare as comparing
 from deadheat.comparison.comparison import Comparison
 from deadheat.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.errors import (

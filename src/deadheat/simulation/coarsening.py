@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, members, run_starts
-from deadheat.comparison.comparison import named_runs
+from deadheat.comparison.compare import named_runs
 from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
 from deadheat.comparison.orders import ROUNDING
 from deadheat.comparison.pairs import pairs_of
