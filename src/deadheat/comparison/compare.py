@@ -157,12 +157,7 @@ def compare(
                 beside={"runs": "repeats"} if has_repeats else {"qrels": "spans"},
             )
         options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
-        options |= {"queries": queries if isinstance(weights, str) else None}
-        options["rng"] = generator(design.rng)  # of each run, its own draws
-        by = ((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in listed)
-        evaluations: Any = evaluate(qrels, runs if isinstance(runs, Mapping) else by_name(by), measures, **options)
-        found = compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
-        return replace(found, margin=margin, detect=detect)
+        return replace(_compare_repeats(design, qrels, runs, measures, cluster, options), margin=margin, detect=detect)
     named = named_runs(
         runs,
         ascending=ascending,
@@ -184,12 +179,33 @@ def compare(
         judge=None if judge is None else as_qrels(judge).normalized(normalize_ids),
         weights=weights,
     )
-    given = list(runs.values() if isinstance(runs, Mapping) else runs)
-    warned = dict(list(named.items())[: len(given)])  # a single run stands beside its other order
-    warn(found.evaluations, judgments, warned, missing=missing)
-    for source, name in zip(given, warned, strict=True):
+    # the last name may be that of a single run in its other order, which was not given
+    sources = dict(zip(named, runs.values() if isinstance(runs, Mapping) else runs, strict=False))
+    warn(found.evaluations, judgments, {name: named[name] for name in sources}, missing=missing)
+    for name, source in sources.items():
         warn_of_one_table(found.evaluations[name], qrels, source)
     return replace(found, margin=margin, detect=detect)
+
+
+def _compare_repeats(  # noqa: PLR0917 - as they were given
+    design: Design,
+    qrels: Source,
+    runs: Mapping[str, Source] | Sequence[Source],
+    measures: MeasureLike | Iterable[MeasureLike] | None,
+    cluster: Cluster,
+    options: EvaluationArguments,
+) -> Comparison:
+    """Compare systems that have repeats, or that spans judge: each is evaluated by itself, with these options."""
+    queries = options["queries"]
+    if not isinstance(runs, Mapping):
+        runs = by_name((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in runs)
+    own: Any = {
+        **options,
+        "queries": queries if isinstance(options["weights"], str) else None,
+        "rng": generator(design.rng),  # of each run, its own draws
+    }
+    evaluations: Any = evaluate(qrels, runs, measures, **own)
+    return compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
 
 
 def _name_of(run: Source) -> str:
