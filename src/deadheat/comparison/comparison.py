@@ -75,7 +75,11 @@ RANKS: dict[str, type[pl.DataType]] = {
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
-N_COLUMNS = 17  # fields of a pair that every table shows; the others are details
+# fields of a pair that every table shows; the others are details
+COLUMNS = (
+    *(*KEYS, "mean", "baseline_mean", *FLAT, "p_value", "p_adjusted", "significant", "effect_size"),
+    *("wins", "draws", "losses", "flip_probability", "can_flip"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,8 +362,8 @@ class Comparison(Plottable, Shown):
             found, the difference with ties broken by document id, as trec_eval, how skewed the differences are,
             n_clusters, and of the intervals ci_method, known and unknown (why not).
         """
-        own = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged"}]
-        names = {name: name for name in own[: None if details else N_COLUMNS]} | (KNOWN if details else {})
+        every = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged"}]
+        names = {name: name for name in (every if details else COLUMNS)} | (KNOWN if details else {})
         columns = {name: self.pairs.column(own).tolist() for name, own in names.items()}
         if self.by_judge:
             columns |= {

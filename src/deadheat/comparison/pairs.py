@@ -42,7 +42,6 @@ K = TypeVar("K", bound=Hashable)
 COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of resamples, and needs a correction
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
-FLIP_FIELDS = ("flip_probability", "can_flip", "flip_method", "flip_standard_error")
 LIKELY = 0.05  # probability of a reversal that is worth saying
 # sides, by all measures, on each of which all is spent to know its orders; with more it is shared
 FEW_SIDES, MANY_SIDES = 4, 24
@@ -561,8 +560,15 @@ def _flips(
     deviations = [weighed(stack.deviation[rows]) for rows in (a, b)]
     variance = sum(of_side.sum(axis=1) for of_side in variances) / n**2
     most_off = normal_errors_of(difference, variances, deviations, stack.is_exact[a] & stack.is_exact[b])
-    found = normal_flips(difference / n, variance, lowest, highest, most_off, difference / n)
-    return dict(zip(FLIP_FIELDS, found, strict=True))
+    probability, can_flip, method, error = normal_flips(
+        difference / n, variance, lowest, highest, most_off, difference / n
+    )
+    return {
+        "flip_probability": probability,
+        "can_flip": can_flip,
+        "flip_method": method,
+        "flip_standard_error": error,
+    }
 
 
 def _refine(
@@ -587,10 +593,13 @@ def _refine(
     for n, sides in enumerate(measures):
         sums = TieSums(sides)
         for place in np.flatnonzero(doubtful[n * len(places) : (n + 1) * len(places)]).tolist():
-            a, b = places[place]
-            found = _reversal(sums, a, b, Flip(*(columns[name][n * len(places) + place] for name in FLIP_FIELDS)))
-            for name, value in zip(FLIP_FIELDS, vars(found).values(), strict=True):
-                columns[name][n * len(places) + place] = value
+            row = n * len(places) + place
+            found = _reversal(sums, *places[place], columns["flip_standard_error"][row])
+            if found:
+                columns["flip_probability"][row] = found.probability
+                columns["can_flip"][row] = found.can_flip
+                columns["flip_method"][row] = found.method
+                columns["flip_standard_error"][row] = found.standard_error
     advance(len(doubtful))
 
 
@@ -726,13 +735,16 @@ def _repeated(  # noqa: PLR0917 - what is compared, and how
         columns["rerun_probability"][n] = rerun_probability(mean, shared)
 
 
-def _reversal(sums: TieSums, a: Hashable, b: Hashable, normal: Flip) -> Flip:
-    """Return what tie orders do to the sign of the difference of two systems: exact if possible, sampled if need be."""
+def _reversal(sums: TieSums, a: Hashable, b: Hashable, normal_error: float) -> Flip | None:
+    """Return what tie orders do to the sign of the difference of two systems: exact if possible, sampled if need be.
+
+    None if neither is feasible, or the normal distribution, which is off by so much at most, will do.
+    """
     gap = gap_of(sums.sides[a], sums.sides[b])
     keep: BoolArray = ~np.isnan(gap.values)
-    found = sums.distributions(a, b, keep, normal.standard_error)
+    found = sums.distributions(a, b, keep, normal_error)
     if not found:
-        return normal
+        return None
     own = gap.factors(keep)
     n = max(float(own.sum()), 1.0)
     lowest, highest = (float((own * end[keep]).sum() / n) for end in (gap.low, gap.high))

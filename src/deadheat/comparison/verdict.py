@@ -190,21 +190,18 @@ class Verdict:
         """Return the text and all fields as JSON can hold them; what is no number is None."""
         return {
             "text": str(self),
-            **_finite(vars(self)),
-            "lacking": None if self.lacking is None else _finite(vars(self.lacking)),
+            **{name: _plain(value) for name, value in vars(self).items()},
+            "lacking": None
+            if self.lacking is None
+            else {name: _plain(one) for name, one in vars(self.lacking).items()},
         }
 
 
-def _finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values as JSON can hold them."""
-    return {
-        name: None
-        if isinstance(value, float) and not math.isfinite(value)
-        else list(value)
-        if isinstance(value, tuple)
-        else value
-        for name, value in values.items()
-    }
+def _plain(value: object) -> object:
+    """Return a value as JSON can hold it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return list(value) if isinstance(value, tuple) else value
 
 
 # the first sentence of each outcome
@@ -455,7 +452,8 @@ class Grounds:
             (favoured(pair, measure, design) == leader, doubt(pair, design) or "better"),
             (not is_ahead(pair, measure, leader), "by judge" if pair.judge_weight > 0 else "behind"),
             (pair.significant and design.alternative == "two-sided", "contradicted"),
-            (is_hopeless and not n_differing(pair) == n < FEWEST, "few differ"),
+            (n < FEWEST and n_differing(pair) == n, "few"),  # all of them differ
+            (is_hopeless, "few differ"),
             (n < FEWEST, "few"),
             (True, "not shown"),
         )

@@ -656,10 +656,12 @@ def paired_p_values(
     if len(left):
         order = left[np.argsort(second[left], kind="stable")]
         runs = np.split(order, run_starts(second[order])[1:])
+        bounds = towards(observed, alternative) - ROUNDING * scales
 
         def counted(flipped: FloatArray, rough: FloatArray, off: float, own: IntArray) -> IntArray:
-            bounds = observed[own], ROUNDING * scales[own]
-            return _n_extreme(flipped, rough, off, first[own], int(second[own[0]]), *bounds, alternative)
+            return _n_extreme(
+                flipped, rough, off, first[own], int(second[own[0]]), bounds=bounds[own], alternative=alternative
+            )
 
         extreme = np.zeros(len(order), np.int64)
         with ThreadPoolExecutor(os.cpu_count()) as beside:
@@ -680,45 +682,48 @@ def _differences(values: FloatArray, first: IntArray, second: IntArray) -> Float
     return found
 
 
-def _n_extreme(  # noqa: PLR0917 - what is counted, and how
+def _n_extreme(
     flipped: FloatArray,
     rough: FloatArray,
     off: float,
     first: IntArray,
     second: int,
-    observed: FloatArray,
-    tolerance: FloatArray,
+    *,
+    bounds: FloatArray,
     alternative: Alternative,
 ) -> IntArray:
     """Count what :func:`count_extreme` does, for several systems less one; few sums at a time stay in the cache.
 
-    They are compared as float32 (`rough`, which is `off` by so much at most), where that decides: it takes three
-    quarters of the time. A system with a sum near its bound is counted again as float64, and if most have one, as of
-    values that repeat, so is the rest at once.
+    They are compared as float32 (`rough`, which is `off` by so much at most; `flipped` itself if these would not do)
+    where that decides: it takes three quarters of the time. A system with a sum near its bound is counted again as
+    float64. If most of some systems have one, as of values that repeat, all others are counted as float64 at once.
     """
-
-    def beyond(sums: FloatArray, some: IntArray) -> FloatArray:
-        rows = slice(some[0], some[-1] + 1) if (np.diff(some) == 1).all() else some  # a slice needs no copy
-        null = sums[rows] - sums[second]
-        return np.abs(null, out=null) if alternative == "two-sided" else np.multiply(sign, null, out=null)
-
-    sign = -1.0 if alternative == "less" else 1.0
-    bounds = (towards(observed, alternative) - tolerance)[:, None]
+    bounds = bounds[:, None]
     error = off + ROUGH * np.abs(bounds)
     low, high = (bounds - error).astype(rough.dtype), (bounds + error).astype(rough.dtype)
     counts = np.empty(len(first), np.int64)
+    use_rough = rough is not flipped
     for start, stop in batches(len(first), flipped.shape[1], FLIPPED_CELLS):
         left = np.arange(start, stop)
-        if rough is not flipped:
-            null = beyond(rough, first[left])
+        if use_rough:
+            null = _beyond(rough, first[left], second, alternative)
             reached = null >= low[left]
             counts[left] = [*map(np.count_nonzero, reached)]  # row by row it is fast
             is_near = reached != (null >= high[left])
             left = left[is_near.any(axis=1)] if is_near.any() else left[:0]  # mostly none is
-            rough = flipped if 2 * len(left) > stop - start else rough
+            use_rough = 2 * len(left) <= stop - start
         if len(left):
-            counts[left] = [*map(np.count_nonzero, beyond(flipped, first[left]) >= bounds[left])]
+            counts[left] = [*map(np.count_nonzero, _beyond(flipped, first[left], second, alternative) >= bounds[left])]
     return counts
+
+
+def _beyond(sums: FloatArray, first: IntArray, second: int, alternative: Alternative) -> FloatArray:
+    """Return how far sums of some systems less those of one are from 0, as :func:`towards` does, in their own place."""
+    rows = slice(first[0], first[-1] + 1) if (np.diff(first) == 1).all() else first  # a slice needs no copy
+    null = sums[rows] - sums[second]
+    if alternative == "two-sided":
+        return np.abs(null, out=null)
+    return np.negative(null, out=null) if alternative == "less" else null
 
 
 def _most_exact(n_units: IntArray) -> int:
