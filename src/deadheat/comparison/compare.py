@@ -368,12 +368,11 @@ def named_runs(
     A single run stays, beside itself in that order.
     """
     listed = as_list("runs", runs, "a dict of name to run, or a list of runs")
-    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in listed)
     read = [
         (name, source, Run.of(source, ascending=ascending))
         if name is None or isinstance(source, Run)
         else (name, source, Run(source, name=name, ascending=ascending))
-        for name, source in given
+        for name, source in (runs.items() if isinstance(runs, Mapping) else ((None, run) for run in listed))
     ]
     sources = by_name((run.name if name is None else name, source) for name, source, run in read)
     named = dict(zip(sources, (run.normalized(normalize_ids) for *_, run in read), strict=True))

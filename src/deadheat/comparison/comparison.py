@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
-from deadheat.comparison.flips import Side, gap_of, side_of
+from deadheat.comparison.flips import Side, gap_of, over_all, side_of
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_sides, n_units, pairs_of
 from deadheat.comparison.robustness import (
     OuterBound,
@@ -255,12 +255,15 @@ class Comparison(Plottable, Shown):
         """How much each query counts in each pair, of shape (n_queries, n_pairs); None: all the same."""
         if not any(scores.is_weighted for one in self.evaluations.values() for scores in one):
             return None
-        found = np.ones((len(self.query_ids), len(self.pairs)))
-        for place, pair in enumerate(self.pairs):
-            scores = self.evaluations[pair.system][pair.measure]
-            if scores.is_weighted:
-                found[members(self.query_ids, scores.query_ids), place] = scores.weights
-        return found
+        alike = np.ones(len(self.query_ids))
+        return np.column_stack(
+            [
+                alike
+                if scores.weights is None or not scores.is_weighted
+                else over_all(scores.weights, members(self.query_ids, scores.query_ids), 1.0)
+                for scores in (self.evaluations[pair.system][pair.measure] for pair in self.pairs)
+            ]
+        )
 
     def _errors_of(self, places: Sequence[int]) -> FloatArray:
         """Return the standard errors of some differences."""

@@ -432,11 +432,10 @@ def side_of(
         Of random orders.
     """
     scores = evaluation[str(measure)]
-    known = [scores.values, scores.tie_mean, scores.tie_std**2, scores.tie_min, scores.tie_max]
-    if by_doc_id is not None:
-        known.append(by_doc_id[evaluation.measures.index(scores.measure)])
     columns = np.full((6, len(own)), np.nan)
-    columns[: len(known), own] = known
+    columns[:5, own] = scores.values, scores.tie_mean, scores.tie_std**2, scores.tie_min, scores.tie_max
+    if by_doc_id is not None:
+        columns[5, own] = by_doc_id[evaluation.measures.index(scores.measure)]
     return Side(
         measure=scores.measure,
         evaluation=evaluation,

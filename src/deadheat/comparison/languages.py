@@ -19,7 +19,7 @@ from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probabil
 from deadheat.data.queries import Queries
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import NOISE, ColumnError, DataError, ParameterError, Rng, as_positive, counted
+from deadheat.errors import NOISE, ColumnError, DataError, ParameterError, Rng, as_positive, collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.measures import Measure
@@ -432,13 +432,14 @@ class Languages(Plottable, Shown):
         ----------
         power : float, default 0.8
         """
-        found, differences = self._of_differences
-        held: dict[str, list[float]] = {}
-        for one, error in zip(found, stats.standard_errors(differences, cluster=self.cluster).tolist(), strict=True):
-            least = planned(one.pair.difference, error, one.pair, self.design, power).get("detectable_difference")
-            if least is not None:
-                held.setdefault(one.pair.measure, []).append(least)
-        return {measure: (min(own), max(own)) for measure, own in held.items()}
+        pairs, differences = [one.pair for one in self.differences], self._of_differences[1]
+        errors = stats.standard_errors(differences, cluster=self.cluster).tolist()
+        each = (
+            (pair.measure, planned(pair.difference, error, pair, self.design, power).get("detectable_difference"))
+            for pair, error in zip(pairs, errors, strict=True)
+        )
+        known = collected((measure, least) for measure, least in each if least is not None)
+        return {measure: (min(own), max(own)) for measure, own in known.items()}
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

@@ -335,7 +335,7 @@ class Stack:
         None: all queries count the same.
     sign : ndarray of float, shape (n_measures * n_sides,)
         -1 where less is better.
-    is_exact, is_weighted, is_geometric : ndarray of bool, shape (n_measures * n_sides,)
+    is_exact, is_geometric : ndarray of bool, shape (n_measures * n_sides,)
     """
 
     sides: tuple[Side, ...]
@@ -349,7 +349,6 @@ class Stack:
     weights: FloatArray | None
     sign: FloatArray
     is_exact: BoolArray
-    is_weighted: BoolArray
     is_geometric: BoolArray
 
     @classmethod
@@ -361,17 +360,15 @@ class Stack:
             for name in ("values", "mean", "variance", "low", "high", "by_doc_id")
         }
         has_weights = any(side.weights is not None for side in sides)
-        ones = np.ones(columns["values"].shape[1])
-        weights = np.stack([ones if side.weights is None else side.weights for side in sides]) if has_weights else None
+        weights = (np.ones_like(side.values) if side.weights is None else side.weights for side in sides)
         mean, low, high = (columns[name] for name in ("mean", "low", "high"))
         return cls(
             sides,
             **columns,
             deviation=np.maximum(high - mean, mean - low),
-            weights=weights,
+            weights=np.stack([*weights]) if has_weights else None,
             sign=np.array([side.measure.sign for side in sides]),
             is_exact=np.array([side.is_exact for side in sides], np.bool_),
-            is_weighted=np.array([side.weights is not None for side in sides], np.bool_),
             is_geometric=np.array([side.measure.geometric and not side.parts for side in sides], np.bool_),  # no gap
         )
 
@@ -542,8 +539,8 @@ def _worth(
         found["n_clusters"] = np.array([len(np.unique(cluster[kept])) for kept in keep], object)
     if stack.weights is not None:
         worth = (
-            weighting.effective_number(of_pair[of_pair > 0]) if is_weighted else None
-            for of_pair, is_weighted in zip(own, stack.is_weighted[a].tolist(), strict=True)
+            None if stack.sides[row].weights is None else weighting.effective_number(of_pair[of_pair > 0])
+            for of_pair, row in zip(own, a.tolist(), strict=True)
         )
         found["n_effective"] = np.array([*worth], object)
     return found
@@ -651,7 +648,6 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
 ) -> dict[str, AnyArray]:
     """Return p values and whether they are exact, each of shape (n_pairs,)."""
     n_sides = len(measures[0])
-    options: dict[str, Any] = {"n_resamples": design.n_resamples, "rng": design.rng}
     of_measures = [slice(n * n_sides, (n + 1) * n_sides) for n in range(len(measures))]
     own = list(zip(np.split(first, len(measures)), np.split(second, len(measures)), strict=True))
     is_linear = cluster is None and stack.weights is None and not np.isnan(stack.values).any()
@@ -662,7 +658,8 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
                 stack.values[rows].T,
                 cluster=cluster,
                 weights=None if stack.weights is None else stack.weights[rows.start],
-                **options,
+                n_resamples=design.n_resamples,
+                rng=design.rng,
             )
             found.append((matrix[a - rows.start, b - rows.start], np.zeros(len(a), np.bool_)))
     elif design.test == "randomization" and is_linear:

@@ -402,10 +402,9 @@ def as_matrix(name: str, given: ArrayLike) -> FloatArray:
     infinite = np.argwhere(np.isinf(values))
     if len(infinite):
         row, column = infinite[0].tolist()
-        place = f"row {row}, column {column}"
         raise ParameterError(
             argument=name,
-            given=Plain(f"{values[row, column]} in {place}"),
+            given=Plain(f"{values[row, column]} in row {row}, column {column}"),
             allowed="finite, or NaN for a missing value",
         )
     return values
