@@ -5,14 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
-from deadheat.comparison.comparison import Comparison, assemble
-from deadheat.comparison.pairs import pairs_of
+from deadheat.comparison.comparison import Comparison, assemble, check_shared
 from deadheat.data.judgments import Spans, as_qrels
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
-from deadheat.errors import DataError, ParameterError, Plain, Rng, as_list, as_positive, by_name, counted, generator
+from deadheat.errors import DataError, ParameterError, Plain, Rng, as_list, as_positive, by_name, generator
 from deadheat.evaluation.evaluate import (
     EvaluationArguments,
     by_own_name,
@@ -247,12 +244,9 @@ def compare_under(
         )
     )
     evaluations = {name: one for name, (one, _) in zip(runs, each, strict=True)}
-    _check_shared(evaluations, design)
+    check_shared(evaluations, design)
     weighed = {name: one if weights is None else one.weighted(weights, queries) for name, one in evaluations.items()}
-    by_doc_id = {  # queries of weight 0 have no value here either
-        name: [np.where(scores.kept, own, np.nan) for scores, own in zip(one, by_rule, strict=True)]
-        for (name, one), (_, by_rule) in zip(weighed.items(), each, strict=True)
-    }
+    by_doc_id = {name: by_rule for name, (_, by_rule) in zip(runs, each, strict=True)}
     found = assemble(weighed, design, cluster, _of_clusters(cluster, queries, weights), by_doc_id)
     if judge is None:
         return found
@@ -340,7 +334,7 @@ def compare_evaluated(
                 f"{first} and {name} were evaluated with different measures ({', '.join(left)} and {', '.join(right)})",
                 hint="evaluate both with the same",
             )
-    _check_shared(evaluations, design)
+    check_shared(evaluations, design)
     found = replace(
         assemble(evaluations, design, cluster, _of_clusters(cluster, queries, weights), {}), together=together
     )
@@ -385,15 +379,3 @@ def named_runs(
     ((name, run),) = keyed.items()
     labels = [one if isinstance(one, str) and not Path(one).exists() else Run.of(one).name for one in keys[name]]
     return {**named, ", then ".join([name, *labels]): run}
-
-
-def _check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
-    """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
-    ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
-    for pair in pairs_of(list(ids), design.against):
-        if ids[pair[0]].isdisjoint(ids[pair[1]]):
-            one, other = sorted(pair, key=list(ids).index)
-            raise DataError(
-                f"{one} and {other} have no query in common: {len(ids[one])} and"
-                f" {counted(len(ids[other]), 'query', 'queries')}"
-            )

@@ -27,7 +27,7 @@ from deadheat.comparison.robustness import (
 from deadheat.comparison.verdict import QUERY, Grounds, Lacking, Verdict, Within
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import ParameterError, Plain, Rng, as_count, as_level, as_positive, collected, counted
+from deadheat.errors import DataError, ParameterError, Plain, Rng, as_count, as_level, as_positive, collected, counted
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
@@ -727,7 +727,11 @@ def assemble(
     queries: Source | None,
     by_doc_id: Mapping[str, list[FloatArray]],
 ) -> Comparison:
-    """Compare evaluations that are known to be comparable; `by_doc_id` are as in the result."""
+    """Compare evaluations that are known to be comparable; `by_doc_id` are the scores of each, by measure."""
+    by_doc_id = {  # queries of weight 0 have no value here either
+        name: [np.where(scores.kept, values, np.nan) for scores, values in zip(evaluations[name], rule, strict=True)]
+        for name, rule in by_doc_id.items()
+    }
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
     codes = cluster_codes(cluster, queries, ids)
     own = {name: members(ids, one.query_ids) for name, one in evaluations.items()}
@@ -742,6 +746,18 @@ def assemble(
     return Comparison(
         pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id
     )
+
+
+def check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
+    """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
+    ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
+    for pair in pairs_of(list(ids), design.against):
+        if ids[pair[0]].isdisjoint(ids[pair[1]]):
+            one, other = sorted(pair, key=list(ids).index)
+            raise DataError(
+                f"{one} and {other} have no query in common: {len(ids[one])} and"
+                f" {counted(len(ids[other]), 'query', 'queries')}"
+            )
 
 
 def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:

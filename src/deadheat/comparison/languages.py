@@ -684,7 +684,6 @@ def languages_of(
         else pairs[language]
         for language, own in evaluations.items()
     }
-    counts: Counter[str] = Counter()
     ids: dict[str, set[str]] = {}
     for language, own in evaluations.items():
         for one in own.values():
@@ -696,7 +695,7 @@ def languages_of(
                     f"two queries of {one.name} in {language} are called {twice!r} across languages",
                     hint="pair each once",
                 )
-        counts.update(ids[language])
+    counts = Counter(one for own_ids in ids.values() for one in own_ids)
     shared = {one for one, n in counts.items() if n > 1}
     for language, own_ids in ids.items():
         if own_ids.isdisjoint(shared):
@@ -743,11 +742,8 @@ def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) 
     >>> clusters_of_pairs({"en": {"p": "x", "q": "y"}, "fr": {"p": "x", "q": "x"}})
     ({'p': 0, 'q': 0}, True)
     """
-    joined: dict[str, set[Hashable]] = {}
-    for own in labels.values():
-        for pair, held in own.items():
-            joined.setdefault(pair, set()).update(held)
-    codes = dict(zip(joined, joined_groups(list(joined.values())), strict=True))
+    held = collected((pair, keys) for own in labels.values() for pair, keys in own.items())
+    codes = dict(zip(held, joined_groups([set().union(*keys) for keys in held.values()]), strict=True))
     return codes, any(
         len(set(joined_groups(list(own.values())))) > len({codes[pair] for pair in own}) for own in labels.values()
     )

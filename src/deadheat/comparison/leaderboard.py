@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
@@ -39,6 +38,7 @@ from deadheat.stats.ranks import (
     critical_value,
     pairwise_errors,
     rank_bounds,
+    ranks,
     resampled_totals,
     separated,
     tiers_of,
@@ -202,7 +202,7 @@ class Leaderboard(Plottable, Shown):
         """The mean over tasks of the rank of each model, equal ones the mean of theirs; NaN with bounds."""
         if np.isnan(self.values).any():
             return np.full(len(self.models), np.nan)
-        first, last = stats.ranks(self._sign * self.values.T)
+        first, last = ranks(self._sign * self.values.T)
         return np.asarray(self.shares @ (first + last) / 2)
 
     @cached_property
@@ -306,7 +306,7 @@ class Leaderboard(Plottable, Shown):
 
 def _above(totals: FloatArray) -> IntArray:
     """Return how many are above each of some numbers, those that differ by rounding being equal."""
-    (first,), _ = stats.ranks(totals[None, :])
+    (first,), _ = ranks(totals[None, :])
     return np.asarray(first - 1, np.int64)
 
 
@@ -575,7 +575,7 @@ def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, r
     low, high = np.sort(sign * np.vstack([board.mean_low, board.mean_high]), axis=0)
     better = separated(low, high, errors[:-1, :-1], freedom[:-1, :-1], critical, board.confidence_level)
     filled = totals + (board.mean_low + board.mean_high) / 2 - totals.mean(axis=0)
-    rank_low, rank_high, p_best = bounds_of_ranks(*stats.ranks(sign * filled), board.confidence_level)
+    rank_low, rank_high, p_best = bounds_of_ranks(*ranks(sign * filled), board.confidence_level)
     return Uncertainty(
         reach=special.stdtrit(np.minimum(freedom[:-1, -1], MANY), (1 + board.confidence_level) / 2) * errors[:-1, -1],
         critical=critical,

@@ -419,8 +419,8 @@ def _draw_orders(
     for found, (start, _), own in zip(orders, rows, ties, strict=True):
         for tie in own:
             first, n_judged = tie.row - start, sum(tie.counts[:-1])
-            look = sum(tie.counts), n_judged, len(tie.counts) == 2  # of one class, beside the unjudged ones
-            alike[look].append((found.above[:, first : first + n_judged], tie.above))
+            is_one_class = len(tie.counts) == 2  # beside the unjudged ones
+            alike[sum(tie.counts), n_judged, is_one_class].append((found.above[:, first : first + n_judged], tie.above))
     for (size, n_judged, are_alike), of in alike.items():
         places = _draw_places(size, n_judged, n * len(of), rng, are_alike=are_alike)
         for (columns, above), drawn in zip(of, places.reshape(len(of), n, n_judged), strict=True):

@@ -11,7 +11,6 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members, sums_of
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
@@ -26,7 +25,7 @@ from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import as_placed, ends, has_ends
 from deadheat.settings import Design
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt
-from deadheat.stats.ranks import bounds_of_ranks, ranks
+from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
 
 OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
 
@@ -251,7 +250,7 @@ def rank_intervals(
     is_few = n_units * len(sides) * design.n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
     pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
     higher = sides[0].measure.higher_is_better
-    best, worst = stats.resampled_ranks(
+    best, worst = resampled_ranks(
         means,
         variances,
         np.bincount(units, own, minlength=n_units),

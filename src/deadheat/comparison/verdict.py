@@ -620,8 +620,13 @@ def _are(n: int) -> str:
 
 def _weights(found: Verdict, shares: Mapping[str, float], measure: Measure, query: str) -> str:
     """Say whether the weights decide who leads, and which queries do by theirs."""
-    words = {**vars(found), "query": query, "unit": unit_of(measure), "size": signed(found.unweighted or 0.0)}
-    words["queries"] = three([f"{one} ({percentage(share)} of the weight)" for one, share in shares.items()], " and ")
+    words = {
+        **vars(found),
+        "query": query,
+        "queries": three([f"{one} ({percentage(share)} of the weight)" for one, share in shares.items()], " and "),
+        "unit": unit_of(measure),
+        "size": signed(found.unweighted or 0.0),
+    }
     is_ahead = (found.unweighted or 0.0) * measure.sign > NEGLIGIBLE_DIFFERENCE
     return " ".join(WEIGHTS[key].format_map(words) for key in ["reversed"] * (not is_ahead) + ["few"] * bool(shares))
 
