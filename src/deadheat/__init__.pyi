@@ -40,7 +40,8 @@ from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
-from deadheat.profile.items import Exposure, ItemProfile, exposure, item_profile, popularity
+from deadheat.profile.exposure import Exposure, exposure
+from deadheat.profile.items import ItemProfile, item_profile, popularity
 from deadheat.profile.profile import TieComplexity, TieOrders, TieProfile, tie_complexity, tie_orders, tie_profile
 from deadheat.simulation.coarsening import (
     CoarseningProfile,

@@ -133,7 +133,8 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     --groups or --qrels also how much exposure the ranks of the lists give to items and groups, and how far that is
     from what their relevance earns.
     """
-    from deadheat.profile.items import CUTOFF, exposure, item_profile
+    from deadheat.profile.exposure import exposure
+    from deadheat.profile.items import CUTOFF, item_profile
     from deadheat.report.of_profile import of_exposure, of_items
 
     qrels, groups = options["qrels"], options["groups"]

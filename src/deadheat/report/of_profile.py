@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import BROKEN_BY, collected, counted, level_text
-from deadheat.profile.items import OF_RUN, Exposure, ItemProfile
+from deadheat.profile.exposure import Exposure
+from deadheat.profile.items import OF_RUN, ItemProfile
 from deadheat.profile.profile import (
     RULE_OF_THUMB,
     VISIBLE,
