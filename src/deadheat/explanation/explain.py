@@ -486,8 +486,8 @@ class Lists:
             for _ in range(n_passes):
                 order = [order[n] for n in order_of([keys[n] for n in order])]
             places |= {(str(query), documents[n]): rank for rank, n in enumerate(order)}
-        pairs = zip(whole.query_ids[whole.query].tolist(), whole.doc_ids.tolist(), strict=True)
-        return np.array([places[pair] for pair in pairs], np.int64)
+        queries = whole.query_ids[whole.query].tolist()
+        return np.array([places[pair] for pair in zip(queries, whole.doc_ids.tolist(), strict=True)], np.int64)
 
     def _make_shortened(
         self,

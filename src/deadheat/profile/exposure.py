@@ -1,6 +1,5 @@
 """exposure(): how much attention the ranks of a run give to each item, and to groups of items."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -98,7 +97,7 @@ class Exposure(Shown):
     def means(self) -> dict[str, float]:
         """Return the means over queries of `queries`, by name; NaN where no query has a relevant item."""
         return {
-            name: math.nan if self.n_judged == 0 else float(np.nanmean(self.queries[name].to_numpy()))
+            name: np.nan if self.n_judged == 0 else float(np.nanmean(self.queries[name].to_numpy()))
             for name in self.queries.columns[1:]
         }
 
@@ -413,9 +412,9 @@ def _by_group(found: _Exposed, groups: Mapping[str, Sequence[str]]) -> tuple[Flo
     # each row counts for every group of its item, whose groups are adjacent
     n_groups = np.bincount(item, minlength=len(found.doc_ids))[found.item]
     of_row = group[spans(np.searchsorted(item[order], found.item), n_groups)]
-    cells, shape = np.repeat(found.query, n_groups) * len(groups) + of_row, (len(found.query_ids), len(groups))
+    cells, n_queries = np.repeat(found.query, n_groups) * len(groups) + of_row, len(found.query_ids)
     exposure, target = (
-        sums_of(cells, np.repeat(own, n_groups), math.prod(shape)).reshape(shape)
+        sums_of(cells, np.repeat(own, n_groups), n_queries * len(groups)).reshape(n_queries, len(groups))
         for own in (found.exposure, found.target)
     )
     return exposure, target
@@ -436,7 +435,7 @@ def _expected_exposure(
         averaged = _of_vectors(*(one[which].sum(axis=0) / max(int(which.sum()), 1) for one in sums))
         amortised |= dict(zip(named, averaged, strict=False))
     columns = {name: np.where(which, one, np.nan) for name, one in by_query.items()}
-    return columns, {name: float(one) if which.any() else math.nan for name, one in amortised.items()}
+    return columns, {name: float(one) if which.any() else np.nan for name, one in amortised.items()}
 
 
 def _of_vectors(exposure: FloatArray, target: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -468,9 +467,8 @@ def _shares(found: _Exposed, groups: Mapping[str, Sequence[str]], sums: tuple[Fl
         "per_item": exposure / sizes,
     }
     if found.has_target:
-        own, target = (one[found.is_judged].sum(axis=0) for one in sums)
         with np.errstate(divide="ignore", invalid="ignore"):
-            own, target = own / found.is_judged.sum(), target / found.is_judged.sum()
+            own, target = (one[found.is_judged].sum(axis=0) / found.is_judged.sum() for one in sums)
             columns |= {"target": target / sizes, "of_target": own / target}
     return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))
 
@@ -517,8 +515,8 @@ def _ratios(
     for one, other in places:
         apart = logarithms[:, one] - logarithms[:, other]
         whole, left_out = float(apart[0]), apart[1:]
-        is_known = np.isfinite(left_out).all()
-        found.append((whole, *(jackknife_bounds(whole, left_out, confidence_level) if is_known else (np.nan, np.nan))))
+        ends = jackknife_bounds(whole, left_out, confidence_level) if np.isfinite(left_out).all() else (np.nan, np.nan)
+        found.append((whole, *ends))
     return dict(zip((name, f"{name}_low", f"{name}_high"), np.exp(found).T, strict=True))
 
 
@@ -528,8 +526,8 @@ def _notes(found: _Exposed, lists: Sequence[Lists], groups: Mapping[str, Sequenc
     if n_missing := len(found.query_ids) - len({one for own in lists for one in own.query_ids}):
         notes.append(f"not in the run: {counted(n_missing, 'query', 'queries')} of the judgments; empty lists")
     if found.has_target and not found.is_judged.all():
-        without = counted(int((~found.is_judged).sum()), "query", "queries")
-        notes.append(f"{without} without a relevant item: no expected exposure")
+        n_without = int((~found.is_judged).sum())
+        notes.append(f"{counted(n_without, 'query', 'queries')} without a relevant item: no expected exposure")
     if len(groups) > MOST_GROUPS:
         notes.append(f"{counted(len(groups), 'group')}, more than {MOST_GROUPS}: pairs of them are not compared")
     if groups:

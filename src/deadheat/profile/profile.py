@@ -364,7 +364,7 @@ class TieProfile(Plottable, Shown):
         if self.placements is None or self.rule is None:
             return self.queries
         ties = ties_of(self.queries, self.placements.query_ids.tolist())
-        frames = [
+        return pl.concat(
             ties.with_columns(
                 measure=pl.lit(str(one.measure.label)),
                 n_relevant=n_relevant(one.measure, self.placements),
@@ -377,8 +377,7 @@ class TieProfile(Plottable, Shown):
                 rule=pl.lit(self.rule),
             )
             for one, beside in zip(self.decided, self.stability, strict=True)
-        ]
-        return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None))
+        ).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def tie_profile(
@@ -729,8 +728,11 @@ class TieOrders:
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row per order: its documents in rank order (a list), first_relevant, and each measure's value."""
-        columns = {"order": [list(order) for order in self.orders], "first_relevant": self.first_relevant}
-        return pl.DataFrame(columns | self.by_measure, schema_overrides={"first_relevant": pl.Int64}, strict=False)
+        return pl.DataFrame(
+            {"order": list(map(list, self.orders)), "first_relevant": self.first_relevant, **self.by_measure},
+            schema_overrides={"first_relevant": pl.Int64},
+            strict=False,
+        )
 
 
 def tie_complexity(
@@ -846,8 +848,7 @@ def _documents(scores: Ranking, doc_ids: Sequence[str] | None) -> dict[str, floa
     if doc_ids is not None and isinstance(scores, Mapping):
         raise ParameterError(argument="doc_ids", given=doc_ids, allowed="None, as the keys of scores are the ids")
     allowed = f"{len(listed)} different ids, one for each score"
-    own_ids = [f"doc{place}" for place in range(1, len(listed) + 1)]
-    ids = own_ids if doc_ids is None else as_list("doc_ids", doc_ids, allowed)
+    ids = as_list("doc_ids", [f"doc{n}" for n in range(1, len(listed) + 1)] if doc_ids is None else doc_ids, allowed)
     if len(ids) != len(listed) or len(set(ids)) != len(ids):
         raise ParameterError(argument="doc_ids", given=ids, allowed=allowed)
     documents = scores if isinstance(scores, Mapping) else dict(zip(ids, listed, strict=True))

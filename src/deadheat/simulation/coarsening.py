@@ -124,12 +124,11 @@ def coarsen(
     else:
         scores, how = _at_levels(frame, levels, per_query=per_query), f"{done} of equal width{within}"
     before, after = frame["score"].n_unique(), scores.n_unique()
-    note = f"scores coarsened to {how}: {before:,} different ones became {after:,}"
     return changed(
         table,
         name=f"{table.name}, {done}{within}",
         rows=MemoryRows(frame.with_columns(scores)),
-        notes=(*table.notes, note),
+        notes=(*table.notes, f"scores coarsened to {how}: {before:,} different ones became {after:,}"),
     )
 
 
@@ -783,13 +782,13 @@ class _JudgedTies:
             }
         )
         # a document with several subtopics has a row for each: they share its place
-        known = run.select(*pair, "score").join(
-            judged.group_by(pair, maintain_order=True).agg("row"), on=pair, how="left", maintain_order="left"
-        )
-        held = known.filter(pl.col("row").is_not_null().any().over("query_id", "score"))
-        held = held.filter(pl.len().over("query_id", "score") > 1).sort("query_id", "score", "doc_id")
-        held = held.join(
-            other.select(*pair, pl.col("score").alias("second")), on=pair, how="left", maintain_order="left"
+        held = (
+            run.select(*pair, "score")
+            .join(judged.group_by(pair, maintain_order=True).agg("row"), on=pair, how="left", maintain_order="left")
+            .filter(pl.col("row").is_not_null().any().over("query_id", "score"))
+            .filter(pl.len().over("query_id", "score") > 1)
+            .sort("query_id", "score", "doc_id")
+            .join(other.select(*pair, pl.col("score").alias("second")), on=pair, how="left", maintain_order="left")
         )
         tie = held.select(tie=pl.struct("query_id", "score").rle_id())["tie"].to_numpy().astype(np.int64)
         second = held["second"].to_numpy()
