@@ -8,10 +8,12 @@ from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.result import BenchResult
 from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
-from deadheat.comparison.agreement import Agreement, JudgeAgreement, agree, agree_systems, judge_agreement
+from deadheat.comparison.agreement import Agreement, agree, agree_systems
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.history import History, Holes, QrelsDiff, diff_qrels, history, holes
+from deadheat.comparison.history import History, history
+from deadheat.comparison.judges import JudgeAgreement, judge_agreement
+from deadheat.comparison.judgments import Holes, QrelsDiff, diff_qrels, holes
 from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.leaderboard import Leaderboard, leaderboard
 from deadheat.comparison.pairs import Pair, interval, paired_test

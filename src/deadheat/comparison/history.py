@@ -1,58 +1,36 @@
-"""history(), diff_qrels(), holes(): results over time, what differs between judgments, and which are missing."""
+"""history(): saved evaluations in order of time, and what changed at each step."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from itertools import combinations, groupby
+from itertools import groupby
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
-from deadheat.comparison.compare import named_runs
+from deadheat.arrays import FloatArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, over_all
 from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
-from deadheat.data.changes import Changes, changes
-from deadheat.data.known_ids import ids_of
-from deadheat.data.rows import ScorePrecision
+from deadheat.data.changes import changes
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
-from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
     DataError,
-    MeasureError,
-    ParameterError,
     as_count,
-    as_list,
-    check_choice,
     collected,
     counted,
     three,
 )
-from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened, shared_measures
+from deadheat.evaluation.evaluate import opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, check_weights, reconciled
 from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated, summary_in
-from deadheat.evaluation.scores import PlacedBounds, Repeated, Scores
+from deadheat.evaluation.scores import Repeated
 from deadheat.io.files import path_named
-from deadheat.io.guarding import phase
-from deadheat.io.kinds import KEYS
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike, Measures, parse_measures
-from deadheat.measures.unjudged import (
-    Unjudged,
-    answered,
-    deepest_counted,
-    ends,
-    has_ends,
-    left_after,
-    unjudged_documents,
-)
-from deadheat.placements.placements import Placements
-from deadheat.settings import ConventionArguments, Conventions, Design
+from deadheat.measures import Measure
+from deadheat.settings import Design
 
 OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 
@@ -299,9 +277,9 @@ def history(
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
     before = _before(steps)
-    since = _compared(steps, measures, ids, before, design)
     to_it = [None if n == at else at for n in range(len(steps))]
     to_reference = {} if at is None else _compared(steps, measures, ids, to_it, design)
+    since = _compared(steps, measures, ids, before, design)
     return History(steps, tuple(measures), ids, before, since, to_reference, at, design, tuple(notes))
 
 
@@ -439,419 +417,3 @@ def _compared(
         pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}
         found[measure] = tuple(map(pairs.get, range(len(steps))))
     return found
-
-
-EFFECTS: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("measure", "system"), pl.String),
-    **dict.fromkeys(("old", "new", "difference"), pl.Float64),
-    **dict.fromkeys(("old_rank", "new_rank", "n_old", "n_new"), pl.Int64),
-}
-CAUSES: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(("measure", "system", "query_id", "kind"), pl.String),
-    **dict.fromkeys(("old", "new", "part"), pl.Float64),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class QrelsDiff(Shown):
-    """What differs between two sets of judgments. Made by :func:`diff_qrels`.
-
-    Attributes
-    ----------
-    old, new : str
-        What the two are called.
-    changes : Changes
-        Queries (`same`, `changed`, `added`, `gone`), and the judgments that differ (`documents`).
-    unknown_ids : tuple of str or None
-        Documents of the new judgments that are not in the collection; None without one.
-    evaluations : dict of str to tuple of Evaluation
-        Each system under the old and under the new judgments.
-    """
-
-    old: str
-    new: str
-    changes: Changes
-    unknown_ids: tuple[str, ...] | None
-    evaluations: Mapping[str, tuple[Evaluation, Evaluation]]
-
-    def __repr__(self) -> str:
-        return f"<QrelsDiff of {self.old} and {self.new}: {self.changes}>"
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return query_id, doc_id, old and new relevance of the judgments that differ."""
-        return self.changes.documents.sort("query_id", "doc_id")
-
-    @cached_property
-    def effects(self) -> pl.DataFrame:
-        """What the new judgments do to each measure and system.
-
-        measure, system, old and new (the mean, of counts the total), difference, the ranks of the system by both, and
-        the queries with a value under both.
-        """
-        rows = []
-        for measure, both in self._scores():
-            sign = next(iter(both.values()))[0].measure.sign
-            means = {system: [one.reported() for one in pair] for system, pair in both.items()}
-            for system, (old, new) in means.items():
-                ranks = [1 + sum(sign * one[n] > sign * means[system][n] for one in means.values()) for n in (0, 1)]
-                rows.append((measure, system, old, new, new - old, *ranks, *(one.n_queries for one in both[system])))
-        return frame_of(rows, EFFECTS)
-
-    @cached_property
-    def causes(self) -> pl.DataFrame:
-        """Which queries cause the differences, those with the largest part first.
-
-        measure, system, query_id, kind ("changed", "added" or "gone"; "" of a query whose own judgments are the same),
-        old and new value, and the part of the difference, of which the sum is the whole: of m queries under the new
-        judgments (new - old) / m; a query that was added moves the mean by (new - old mean) / m, one that is gone by
-        (old mean - old) / m. Weights multiply a part, and m is their sum. Without geometric means, whose differences
-        have no such parts.
-        """
-        rows = [
-            (measure, system, *row)
-            for measure, both in self._scores()
-            for system, pair in both.items()
-            if not pair[0].measure.geometric
-            for row in sorted(self._parts(*pair), key=lambda row: -abs(row[-1]))
-        ]
-        return frame_of(rows, CAUSES)
-
-    def _scores(self) -> Iterator[tuple[str, dict[str, tuple[Scores, Scores]]]]:
-        """Yield each measure with the scores of the systems that have it."""
-        for label in dict.fromkeys(one.label for pair in self.evaluations.values() for one in pair[0].measures):
-            yield (
-                label,
-                {name: (old[label], new[label]) for name, (old, new) in self.evaluations.items() if label in old},
-            )
-
-    def _parts(self, before: Scores, after: Scores) -> Iterator[tuple[str, str, float, float, float]]:
-        """Yield a row of :attr:`causes` for each query that moves the mean."""
-        kinds = {query: kind for kind in ("changed", "added", "gone") for query in getattr(self.changes, kind)}
-        ids = np.array(sorted({*before.query_ids.tolist(), *after.query_ids.tolist()}), object)
-        old, new = (aligned(one.values, one.query_ids, ids) for one in (before, after))
-        each = [np.ones(len(one.values)) if one.weights is None else one.weights for one in (before, after)]
-        was, weights = (aligned(own, one.query_ids, ids) for own, one in zip(each, (before, after), strict=True))
-        mean, size = (0.0, 1.0) if before.measure.total else (before.mean, float(each[1][after.kept].sum()))
-        moved = np.where(np.isnan(new), mean, new) - np.where(np.isnan(old), mean, old)
-        # a query that is gone has the weight that it had
-        parts = np.where(np.isnan(weights), was, weights) * moved / (size or np.nan)
-        for n in np.flatnonzero(moved).tolist():
-            yield str(ids[n]), kinds.get(ids[n], ""), float(old[n]), float(new[n]), float(parts[n])
-
-    def named_numbers(self) -> Numbers:
-        """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        yield from (((f"n_{kind}",), len(getattr(self.changes, kind))) for kind in ("same", "changed", "added", "gone"))
-        for row in self.effects.iter_rows(named=True):
-            yield from (((row["measure"], row["system"], name), row[name]) for name in ("old", "new", "difference"))
-
-
-def diff_qrels(
-    old: Source,
-    new: Source,
-    runs: Mapping[str, Source] | Sequence[Source] = (),
-    measures: Measures = None,
-    *,
-    collection: Source | None = None,
-    **conventions: Unpack[ConventionArguments],
-) -> QrelsDiff:
-    """Say what differs between two sets of judgments; with systems, what that does to them and to their order.
-
-    Parameters
-    ----------
-    old, new : path, dict of dict, dataframe or Qrels
-    runs : dict of str to run, or sequence of runs, optional
-        Runs, or evaluations (also the paths of saved ones), whose rankings are scored again.
-    measures : measure or iterable of measures, optional
-        By default those of :func:`evaluate`, or of the evaluations.
-    collection : path, dataframe, mapping or iterable of ids, optional
-        All documents that exist, as for :func:`evaluate`: documents of the new judgments that it lacks are named.
-    **conventions
-        As for :func:`evaluate`; those of an evaluation by default.
-
-    Returns
-    -------
-    QrelsDiff
-
-    Raises
-    ------
-    NotKeptError
-        Too little of the ranking of a saved evaluation was kept.
-
-    Examples
-    --------
-    >>> found = diff_qrels({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}})
-    >>> found
-    <QrelsDiff of qrels and qrels: 2 queries: 1 the same, 1 with changed judgments, 0 new, 0 gone>
-    >>> found.to_polars().rows()
-    [('q1', 'a', 1.0, 2.0), ('q1', 'b', None, 1.0)]
-    """
-    before, after = Qrels.of(old), Qrels.of(new)
-    check_each(before, after)
-    unknown = None if collection is None else tuple(sorted({*after.to_polars()["doc_id"]} - ids_of(collection)))
-    named = by_own_name(
-        runs if isinstance(runs, Mapping) else as_list("runs", runs, "a dict of name to run, or a list of runs"),
-        lambda run: _evaluated(run, before, measures),
-    )
-    evaluations = {
-        name: (one.rescored(before, measures, **conventions), one.rescored(after, measures, **conventions))
-        for name, one in named.items()
-    }
-    return QrelsDiff(before.where, after.where, changes(before, after), unknown, evaluations)
-
-
-def _evaluated(given: Source, qrels: Qrels, measures: Measures) -> Evaluation:
-    """Return an evaluation, a saved one, or that of a run, whose ranking is to be scored again."""
-    if isinstance(given, Evaluation) or (isinstance(given, str | Path) and is_saved(given)):
-        return opened(given)
-    run = Run.of(given)
-    run.check_duplicates()
-    return evaluate_under(Conventions(), qrels, run, parse_measures(measures))
-
-
-DEEPEST = 100  # ranks that are looked at where all documents count
-AT_ONCE = 1 << 20  # rows of copied judgments, placements and ties that are held at a time
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Holes(Shown):
-    """The unjudged documents of some runs, those first that should be judged first.
-
-    Attributes
-    ----------
-    measure : Measure
-    by : {"range", "decision"}
-    names : tuple of str
-        Of the runs.
-    documents : polars.DataFrame
-        query_id, doc_id, relevance (empty, to be filled in), weight, and for each run ``rank NAME``: the rank, of a
-        tie its first one.
-    ranges : dict of str to (float, float)
-        Of each run, the least and the greatest mean over all labels of its unjudged documents.
-    depth : int
-        Ranks that were looked at.
-    n_unjudged : int
-        Unjudged documents that a run has up to that depth, by query.
-    n_below : int
-        Those below it in all runs that count too, but are not in `documents`.
-    n_queries : int
-        Queries of the qrels, over which all means are.
-    missing_queries : dict of str to tuple of str
-        Of each run, the queries of the qrels that it lacks: they count as empty rankings.
-    unjudged_queries : dict of str to tuple of str
-        Of each run, its queries that the qrels lack: they are left out.
-    """
-
-    measure: Measure
-    by: str
-    names: tuple[str, ...]
-    documents: pl.DataFrame
-    ranges: Mapping[str, tuple[float, float]]
-    depth: int
-    n_unjudged: int
-    n_below: int
-    n_queries: int
-    missing_queries: Mapping[str, tuple[str, ...]]
-    unjudged_queries: Mapping[str, tuple[str, ...]]
-
-    def __repr__(self) -> str:
-        return (
-            f"<Holes of {', '.join(self.names)} by {self.measure.label}: {counted(len(self.documents), 'document')} of"
-            f" {self.n_unjudged:,} unjudged>"
-        )
-
-    def to_polars(self) -> pl.DataFrame:
-        """Return :attr:`documents`."""
-        return self.documents
-
-    def named_numbers(self) -> Numbers:
-        """Give the numbers of :meth:`to_flat` with the parts of their names."""
-        yield ("n_unjudged",), self.n_unjudged
-        for name, both in self.ranges.items():
-            yield from zip(((name, "unjudged_min"), (name, "unjudged_max")), both, strict=True)
-
-
-def holes(
-    qrels: Source,
-    runs: Mapping[str, Source] | Sequence[Source] | str | Path | Run,
-    measure: MeasureLike = "nDCG@10",
-    *,
-    by: str = "range",
-    n: int | None = None,
-    depth: int | None = None,
-    unjudged_max_rel: float | None = None,
-    score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
-    ascending: bool = False,
-) -> Holes:
-    """Rank the unjudged documents of runs by how much a judgment would tell.
-
-    Parameters
-    ----------
-    qrels : path, dict of dict, dataframe or Qrels
-    runs : dict of str to run, sequence of runs, or path or Run of a single one
-    measure : measure or str, default "nDCG@10"
-        One that has bounds over unjudged documents.
-    by : {"range", "decision"}, default "range"
-        By "range", the weight of a document is how much its judgment takes off the range of the mean (the greatest
-        minus the least over all labels), averaged over the answers 0 and `unjudged_max_rel`, and over the runs. A
-        run that did not retrieve the document counts too: a relevant one that it lacks changes its R or its ideal, and
-        may widen its range, so that weights below 0 are possible. By
-        "decision", with two runs or more, it is how far these two answers are apart in the difference of two runs,
-        while other unjudged documents have no gain; averaged over the pairs of runs.
-    n : int, optional
-        The first ones only.
-    depth : int, optional
-        Documents that a run has up to this rank; by default the cutoff of the measure if documents below it do not
-        count. They do in R@k, F@k, AP@k and nDCG@k, through R or the ideal: then, and without a cutoff, it is 100 (or
-        the cutoff, if that is deeper), and `Holes.n_below` says how many more there are.
-    unjudged_max_rel : float, optional
-        The highest relevance that a document can have; by default the highest in the qrels.
-    score_precision, check_duplicates, ascending
-        As for :func:`evaluate`.
-
-    Returns
-    -------
-    Holes
-
-    Raises
-    ------
-    MeasureError
-        The measure has no bounds.
-    ParameterError
-        Another option is out of its range.
-
-    Examples
-    --------
-    >>> qrels = {"q": {"a": 1}}
-    >>> found = holes(qrels, {"one": {"q": {"x": 3, "a": 2, "y": 1}}}, "RR")
-    >>> found.to_polars().select("doc_id", "weight").rows()
-    [('x', 0.5), ('y', 0.0)]
-    """
-    parsed = parse_measure(measure)
-    if not has_ends(parsed):
-        raise MeasureError("there are no bounds over unjudged documents for it", measure=str(parsed))
-    check_choice("by", by, ("range", "decision"))
-    named = named_runs([runs] if isinstance(runs, str | Path | Run) else runs, ascending=ascending)
-    if not named:
-        raise ParameterError(argument="runs", given=runs, allowed="one run or more")
-    if by == "decision" and len(named) < 2:
-        raise ParameterError(argument="by", given=by, allowed="'range' for a single run")
-    deepest = deepest_counted(parsed)
-    depth = as_count("depth", deepest or max(parsed.deepest or 0, DEEPEST) if depth is None else depth)
-    limit = None if n is None else as_count("n", n)
-    judged = Qrels.of(qrels)
-    conventions = Conventions(score_precision=score_precision, unjudged="bounds", unjudged_max_rel=unjudged_max_rel)
-    check_each(judged, *named.values(), is_asked=check_duplicates)
-    evaluations = {name: evaluate_under(conventions, judged, run, [parsed]) for name, run in named.items()}
-    scores = {name: one[parsed] for name, one in evaluations.items()}
-    sides = {
-        name: _run_bounds(
-            unjudged_documents(judged, run, conventions.score_precision), cast("PlacedBounds", scores[name].unjudged)
-        )
-        for name, run in named.items()
-    }
-    highest = pl.concat([side.frame for side in sides.values()]).group_by(*KEYS).agg(pl.col("rank").min())
-    with phase("weighing documents"):
-        weighed = _weighed(sides, highest.filter(pl.col("rank") <= depth).select(*KEYS).sort(*KEYS), by)
-    return Holes(
-        measure=parsed,
-        by=by,
-        names=tuple(named),
-        documents=weighed.head(limit or len(weighed)),
-        ranges={name: (one.mean_unjudged_min, one.mean_unjudged_max) for name, one in scores.items()},
-        depth=depth,
-        n_unjudged=len(weighed),
-        n_below=len(highest.filter(pl.col("rank").is_between(depth, deepest or pl.col("rank"), closed="right"))),
-        n_queries=len(next(iter(evaluations.values())).query_ids),
-        missing_queries={name: one.missing_queries for name, one in evaluations.items()},
-        unjudged_queries={name: one.unjudged_queries for name, one in evaluations.items()},
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _RunBounds:
-    """A run: its bounds, and a frame of its unjudged documents: query_id, doc_id, rank, a tie of equal judgments."""
-
-    bounds: PlacedBounds
-    frame: pl.DataFrame
-
-    def effects(self, by: str) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Return what a judgment changes: of a document in each tie, and by query of one that is not retrieved.
-
-        By range, what it takes off the range, over both answers; by decision, how far the answers are apart.
-        """
-        placements, unjudged = self.bounds.placements, self.bounds.unjudged
-        ties, queries = np.unique(self.frame["tie"].to_numpy()), np.arange(placements.n_queries)
-        of_queries, nowhere = np.zeros(len(queries)), np.zeros_like(queries)
-        if by == "range":
-            of_queries -= 2 * self._told(by, placements, unjudged, 0)
-        of_ties = of_queries[unjudged.query[ties]]
-        for label, sign in ((self.bounds.top, 1), (0.0, -1)):
-            for part in self._parts(ties):
-                own = ties[part]
-                judged = answered(placements, unjudged.query[own], label, unjudged.above[own], unjudged.tied[own])
-                of_ties[part] += self._told(by, judged, left_after(unjudged, own), sign)
-            judged = answered(placements, queries, label, nowhere, nowhere)
-            of_queries += self._told(by, judged, unjudged, sign)
-        if by == "range":  # fewer labels are left: what is below 0 is rounding error
-            of_ties = np.maximum(of_ties, 0.0)
-        return pl.DataFrame({"tie": ties, "effect": of_ties}), pl.DataFrame(
-            {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "effect": of_queries}
-        )
-
-    def _told(self, by: str, placements: Placements, unjudged: Unjudged, sign: int) -> FloatArray:
-        """Return what one answer adds to an effect."""
-        if by == "decision":
-            return sign * self.bounds.measure.mean(placements)
-        low, high = ends(self.bounds.measure, placements, unjudged, self.bounds.top)
-        return (low - high) / 2
-
-    def _parts(self, ties: IntArray) -> Iterator[slice]:
-        """Give ranges of ties, of whose queries copies fit into memory."""
-        placements, unjudged = self.bounds.placements, self.bounds.unjudged
-        copied = np.concatenate((placements.judged_query, placements.query, unjudged.query))
-        sizes = np.bincount(copied, minlength=placements.n_queries)[unjudged.query[ties]] + 1
-        stops = np.cumsum(sizes)
-        start = 0
-        while start < len(ties):
-            stop = max(start + 1, int(np.searchsorted(stops, (stops[start] - sizes[start]) + AT_ONCE, side="right")))
-            yield slice(start, stop)
-            start = stop
-
-
-def _run_bounds(documents: pl.DataFrame, bounds: PlacedBounds) -> _RunBounds:
-    """Return the bounds of a run with its unjudged documents, each with a tie in which a judgment does the same."""
-    placements, unjudged, deepest = bounds.placements, bounds.unjudged, bounds.measure.deepest
-    codes = pl.DataFrame(
-        {"query_id": pl.Series(placements.query_ids.tolist(), dtype=pl.String), "code": np.arange(placements.n_queries)}
-    )
-    ties = pl.DataFrame({"code": unjudged.query, "above": unjudged.above, "tie": np.arange(len(unjudged.query))})
-    if deepest is not None:  # one tie is as good as another below
-        ties = ties.with_columns(pl.col("tie").min().over("code", pl.col("above").clip(upper_bound=deepest)))
-    return _RunBounds(
-        bounds,
-        documents.join(codes, on="query_id")
-        .join(ties, on=["code", "above"])
-        .select("query_id", "doc_id", "tie", rank=pl.col("above") + 1),
-    )
-
-
-def _weighed(sides: Mapping[str, _RunBounds], every: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Return documents with their weights, and the rank that each run has them at."""
-    effects: list[FloatArray] = []
-    for side in sides.values():
-        own = replace(side, frame=side.frame.join(every, on=["query_id", "doc_id"], how="semi"))
-        of_ties, of_queries = own.effects(by)
-        joined = every.join(
-            own.frame.join(of_ties, on="tie"), on=["query_id", "doc_id"], how="left", maintain_order="left"
-        ).join(of_queries, on="query_id", how="left", suffix="_lost", maintain_order="left")
-        effects.append(joined.select(pl.coalesce("effect", "effect_lost")).to_series().to_numpy())
-    n_queries = next(iter(sides.values())).bounds.placements.n_queries
-    told = effects if by == "range" else [np.abs(one - other) for one, other in combinations(effects, 2)]
-    found = every.with_columns(
-        relevance=pl.lit(None, pl.Float64), weight=sum(told, np.zeros(len(every))) / (len(told) * n_queries)
-    )
-    for name, side in sides.items():
-        ranks = side.frame.select("query_id", "doc_id", pl.col("rank").alias(f"rank {name}"))
-        found = found.join(ranks, on=["query_id", "doc_id"], how="left")
-    return found.sort("weight", "query_id", "doc_id", descending=[True, False, False])

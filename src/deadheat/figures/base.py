@@ -14,9 +14,9 @@ import altair as alt
 import numpy as np
 import polars as pl
 
-from deadheat.comparison.agreement import JudgeAgreement
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
+from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.comparison.verdict import probability
@@ -342,12 +342,11 @@ def series(field: str, names: Sequence[str]) -> tuple[alt.Color, alt.Shape, alt.
 def quantity(
     channel: Callable[..., Channel],
     title: str,
-    axis: alt.Axis | None = None,
+    axis: Any = alt.Undefined,  # noqa: ANN401 - as Altair takes it
     **scale: Any,  # noqa: ANN401 - as Altair takes it
 ) -> Callable[[str], Channel]:
     """Return a channel of numbers, which takes the name of a column: all marks of an axis share title and scale."""
-    own = {} if axis is None else {"axis": axis}
-    return partial(channel, type="quantitative", title=title, scale=alt.Scale(**scale), **own)
+    return partial(channel, type="quantitative", title=title, axis=axis, scale=alt.Scale(**scale))
 
 
 def gathered(points: pl.DataFrame, cells: tuple[int, int] | None = None, by: Sequence[str] = ()) -> pl.DataFrame:
@@ -388,8 +387,8 @@ def tips(*columns: str) -> list[alt.Tooltip]:
 
 def zero_line() -> alt.Chart:
     """Return a horizontal line where nothing differs."""
-    data = alt.InlineData(values=[{"zero": 0}])
-    return alt.Chart(data).mark_rule(color="#444", strokeWidth=0.8).encode(alt.Y("zero:Q"))
+    here = alt.Chart(alt.InlineData(values=[{"zero": 0}]))
+    return here.mark_rule(color="#444", strokeWidth=0.8).encode(alt.Y("zero:Q"))
 
 
 def left_out(n_shown: int, n_all: int, things: str = "systems", which: str = "best") -> str:
@@ -533,8 +532,9 @@ def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T],
         raise SourceTypeError(argument=argument, given=Plain(type(given).__name__), allowed=allowed)
     if isinstance(listed, Mapping):
         return by_name(zip(listed, found, strict=True))
-    systems = (one.whole if isinstance(one, Strata) else one for one in found)
-    names = [str(getattr(one, "name", "run")) for one in systems]  # a table has none
+    names = [  # a table has none
+        str(getattr(one.whole if isinstance(one, Strata) else one, "name", "run")) for one in found
+    ]
     return {
         name if names.count(name) == 1 else f"{name} ({n})": one
         for n, (name, one) in enumerate(zip(names, found, strict=True), 1)

@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from deadheat.comparison.agreement import Conclusions, JudgeAgreement
+from deadheat.comparison.judges import Conclusions, JudgeAgreement
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import FigureError, check_choice, counted, exact_text, level_text, percentage
 from deadheat.figures.base import (
@@ -49,19 +49,17 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
         tooltip=tips("model:N", "tier:Q", f"{low}:Q", f"{middle}:Q", f"{high}:Q"),
     )
     x: Any = quantity(alt.X, title, zero=False, nice=False, padding=6)
-    layers = [
-        base.mark_rule(strokeWidth=2.5).encode(x(low), alt.X2(high)),
-        base.mark_point(filled=True, size=46, opacity=1, color=BLACK).encode(x(middle)),
-    ]
     first = found.tiers.count(1)
     told = f"is first; {first - 1} of {counted(len(found.models) - 1, 'other model')} cannot be told from it"
     title = f"{short(found.models[0])} {'is best for sure' if first == 1 else told}"
-    sizes = f"{counted(len(found.tasks), 'task')}, {counted(max(found.tiers), 'tier')}"
     return finished(
-        layers,
+        [
+            base.mark_rule(strokeWidth=2.5).encode(x(low), alt.X2(high)),
+            base.mark_point(filled=True, size=46, opacity=1, color=BLACK).encode(x(middle)),
+        ],
         rows,
         height=row_height(len(rows)) * len(rows),
-        title=f"{title} ({sizes})",
+        title=f"{title} ({counted(len(found.tasks), 'task')}, {counted(max(found.tiers), 'tier')})",
         notes=[text, "colour: alternates from tier to tier.", left_out(len(rows), len(found.models), "models")],
     )
 
@@ -84,8 +82,12 @@ def rank_intervals(found: Leaderboard) -> alt.LayerChart:
     FigureError
         Ranks have no intervals.
     """
-    text = f"line: ranks that simultaneous {level_text(found.confidence_level)} intervals of all differences allow."
-    return _of_tiers(found, "rank", ("rank_low", "rank", "rank_high"), text)
+    return _of_tiers(
+        found,
+        "rank",
+        ("rank_low", "rank", "rank_high"),
+        f"line: ranks that simultaneous {level_text(found.confidence_level)} intervals of all differences allow.",
+    )
 
 
 @figure("leaderboard", measures="all", place=20)
@@ -106,8 +108,12 @@ def tiers(found: Leaderboard) -> alt.LayerChart:
     FigureError
         Ranks have no intervals.
     """
-    text = f"line: {level_text(found.confidence_level)} interval of each mean by itself; it does not tell which differ."
-    return _of_tiers(found, f"{found.measure}, mean over tasks", ("low", "mean", "high"), text)
+    return _of_tiers(
+        found,
+        f"{found.measure}, mean over tasks",
+        ("low", "mean", "high"),
+        f"line: {level_text(found.confidence_level)} interval of each mean by itself; it does not tell which differ.",
+    )
 
 
 @figure("leaderboard", measures="all", place=30)
@@ -139,20 +145,19 @@ def heat_map(found: Leaderboard) -> alt.LayerChart:
         for j, task in enumerate(tasks)
     ]
     largest = float(np.nanmax(np.abs(apart))) or 1.0
-    scale = alt.Scale(domain=[-largest, 0, largest], range=[RED, "#f7f7f7", BLUE])
-    cells = (
-        alt.Chart()
-        .encode(
-            alt.X("task:N", sort=tasks, title=None, axis=alt.Axis(labelAngle=-60, labelLimit=90, ticks=False)),
-            row_axis(names),
-            alt.Color("lead:Q", scale=scale, title="above the mean of models"),
-            tooltip=tips("label:N", "task:N", "value:Q", "lead:Q"),
-        )
-        .mark_rect()
+    cells = alt.Chart().encode(
+        alt.X("task:N", sort=tasks, title=None, axis=alt.Axis(labelAngle=-60, labelLimit=90, ticks=False)),
+        row_axis(names),
+        alt.Color(
+            "lead:Q",
+            scale=alt.Scale(domain=[-largest, 0, largest], range=[RED, "#f7f7f7", BLUE]),
+            title="above the mean of models",
+        ),
+        tooltip=tips("label:N", "task:N", "value:Q", "lead:Q"),
     )
     best = int(np.nanargmax(np.nanmax(np.abs(apart), axis=0)))
     return finished(
-        [cells],
+        [cells.mark_rect()],
         rows,
         height=row_height(len(names)) * len(names),
         title=f"{found.measure} of {counted(len(names), 'model')} differs most on {short(tasks[best])}",
@@ -268,28 +273,31 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         row_axis(grades).title("human grade"),
         tooltip=tips("label:N", "judge:N", "documents:Q", "share:Q"),
     )
-    colour = alt.Color(
-        "share:Q",
-        scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", BLUE]),
-        title="share of the human grade",
-        legend=alt.Legend(format="%", values=[0, 0.5, 1]),
-    )
-    layers = [
-        base.mark_rect().encode(colour),
-        base.mark_text().encode(
-            alt.Text("documents:Q", format=","),
-            color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value(BLACK)),
-        ),
-    ]
     low, high = (number(end) for end in (own.kappa.low, own.kappa.high))
-    note = f"kappa {number(own.kappa)} [{low}, {high}], quadratic {number(own.quadratic_kappa)}"
-    sizes = f"{counted(own.n_documents, 'document')} of {counted(len(own.query_ids), 'query', 'queries')}"
     return finished(
-        layers,
+        [
+            base.mark_rect().encode(
+                alt.Color(
+                    "share:Q",
+                    scale=alt.Scale(domain=[0, 1], range=["#f7f7f7", BLUE]),
+                    title="share of the human grade",
+                    legend=alt.Legend(format="%", values=[0, 0.5, 1]),
+                )
+            ),
+            base.mark_text().encode(
+                alt.Text("documents:Q", format=","),
+                color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value(BLACK)),
+            ),
+        ],
         rows,
         height=44 * len(grades),
         title=f"{own.judge} gives {percentage(own.estimates['agreement'])} of documents the human grade",
-        notes=[f"{note}; {sizes}."],
+        notes=[
+            (
+                f"kappa {number(own.kappa)} [{low}, {high}], quadratic {number(own.quadratic_kappa)};"
+                f" {counted(own.n_documents, 'document')} of {counted(len(own.query_ids), 'query', 'queries')}."
+            )
+        ],
     )
 
 
@@ -333,12 +341,11 @@ def judged_means(
         tooltip=tips("label:N", "labels:N", "mean:Q", "low:Q", "high:Q"),
     )
     x = quantity(alt.X, own.measure.label, zero=False, nice=False, padding=6)
-    layers = [
-        base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
-        base.mark_point(filled=True, size=46, opacity=1).encode(x("mean")),
-    ]
     return finished(
-        layers,
+        [
+            base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
+            base.mark_point(filled=True, size=46, opacity=1).encode(x("mean")),
+        ],
         rows,
         height=2 * row_height(len(placed)) * len(placed),
         title=f"{own.judge} orders {counted(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human order",
@@ -400,13 +407,12 @@ def judge_bias(
         nice=False,
         padding=6,
     )
-    layers = [
-        base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
-        base.mark_point(filled=True, size=46, opacity=1).encode(x("bias")),
-    ]
     biases = [one.difference for one in own.biases]
     return finished(
-        layers,
+        [
+            base.mark_rule(strokeWidth=2).encode(x("low"), alt.X2("high")),
+            base.mark_point(filled=True, size=46, opacity=1).encode(x("bias")),
+        ],
         rows,
         height=row_height(len(rows)) * len(rows),
         title=f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"

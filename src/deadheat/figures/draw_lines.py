@@ -129,11 +129,11 @@ def cutoffs(
     rows, n_systems = _curves(systems, "cutoff", {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}, options, against)
     if against is not None:
         return _apart(rows, n_systems, x, f"difference in {whole.label}@k", against)
-    title = f"{whole.label}@k, mean over queries ({better(whole)})"
     own = [row for row in rows if row["label"] == rows[0]["label"]]
     widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])
     of_ties = f"; tie order moves it most @{widest['cutoff']}" if is_moved(own) else ""
     ends = " to ".join(f"{number(row['mean'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
+    title = f"{whole.label}@k, mean over queries ({better(whole)})"
     return _with_bands(rows, n_systems, x, title, finding=f"{whole.label} from {ends}", of_ties=of_ties)
 
 
@@ -268,12 +268,11 @@ def _with_bands(
         )
         by = f"intervals by {three(list(methods))}" if methods else ""
         notes = marks(rows, "point: exact mean over tie orders", by)
-    over = n_queries(*(row["n_queries"] for row in rows))
     return finished(
         layers,
         rows,
         height=240,
-        title=f"{short(rows[0]['system'])}: {finding} ({over}){of_ties}",
+        title=f"{short(rows[0]['system'])}: {finding} ({n_queries(*(row['n_queries'] for row in rows))}){of_ties}",
         notes=[*notes, left_out(len(kept), n_systems)],
     )
 
@@ -281,11 +280,13 @@ def _with_bands(
 def _apart(rows: Sequence[Record], n_systems: int, x: alt.X, title: str, against: str) -> alt.LayerChart:
     """Draw for each system how far its mean is from that of another; the finding is about the first."""
     kept = list(dict.fromkeys(row["label"] for row in rows))
-    layers = lines(x, alt.Y("difference:Q", title=title), "label", kept, ["difference", "mean", "tie_min", "tie_max"])
     own = [row for row in rows if row["label"] == kept[0]]
     ends = " to ".join(f"{signed(row['difference'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
     return finished(
-        [zero_line(), *layers],
+        [
+            zero_line(),
+            *lines(x, alt.Y("difference:Q", title=title), "label", kept, ["difference", "mean", "tie_min", "tie_max"]),
+        ],
         rows,
         height=240,
         title=f"{short(own[0]['system'])} differs from {short(against)} by {ends}",
@@ -346,21 +347,27 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
         axis=alt.Axis(labelAngle=0, grid=True),
     )
     y = alt.Y("mean:Q", title=f"{of}, mean over the same queries", scale=alt.Scale(zero=False))
-    layers = [
-        *lines(x, y, "system", names, ["mean", "tie_min", "tie_max", "n_queries"]),
-        alt.Chart()
-        .encode(x, color=series("system", names)[0])
-        .mark_rule(strokeWidth=1.4)
-        .encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
-    ]
     sign = measure_of(next(iter(languages.evaluations.values())), of).sign
-    best = max(own, key=lambda one: sign * one.mean)
-    notes = [
-        "point: exact mean over tie orders; whisker: range over tie orders.",
-        "The queries are the same in each language: whether slopes differ by more than chance is in the table of gaps.",
-        left_out(len(kept), len(own), which="first"),
-    ]
-    return finished(layers, rows, height=250, title=_over_languages(best), notes=notes)
+    return finished(
+        [
+            *lines(x, y, "system", names, ["mean", "tie_min", "tie_max", "n_queries"]),
+            alt.Chart()
+            .encode(x, color=series("system", names)[0])
+            .mark_rule(strokeWidth=1.4)
+            .encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+        ],
+        rows,
+        height=250,
+        title=_over_languages(max(own, key=lambda one: sign * one.mean)),
+        notes=[
+            "point: exact mean over tie orders; whisker: range over tie orders.",
+            (
+                "The queries are the same in each language:"
+                " whether slopes differ by more than chance is in the table of gaps."
+            ),
+            left_out(len(kept), len(own), which="first"),
+        ],
+    )
 
 
 def _over_languages(best: Across) -> str:
@@ -490,24 +497,23 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
     )
     base = every.encode(color=series("system", [*dict.fromkeys(row["system"] for row in rows)])[0])
     y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
-    layers = [
-        base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
-        base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(alt.Y("low:Q"), alt.Y2("high")),
-        every.mark_rule(color=GREY, strokeDash=[3, 3]).transform_filter("datum.changed != ''"),
-        base.mark_line(strokeWidth=1.8).encode(y),
-        base.mark_point(filled=True, size=42, opacity=1).encode(
-            y, tooltip=tips("when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N")
-        ),
-        every.mark_point(filled=True, size=14, opacity=1, color="white")
-        .encode(y)
-        .transform_filter("!datum.comparable"),
-    ]
     pair, last = found.since[of][-1], found.steps[-1].means[of]["mean"]
     whose = f" of {found.steps[-1].name}" if found.take_turns else ""
     alone = "is the first of its system" if found.before[-1] is None else "is not comparable with the step before"
     moved = alone if pair is None else f"changed by {number(pair.difference)}{unit_of(of)}"
     return finished(
-        layers,
+        [
+            base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
+            base.mark_rule(opacity=0.9, strokeWidth=1.2).encode(alt.Y("low:Q"), alt.Y2("high")),
+            every.mark_rule(color=GREY, strokeDash=[3, 3]).transform_filter("datum.changed != ''"),
+            base.mark_line(strokeWidth=1.8).encode(y),
+            base.mark_point(filled=True, size=42, opacity=1).encode(
+                y, tooltip=tips("when:N", "value:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "changed:N")
+            ),
+            every.mark_point(filled=True, size=14, opacity=1, color="white")
+            .encode(y)
+            .transform_filter("!datum.comparable"),
+        ],
         rows,
         height=240,
         title=f"{of}{whose} is {number(last)} and {moved} ({n_queries(found.steps[-1].means[of]['n_queries'])})",

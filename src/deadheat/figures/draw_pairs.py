@@ -119,7 +119,6 @@ def duel_of(
     if queries.is_empty():
         raise FigureError(f"{system} and {baseline} have no query in common for {of.label}")
     if pair.system != system:
-        p = pair.p_adjusted if comparison.design.alternative == "two-sided" else np.nan
         pair = replace(
             pair,
             system=system,
@@ -127,16 +126,21 @@ def duel_of(
             difference=-pair.difference,
             wins=pair.losses,
             losses=pair.wins,
-            p_adjusted=p,
+            p_adjusted=pair.p_adjusted if comparison.design.alternative == "two-sided" else np.nan,
         )
     return comparison.evaluations[system][of].measure, queries, pair
 
 
 def _values(scores: Scores, who: str) -> pl.DataFrame:
     """Return query_id, and the values of a system with their range over tie orders, of the queries that have one."""
-    values = {who: scores.values, f"{who}_min": scores.tie_min, f"{who}_max": scores.tie_max}
-    ids = pl.Series("query_id", scores.query_ids.tolist(), dtype=pl.String)
-    return pl.DataFrame({"query_id": ids, **values}).filter(pl.col(who).is_not_nan())
+    return pl.DataFrame(
+        {
+            "query_id": pl.Series(scores.query_ids.tolist(), dtype=pl.String),
+            who: scores.values,
+            f"{who}_min": scores.tie_min,
+            f"{who}_max": scores.tie_max,
+        }
+    ).filter(pl.col(who).is_not_nan())
 
 
 def tested_by(design: Design, n_pairs: int) -> str:
@@ -217,23 +221,23 @@ def differences(
         bar = {"width": max(0.6, 270 / len(rows))}
     y = quantity(alt.Y, f"difference in {of.label}{unit_of(of)}")
     base = alt.Chart().encode(x=x, tooltip=tips("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"))
-    whisker = base.transform_filter("datum.high - datum.low > 1e-12").mark_rule(
-        color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4
-    )
-    layers = [
-        base.mark_bar(**bar).encode(
-            y("difference"),
-            color=alt.Color(
-                "sign:N", scale=alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE]), legend=None
-            ),
-        ),
-        whisker.encode(y("low"), alt.Y2("high")),
-        zero_line(),
-    ]
     better, both = "up" if of.higher_is_better else "down", f"{short(pair.system)} - {short(pair.baseline)}"
     decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
     return finished(
-        layers,
+        [
+            base.mark_bar(**bar).encode(
+                y("difference"),
+                color=alt.Color(
+                    "sign:N",
+                    scale=alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE]),
+                    legend=None,
+                ),
+            ),
+            base.transform_filter("datum.high - datum.low > 1e-12")
+            .mark_rule(color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4)
+            .encode(y("low"), alt.Y2("high")),
+            zero_line(),
+        ],
         rows,
         height=200,
         title=_who_is_better(of, every, pair),
@@ -249,8 +253,9 @@ def differences(
 
 def _bars(queries: pl.DataFrame, step: int, *, higher: bool) -> list[Record]:
     """Return a row for each bar: of a query, or of neighbours in the sorted list."""
-    of_bar = pl.col("query_id").first(), pl.col("difference", "low", "high").mean()
-    bars = queries.group_by(pl.int_range(pl.len()) // step, maintain_order=True).agg(*of_bar, n_queries=pl.len())
+    bars = queries.group_by(pl.int_range(pl.len()) // step, maintain_order=True).agg(
+        pl.col("query_id").first(), pl.col("difference", "low", "high").mean(), n_queries=pl.len()
+    )
     names = labels(bars["query_id"].to_list() if step == 1 else [])
     return [
         {
@@ -324,8 +329,11 @@ def scatter(
     limits: Record = {"domain": [low, high], "nice": not is_share, "zero": False}
     x = quantity(alt.X, f"{of.label} of {short(pair.baseline)}{unit_of(of)}", **limits)
     y = quantity(alt.Y, f"{of.label} of {short(pair.system)}{unit_of(of)}", **limits)
-    ends = alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
-    diagonal = ends.mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1).encode(x("x"), y("y"))
+    diagonal = (
+        alt.Chart(alt.InlineData(values=[{"x": low, "y": low}, {"x": high, "y": high}]))
+        .mark_line(color="#555", strokeDash=[4, 3], strokeWidth=1)
+        .encode(x("x"), y("y"))
+    )
     base = alt.Chart().encode(
         x("baseline"),
         y("system"),
@@ -334,32 +342,34 @@ def scatter(
     where = f"{'above' if of.higher_is_better else 'below'} the dashed line {short(pair.system)} is better"
     if n > MOST_POINTS:
         rows = _cells(queries)
-        size = alt.Size(
-            "n_queries:Q",
-            title="queries",
-            scale=alt.Scale(type="sqrt", domain=[0, max(row["n_queries"] for row in rows)], range=[0, 260]),
-            legend=alt.Legend(format="d", tickCount=3),
-        )
-        tip = tips("n_queries:Q", "system:Q", "baseline:Q", "share_open:Q")
         layers = [
             diagonal,
-            base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4).encode(size=size, tooltip=tip),
+            base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4).encode(
+                size=alt.Size(
+                    "n_queries:Q",
+                    title="queries",
+                    scale=alt.Scale(type="sqrt", domain=[0, max(row["n_queries"] for row in rows)], range=[0, 260]),
+                    legend=alt.Legend(format="d", tickCount=3),
+                ),
+                tooltip=tips("n_queries:Q", "system:Q", "baseline:Q", "share_open:Q"),
+            ),
         ]
         note = f"circle: queries with about these values (orange: tie order decides at least half of them); {where}."
     else:
         rows = _points(queries)
         n_boxes = sum(row["has_range"] for row in rows)
-        tip = tips("label:N", *(f"{name}:Q" for name in RANGES))
         layers = [
             _box(n_boxes).encode(x("baseline_min"), y("system_min"), alt.X2("baseline_max"), alt.Y2("system_max")),
             diagonal,
             base.mark_point(filled=True, opacity=1, size=34, stroke=BLACK, strokeWidth=0.5).encode(
                 shape=alt.ShapeValue(**alt.condition("datum.is_open", alt.value("square"), alt.value("circle"))),
-                tooltip=tip,
+                tooltip=tips("label:N", *(f"{name}:Q" for name in RANGES)),
             ),
         ]
-        boxes = f"box: range over tie orders ({counted(n_boxes, 'query', 'queries')})"
-        note = f"point: a query; {boxes}; orange and square: tie order decides who is better; {where}."
+        note = (
+            f"point: a query; box: range over tie orders ({counted(n_boxes, 'query', 'queries')}); orange and square:"
+            f" tie order decides who is better; {where}."
+        )
     n_open = int(queries["is_open"].sum())
     return finished(
         layers,
@@ -376,19 +386,23 @@ def _box(n_boxes: int) -> alt.Chart:
     n = max(1, n_boxes)
     colour = alt.ColorValue(**alt.condition("datum.is_open", alt.value(BAND), alt.value(SKY)))
     edge = alt.StrokeValue(**alt.condition("datum.is_open", alt.value("#9A6700"), alt.value("#2F7FB5")))
-    boxes = alt.Chart().transform_filter("datum.has_range").encode(color=colour, stroke=edge)
-    return boxes.mark_rect(fillOpacity=min(0.4, 1.2 / n), strokeWidth=0.7, strokeOpacity=max(0.12, min(0.8, 12 / n)))
+    return (
+        alt.Chart()
+        .transform_filter("datum.has_range")
+        .encode(color=colour, stroke=edge)
+        .mark_rect(fillOpacity=min(0.4, 1.2 / n), strokeWidth=0.7, strokeOpacity=max(0.12, min(0.8, 12 / n)))
+    )
 
 
 def _points(queries: pl.DataFrame) -> list[Record]:
     """Return a row for each query: both values with their ranges over tie orders."""
-    has_range = pl.max_horizontal(pl.col(f"{who}_max") - pl.col(f"{who}_min") for who in ("system", "baseline")) > NOISE
     return queries.select(
         "query_id",
         *RANGES,
         "is_open",
         label=pl.Series(labels(queries["query_id"].to_list()), dtype=pl.String),
-        has_range=has_range,
+        has_range=pl.max_horizontal(pl.col(f"{who}_max") - pl.col(f"{who}_min") for who in ("system", "baseline"))
+        > NOISE,
     ).to_dicts()
 
 
@@ -481,17 +495,16 @@ def power(
         here.mark_rule(color=RED, strokeWidth=1.2, strokeDash=[5, 3]).encode(y),
         here.mark_point(filled=True, color=RED, size=50, shape="diamond", opacity=1).encode(x, y),
     ]
-    layers = [
-        curves.mark_line(strokeWidth=1.8).encode(x, y),
-        here.mark_rule(color=RED, strokeWidth=1.2).encode(x),
-        *(of_found if found > NOISE else []),  # a logarithm has no place for 0
-    ]
     needed = planned["n_needed"]
     title = f"{n_queries(n)} detect a difference of {number(planned['detectable_difference'])} in {of} with 80% power"
     if needed is not None:
         title += f"; the {number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
     return finished(
-        layers,
+        [
+            curves.mark_line(strokeWidth=1.8).encode(x, y),
+            here.mark_rule(color=RED, strokeWidth=1.2).encode(x),
+            *(of_found if found > NOISE else []),  # a logarithm has no place for 0
+        ],
         _curves(planned, n, comparison),
         height=220,
         title=title,
@@ -586,14 +599,13 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         )
     )
     largest = max(SMALL_LEAD, *(row["advantage"] or 0.0 for row in rows))
-    layers = _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}{unit_of(of)}")
     n_significant, n_open = (
         sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
     )
     baseline, p = comparison.design.baseline, ", and its p value" * (n_systems <= MOST_WITH_P)
     empty = " (empty: 0)" * (n_systems <= MOST_WITH_NUMBERS)
     return finished(
-        layers,
+        _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}{unit_of(of)}"),
         rows,
         height=size * n_systems,
         title=f"{n_significant:,} of {len(pairs):,} differences in {of.label} are significant"
@@ -626,8 +638,9 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
             scale=alt.Scale(domain=[0, most], range=colours, clamp=True, interpolate="rgb"),
             legend=alt.Legend(format=form, values=[0, most / 2, most], gradientLength=130, gradientThickness=9),
         )
-        is_dark = f"datum.{field} > {dark * most!r}"
-        of_text = alt.ColorValue(**alt.condition(is_dark, alt.value(ON_DARK), alt.value(ON_LIGHT)))
+        of_text = alt.ColorValue(
+            **alt.condition(f"datum.{field} > {dark * most!r}", alt.value(ON_DARK), alt.value(ON_LIGHT))
+        )
         layers += [
             cells.mark_rect(stroke="#ccc", strokeWidth=0.5).encode(color=colour, tooltip=tip),
             cells.mark_text(fontSize=size, lineBreak="\n", lineHeight=size + 2).encode(text="text:N", color=of_text),
@@ -651,9 +664,9 @@ def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *
     percent = f"{100 * flip:.0f}" if flip >= 0.01 else "<1" if flip > 0 else ""
     percent = percent if len(named) <= MOST_WITH_NUMBERS else ""
     shared = {name: getattr(pair, name) for name in ("p_adjusted", "significant", "flip_probability")}
-    ends = {"system": worse, "against": better, "label": named[worse], "against_label": named[better]}
-    turned = {"system": better, "against": worse, "label": named[better], "against_label": named[worse]}
     return [
-        {"part": "advantage", "difference": difference, "advantage": advantage, "text": size, **shared, **ends},
-        {"part": "flip", "difference": -difference, "advantage": None, "text": percent, **shared, **turned},
+        {"part": "advantage", "difference": difference, "advantage": advantage, "text": size}
+        | {**shared, "system": worse, "against": better, "label": named[worse], "against_label": named[better]},
+        {"part": "flip", "difference": -difference, "advantage": None, "text": percent}
+        | {**shared, "system": better, "against": worse, "label": named[better], "against_label": named[worse]},
     ]

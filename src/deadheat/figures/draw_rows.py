@@ -125,21 +125,26 @@ def forest(
         tooltip=tips("label:N", "mean:Q", "low:Q", "high:Q", "tie_min:Q", "tie_max:Q", "by_doc_id:Q", "n_queries:Q"),
     )
     end = base.mark_tick(color=BLUE, opacity=1, thickness=1.6, height=size * 0.3)
-    layers = [
-        base.mark_bar(**OF_BAND, height=size * 0.55).encode(x("tie_min"), alt.X2("tie_max")),
-        base.mark_rule(color=BLUE, strokeWidth=1.6).encode(x("low"), alt.X2("high")),
-        end.encode(x("low")),
-        end.encode(x("high")),
-        base.mark_tick(color=BLACK, opacity=1, thickness=2, height=size * 0.75).encode(x("by_doc_id")),
-        base.mark_point(fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7).encode(x("mean")),
-    ]
-    tick = f"tick: ties {BY_DOC_ID}" if by_doc_id else ""
     return finished(
-        layers,
+        [
+            base.mark_bar(**OF_BAND, height=size * 0.55).encode(x("tie_min"), alt.X2("tie_max")),
+            base.mark_rule(color=BLUE, strokeWidth=1.6).encode(x("low"), alt.X2("high")),
+            end.encode(x("low")),
+            end.encode(x("high")),
+            base.mark_tick(color=BLACK, opacity=1, thickness=2, height=size * 0.75).encode(x("by_doc_id")),
+            base.mark_point(fill=BLUE, opacity=1, size=size * 1.8, stroke="white", strokeWidth=0.7).encode(x("mean")),
+        ],
         rows,
         height=len(rows) * size,
         title=_who_leads(found),
-        notes=[*marks(rows, f"dot: mean ({ties_count_as(named(systems))})", tick), left_out(len(kept), len(found))],
+        notes=[
+            *marks(
+                rows,
+                f"dot: mean ({ties_count_as(named(systems))})",
+                f"tick: ties {BY_DOC_ID}" if by_doc_id else "",
+            ),
+            left_out(len(kept), len(found)),
+        ],
     )
 
 
@@ -152,7 +157,6 @@ def _who_leads(found: Mapping[str, Scores]) -> str:
         moved = f"tie order alone moves it from {number(low)} to {number(high)}"
         moved = moved if high - low > NOISE else "no order of ties changes it"
         return f"{short(first)}: {of.label} {number(scores.mean)} over {over}; {moved}"
-    end = "highest" if of.higher_is_better else "lowest"
     equal = sum(abs(one.mean - scores.mean) <= NOISE for _, one in others)
     who = f"{short(first)} and {counted(equal, 'other')} have" if equal else f"{short(first)} has"
     # the orders of two runs are independent
@@ -161,7 +165,10 @@ def _who_leads(found: Mapping[str, Scores]) -> str:
     rivals = [short(name) for name, _ in others if ends[name][1] > to_beat]
     whom = rivals[0] if len(rivals) == 1 else f"any of {len(rivals)} others"
     ties = f"tie order alone can put {whom} first" if rivals else "no order of ties puts another system ahead"
-    return f"{who} the {end} {of.label}: {number(scores.mean)} over {over}; {ties}"
+    return (
+        f"{who} the {'highest' if of.higher_is_better else 'lowest'} {of.label}: {number(scores.mean)} over {over};"
+        f" {ties}"
+    )
 
 
 @figure("comparison", place=15)
@@ -216,27 +223,29 @@ def ranks(
     base = alt.Chart().encode(
         row_axis(names, grid=True), tooltip=tips("label:N", "rank:Q", "low:Q", "high:Q", "p_best:Q")
     )
-    point = base.mark_point(filled=True, color=BLUE, opacity=1, size=size * 2.2, stroke="white", strokeWidth=0.6)
-    layers = [
-        base.mark_bar(color=SKY, opacity=0.6, height=size * 0.45, cornerRadius=2).encode(x("low"), alt.X2("high")),
-        base.mark_rule(color=BLUE, strokeWidth=1.2).encode(x("low"), alt.X2("high")),
-        point.encode(x("rank")),
-        base.mark_text(align="right", fontSize=10, color="#222", dx=-4).encode(
-            x=alt.value("width"),
-            text="best:N",
-            opacity=alt.condition("datum.p_best >= 0.005", alt.value(1), alt.value(0)),
-        ),
-    ]
     n = n_queries(*(one[of].n_queries for one in comparison.evaluations.values()))
-    level = level_text(comparison.design.confidence_level)
     return finished(
-        layers,
+        [
+            base.mark_bar(color=SKY, opacity=0.6, height=size * 0.45, cornerRadius=2).encode(x("low"), alt.X2("high")),
+            base.mark_rule(color=BLUE, strokeWidth=1.2).encode(x("low"), alt.X2("high")),
+            base.mark_point(
+                filled=True, color=BLUE, opacity=1, size=size * 2.2, stroke="white", strokeWidth=0.6
+            ).encode(x("rank")),
+            base.mark_text(align="right", fontSize=10, color="#222", dx=-4).encode(
+                x=alt.value("width"),
+                text="best:N",
+                opacity=alt.condition("datum.p_best >= 0.005", alt.value(1), alt.value(0)),
+            ),
+        ],
         rows,
         height=len(rows) * size,
         title=f"{short(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
         f" it is best with probability {percentage(first['p_best'])} ({n})",
         notes=[
-            f"dot: rank; bar: {level} of the ranks over resampled queries and drawn tie orders.",
+            (
+                f"dot: rank; bar: {level_text(comparison.design.confidence_level)} of the ranks over resampled queries"
+                " and drawn tie orders."
+            ),
             "Percentage: probability to be the best.",
             left_out(len(kept), len(ranked)),
         ],
@@ -331,8 +340,12 @@ def _rows(system: str, own: Strata, measure: Measure, options: IntervalOptions) 
     for stratum, evaluation in own.items():
         scores, name = evaluation[measure], label_of(stratum)
         if scores.n_queries:
-            row = {"system": system, "stratum": name, "label": f"{short(name)} (n = {scores.n_queries:,})"}
-            yield row | of_mean(scores, estimated[stratum][scores.measure.label])
+            yield {
+                "system": system,
+                "stratum": name,
+                "label": f"{short(name)} (n = {scores.n_queries:,})",
+                **of_mean(scores, estimated[stratum][scores.measure.label]),
+            }
 
 
 def _best_stratum(rows: Sequence[Record], measure: Measure, first: Strata) -> str:
@@ -383,21 +396,25 @@ def traditional(
     order = labels(row["system"] for row in kept)
     x = quantity(alt.X, f"{of}, mean over queries", zero=True)
     base = alt.Chart().encode(row_axis(order))
-    layers = [
-        base.mark_bar().encode(
-            x("value"),
-            yOffset=alt.YOffset("kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18)),
-            color=alt.Color(
-                "kind:N", sort=names, scale=alt.Scale(domain=names, range=[BLUE, ORANGE]), legend=alt.Legend(title=None)
-            ),
-            tooltip=tips("label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"),
-        ),
-        base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
-        .mark_rule(color=BLACK, strokeWidth=1.2)
-        .encode(x("tie_min"), alt.X2("tie_max")),
-    ]
     return finished(
-        layers,
+        [
+            base.mark_bar().encode(
+                x("value"),
+                yOffset=alt.YOffset(
+                    "kind:N", sort=names, scale=alt.Scale(domain=names, paddingInner=0, paddingOuter=0.18)
+                ),
+                color=alt.Color(
+                    "kind:N",
+                    sort=names,
+                    scale=alt.Scale(domain=names, range=[BLUE, ORANGE]),
+                    legend=alt.Legend(title=None),
+                ),
+                tooltip=tips("label:N", "exact:Q", "traditional:Q", "tie_min:Q", "tie_max:Q", "n_queries:Q"),
+            ),
+            base.transform_filter("datum.kind == 'exact' && datum.tie_max - datum.tie_min > 1e-12")
+            .mark_rule(color=BLACK, strokeWidth=1.2)
+            .encode(x("tie_min"), alt.X2("tie_max")),
+        ],
         [
             {"label": label, "kind": kind, "value": row[key], **row}
             for label, row in zip(order, kept, strict=True)
@@ -447,15 +464,14 @@ def mean_tie_ratio(ties: Ties) -> alt.LayerChart:
     ]
     base = alt.Chart().encode(row_axis(order), tooltip=tips("label:N", "ratio:Q", "n_queries:Q"))
     x = quantity(alt.X, "share of a query's documents that tie, mean", alt.Axis(format="%"), domain=[0, 1])("ratio")
-    bar, text = base.mark_bar(color=ORANGE).encode(x), base.mark_text(align="left", dx=4).encode(x, text="text:N")
     ends = sorted(found, key=lambda row: row["ratio"])
     told = [f"{percentage(row['ratio'])} in {short(row['run'])}" for row in (ends[0], ends[-1])]
-    over = n_queries(*(row["n_queries"] for row in found))
     return finished(
-        [bar, text],
+        [base.mark_bar(color=ORANGE).encode(x), base.mark_text(align="left", dx=4).encode(x, text="text:N")],
         rows,
         height=row_height(len(rows)) * len(rows),
-        title=f"Of a query's documents tie {', '.join(dict.fromkeys(told))} (mean over {over})",
+        title=f"Of a query's documents tie {', '.join(dict.fromkeys(told))}"
+        f" (mean over {n_queries(*(row['n_queries'] for row in found))})",
         notes=[left_out(len(rows), len(found), "runs", "first")],
     )
 
@@ -500,9 +516,10 @@ def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
     off = widest["traditional"] - widest["exact"]
     if abs(off) <= NOISE:
         return f"Ties broken {rule}, give the exact mean {measure} (over {n})"
-    n_changed = n_swapped([row["exact"] for row in rows], [row["traditional"] for row in rows])
-    changed = "; they rank the systems in another order" if n_changed else ""
-    return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {signed(off)} ({n}){changed}"
+    is_reordered = n_swapped([row["exact"] for row in rows], [row["traditional"] for row in rows]) > 0
+    return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {signed(off)} ({n})" + (
+        "; they rank the systems in another order" if is_reordered else ""
+    )
 
 
 @figure("ties", measures="all", place=90)

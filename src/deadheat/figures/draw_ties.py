@@ -159,10 +159,12 @@ def tie_correlation(ties: Ties, measure: MeasureLike | None = None, other: Measu
     if other is None and not others:
         raise FigureError(f"a correlation is between two measures, and there is {first}")
     second, two = of_measure(table, others[0] if other is None else other)
-    both = one.select("run", "query_id", x="difference").join(
-        two.select("run", "query_id", y="difference"), on=["run", "query_id"]
+    pairs = (
+        one.select("run", "query_id", x="difference")
+        .join(two.select("run", "query_id", y="difference"), on=["run", "query_id"])
+        .select("run", "x", "y")
+        .drop_nulls()
     )
-    pairs = both.select("run", "x", "y").drop_nulls()
     if pairs.is_empty():
         raise FigureError(f"no query has a value of both {first} and {second}")
     names = (f"the change of {first}", f"the change of {second}")
@@ -189,18 +191,23 @@ def _points(points: pl.DataFrame, x: alt.X, y: alt.Y, *, height: int, title: str
     by, is_grid = ["run"] if runs else [], points.n_unique() > MOST_POINTS
     rows = gathered(points.select("x", "y", *by), CELLS if is_grid else None, by).to_dicts()
     most = max((row["n_queries"] for row in rows), default=1)
-    size = alt.Size(
-        "n_queries:Q",
-        title="queries",
-        scale=alt.Scale(type="sqrt", domain=[1, max(2, most)], range=[28, 28 if most == 1 else 320]),
-        legend=None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d"),
-    )
     return finished(
         [
             zero_line(),
             alt.Chart()
             .mark_circle(color=BLUE, opacity=0.6, stroke="#00304d", strokeWidth=0.5)
-            .encode(x, y, size=size, tooltip=tips("n_queries:Q", "x:Q", "y:Q"), **_colour_of(runs)),
+            .encode(
+                x,
+                y,
+                size=alt.Size(
+                    "n_queries:Q",
+                    title="queries",
+                    scale=alt.Scale(type="sqrt", domain=[1, max(2, most)], range=[28, 28 if most == 1 else 320]),
+                    legend=None if most == 1 else alt.Legend(values=sorted({1, (most + 1) // 2, most}), format="d"),
+                ),
+                tooltip=tips("n_queries:Q", "x:Q", "y:Q"),
+                **_colour_of(runs),
+            ),
         ],
         rows,
         height=height,
@@ -305,8 +312,9 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
 def _bins(differences: FloatArray, width: float) -> list[Record]:
     """Return bins of a width on both sides of zero, none if it is 0, and one for queries without a difference."""
     apart = differences[np.abs(differences) > NOISE]
-    n_equal = len(differences) - len(apart)
-    rows: list[Record] = [{"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": n_equal, "kind": "equal"}]
+    rows: list[Record] = [
+        {"low": 0.0, "high": 0.0, "middle": 0.0, "n_queries": len(differences) - len(apart), "kind": "equal"}
+    ]
     if width:
         codes = np.clip(np.floor(apart / width), -BINS, BINS - 1).astype(np.int64) + BINS
         rows += [  # half a bin away from zero, to leave room for the bar of no difference

@@ -118,9 +118,13 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
         return bytes(vl_convert.svg_to_pdf(svg))
     if form == "svg":
         return svg.encode()
-    libraries = vl_convert.javascript_bundle(LIBRARIES, vl_version=version)
     title = spec.get("title", "deadheat")
     lines = title["text"] if isinstance(title, dict) else title
     title = html.escape(lines if isinstance(lines, str) else " ".join(lines))
     # no </script> in a name ends the script
-    return PAGE.format(title=title, svg=svg, libraries=libraries, spec=text.replace("<", "\\u003c")).encode()
+    return PAGE.format(
+        title=title,
+        svg=svg,
+        libraries=vl_convert.javascript_bundle(LIBRARIES, vl_version=version),
+        spec=text.replace("<", "\\u003c"),
+    ).encode()

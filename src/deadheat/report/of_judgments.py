@@ -7,18 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.comparison.agreement import (
-    BOUNDS,
-    KINDS,
-    OF_GRADES,
-    STATISTICS,
-    Agreement,
-    Conclusions,
-    Estimate,
-    JudgeAgreement,
-    LabelAgreement,
-)
-from deadheat.comparison.history import Holes, QrelsDiff
+from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
+from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
+from deadheat.comparison.judgments import Holes, QrelsDiff
 from deadheat.comparison.robustness import OrderAgreement, SystemOrders
 from deadheat.errors import counted, exact_text, three
 from deadheat.report.conventions import finite, made_under, named, tell_geometric, tell_unshared

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.comparison.agreement import JudgeAgreement
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
+from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, three

@@ -1,0 +1,679 @@
+"""judge_agreement(): how far a judge's labels agree with human ones, and what follows from either for systems."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import FloatArray, TextArray, members
+from deadheat.comparison.compare import named_runs
+from deadheat.comparison.pairs import Pair, compare_sides, pairs_of, side_of_values
+from deadheat.comparison.robustness import values_of
+from deadheat.data.judgments import as_qrels
+from deadheat.data.queries import Queries
+from deadheat.data.shown import Numbers, Plottable, Shown
+from deadheat.data.tables import Qrels, Run, Source, check_each
+from deadheat.errors import (
+    NOISE,
+    DataError,
+    Plain,
+    Rng,
+    SwappedFilesError,
+    as_level,
+    as_number,
+    by_name,
+    counted,
+    three,
+)
+from deadheat.evaluation.evaluate import evaluate_under
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import groups
+from deadheat.io.guarding import phase
+from deadheat.kernels import agreement
+from deadheat.measures import Measure
+from deadheat.measures.notation import Measures, parse_measures
+from deadheat.settings import Conventions, Design
+from deadheat.stats import labels
+from deadheat.stats.intervals import interval_bounds, jackknife_bounds
+
+MOST_GRADES = 50
+STATISTICS = {
+    "agreement": "share of documents with the same grade",
+    "kappa": "Cohen's kappa",
+    "linear_kappa": "kappa, weighted by the distance of the grades",
+    "quadratic_kappa": "kappa, weighted by the squared distance",
+    "alpha_nominal": "Krippendorff's alpha, grades as names",
+    "alpha": "Krippendorff's alpha, grades as ranks",
+    "alpha_interval": "Krippendorff's alpha, grades as numbers",
+    "tau_b": "Kendall's tau-b by query, mean",
+    "precision": "of what the judge calls relevant, the share that is",
+    "recall": "of what is relevant, the share that the judge finds",
+    "inflation": "share of relevant, judge - human",
+}
+SHARES = ("agreement", "precision", "recall")  # from 0 to 1; all others from -1 to 1, but inflation by grade
+OF_GRADES = ("precision", "recall", "inflation")
+OF_QUERIES = ("agreement", "kappa", "quadratic_kappa", "tau_b")
+
+
+class Estimate(float):
+    """A number with its confidence interval.
+
+    Attributes
+    ----------
+    low, high : float
+        NaN with fewer than two queries.
+    n_queries : int
+    """
+
+    low: float
+    high: float
+    n_queries: int
+
+    def __new__(cls, value: float, low: float = np.nan, high: float = np.nan, n_queries: int = 0) -> Self:
+        """Return the value, which is a float, with its ends."""
+        found = super().__new__(cls, value)
+        found.low, found.high, found.n_queries = float(low), float(high), n_queries
+        return found
+
+    def __repr__(self) -> str:
+        return f"{float(self):.4f} [{self.low:.4f}, {self.high:.4f}]"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelAgreement:
+    """How far one judge's labels agree with those of the humans, on the documents that both labelled.
+
+    Attributes
+    ----------
+    judge : str
+    grades : ndarray of float, shape (n_grades,)
+        All that either gave, sorted.
+    query_ids : ndarray of str, shape (n_queries,)
+        Queries with a document that both labelled.
+    counts : ndarray of float, shape (n_queries, n_grades, n_grades)
+        Documents by query, human grade and grade of the judge.
+    only_human, only_judge : int
+        Documents of these and other queries that one of them labelled.
+    rel : float
+        The lowest grade that counts as relevant.
+    confidence_level : float
+        Of the intervals: a jackknife over queries, whose documents are not independent, with Student's t.
+    beyond : tuple of float
+        Grades of the judge that no human label has.
+    """
+
+    judge: str
+    grades: FloatArray
+    query_ids: TextArray
+    counts: FloatArray = field(repr=False)
+    only_human: int
+    only_judge: int
+    rel: float
+    confidence_level: float
+    beyond: tuple[float, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<LabelAgreement of {self.judge}: kappa {self.kappa!r}, {self.n_documents:,} documents>"
+
+    @property
+    def n_documents(self) -> int:
+        """Documents that both labelled."""
+        return int(self.counts.sum())
+
+    @property
+    def confusion(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """How often each pair of grades was given: rows are human grades, columns the judge's."""
+        return self.counts.sum(0).astype(np.int64)
+
+    @cached_property
+    def confusion_shares(self) -> list[list[Estimate]]:
+        """Of the documents of each human grade, the share that the judge gave each grade; NaN where there are none."""
+        tables = _leaving_out(self.counts)
+        with np.errstate(invalid="ignore"):  # a grade that no human gave
+            shares = (tables / tables.sum(-1, keepdims=True)).transpose(1, 2, 0)
+        return [[_estimate(one, self.confidence_level, 0, 1) for one in row] for row in shares]
+
+    @cached_property
+    def estimates(self) -> dict[str, Estimate]:
+        """Every statistic of `STATISTICS`, with its interval."""
+        found = self.statistics(_leaving_out(self.counts))
+        by_query = _mean_of(labels.tau_b(self.counts), self.confidence_level)
+        return {
+            name: by_query
+            if name == "tau_b"
+            else _estimate(found[name], self.confidence_level, lowest=-(name not in SHARES))
+            for name in STATISTICS
+        }
+
+    @cached_property
+    def by_grade(self) -> dict[str, list[Estimate]]:
+        """Precision, recall and inflation of the judge at each grade, each of length n_grades."""
+        found = labels.by_grade(_leaving_out(self.counts), self.grades)
+        reach = float(np.ptp(self.grades))
+        limits = {name: (0.0, 1.0) if name in SHARES else (-reach, reach) for name in OF_GRADES}
+        return {
+            name: [_estimate(column, self.confidence_level, *limits[name]) for column in found[name].T]
+            for name in OF_GRADES
+        }
+
+    def statistics(self, tables: FloatArray) -> dict[str, FloatArray]:
+        """Return each of `STATISTICS` of some tables, of shape (..., n_grades, n_grades)."""
+        levels: dict[str, labels.Level] = {"alpha_nominal": "nominal", "alpha": "ordinal", "alpha_interval": "interval"}
+        coinciding = labels.coincidences(tables)
+        return {
+            "agreement": labels.share_equal(tables),
+            "kappa": labels.kappa(tables, self.grades),
+            "linear_kappa": labels.kappa(tables, self.grades, 1),
+            "quadratic_kappa": labels.kappa(tables, self.grades, 2),
+            **{name: labels.alpha(coinciding, self.grades, level) for name, level in levels.items()},
+            "tau_b": labels.tau_b(tables),
+            **labels.of_relevant(tables, self.grades, self.rel),
+        }
+
+    @property
+    def kappa(self) -> Estimate:
+        """Cohen's kappa."""
+        return self.estimates["kappa"]
+
+    @property
+    def linear_kappa(self) -> Estimate:
+        """Kappa, weighted by the distance of the grades."""
+        return self.estimates["linear_kappa"]
+
+    @property
+    def quadratic_kappa(self) -> Estimate:
+        """Kappa, weighted by the squared distance of the grades."""
+        return self.estimates["quadratic_kappa"]
+
+    @property
+    def alpha(self) -> Estimate:
+        """Krippendorff's alpha with grades as ranks ("ordinal")."""
+        return self.estimates["alpha"]
+
+    def of_queries(self, query_ids: TextArray) -> "LabelAgreement":
+        """Return the agreement on some of the queries."""
+        own = members(self.query_ids, query_ids)
+        return replace(self, query_ids=self.query_ids[own], counts=self.counts[own], only_human=0, only_judge=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusions:
+    """What a judge does to the comparison of systems by one measure, over the queries that both labelled.
+
+    Attributes
+    ----------
+    judge : str
+    measure : Measure
+    systems : tuple of str
+    query_ids : tuple of str
+    biases : tuple of Pair
+        Of each system, the mean under the judge's labels (`mean`) and under the human ones (`baseline_mean`).
+    favours : tuple of Pair
+        Of each system, its bias (`mean`; of geometric means a ratio) against the mean bias of the others; p values are
+        corrected (Holm).
+    human, by_judge : tuple of Pair
+        Every pair of systems under either labels.
+    tau_b, tau_ap : float
+        Of the order of systems, with the humans' as the reference; tau_ap is the mean over the orders of equal means.
+    tie_std : tuple of two float
+        Standard deviation of the mean over tie orders under human labels and the judge's, averaged over systems.
+    ends : ndarray of float, shape (2, n_systems, 2)
+        Of the intervals of the means under human labels and the judge's (Student's t).
+    n_labels : tuple of two int
+        Human labels and the judge's for these queries. If they are of other documents, the bias is also due to that.
+    """
+
+    judge: str
+    measure: Measure
+    systems: tuple[str, ...]
+    query_ids: tuple[str, ...]
+    biases: tuple[Pair, ...]
+    favours: tuple[Pair, ...]
+    human: tuple[Pair, ...]
+    by_judge: tuple[Pair, ...]
+    tau_b: float
+    tau_ap: float
+    tie_std: tuple[float, float]
+    ends: FloatArray
+    n_labels: tuple[int, int]
+
+    def _where(self, differ: Callable[[Pair, Pair], bool]) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of systems on which the labels differ in some way."""
+        return tuple(
+            (human.system, human.baseline)
+            for human, judge in zip(self.human, self.by_judge, strict=True)
+            if differ(human, judge)
+        )
+
+    @property
+    def n_separated(self) -> int:
+        """Pairs that the human labels tell apart."""
+        return sum(one.significant for one in self.human)
+
+    @property
+    def reversed(self) -> tuple[tuple[str, str], ...]:
+        """Pairs that the human labels tell apart and the judge orders the other way."""
+        return self._where(lambda human, judge: human.significant and human.difference * judge.difference < 0)
+
+    @property
+    def lost(self) -> tuple[tuple[str, str], ...]:
+        """Pairs that the human labels tell apart, and the judge orders likewise, but not by more than chance."""
+        return self._where(
+            lambda human, judge: (
+                human.significant and not judge.significant and human.difference * judge.difference >= 0
+            )
+        )
+
+    @property
+    def false(self) -> tuple[tuple[str, str], ...]:
+        """Pairs that the judge tells apart and the human labels do not."""
+        return self._where(lambda human, judge: judge.significant and not human.significant)
+
+    @property
+    def favoured(self) -> tuple[str, ...]:
+        """Systems that the judge helps more than the others, by more than chance; of two it cannot be told which."""
+        can_tell, sign = len(self.systems) > 2, self.measure.sign
+        return tuple(one.system for one in self.favours if can_tell and one.significant and sign * one.difference > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgeAgreement(Plottable, Shown):
+    """How far judges agree with humans. Made by :func:`judge_agreement`.
+
+    Attributes
+    ----------
+    human : str
+        Name of the human labels.
+    judges : dict of str to LabelAgreement
+    together : dict of str to Estimate
+        Krippendorff's alpha over the humans and all judges at once, each of which may leave documents out: "nominal",
+        "ordinal" and "interval".
+    conclusions : tuple of Conclusions
+        Of each judge and measure; empty without runs.
+    notes : tuple of str
+    """
+
+    human: str
+    judges: dict[str, LabelAgreement]
+    together: dict[str, Estimate]
+    conclusions: tuple[Conclusions, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} {one.kappa:.4f}" for name, one in self.judges.items())
+        return f"<JudgeAgreement with {self.human}: kappa {found}>"
+
+    def __getitem__(self, judge: str) -> LabelAgreement:
+        return self.judges[judge]
+
+    @property
+    def only(self) -> LabelAgreement:
+        """The judge, if there is one alone."""
+        if len(self.judges) > 1:
+            raise DataError(
+                f"there are {len(self.judges)} judges ({three([*self.judges])})", hint="name one: found[name]"
+            )
+        return next(iter(self.judges.values()))
+
+    @property
+    def kappa(self) -> Estimate:
+        """Cohen's kappa of the only judge; it has `low` and `high`."""
+        return self.only.kappa
+
+    @property
+    def linear_kappa(self) -> Estimate:
+        """Kappa of the only judge, weighted by the distance of the grades."""
+        return self.only.linear_kappa
+
+    @property
+    def quadratic_kappa(self) -> Estimate:
+        """Kappa of the only judge, weighted by the squared distance of the grades."""
+        return self.only.quadratic_kappa
+
+    @property
+    def alpha(self) -> Estimate:
+        """Krippendorff's alpha (ordinal) of the only judge; of several, of all together."""
+        return self.only.alpha if len(self.judges) == 1 else self.together["ordinal"]
+
+    @property
+    def confusion(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """Documents by human grade (rows) and grade of the only judge (columns), of `self.only.grades`."""
+        return self.only.confusion
+
+    @property
+    def confusion_shares(self) -> list[list[Estimate]]:
+        """The same as shares of the documents of each human grade, each with its interval."""
+        return self.only.confusion_shares
+
+    def by(self, columns: str | Sequence[str], queries: Source) -> "dict[Any, JudgeAgreement]":
+        """Return the agreement by strata of queries, without conclusions.
+
+        Parameters
+        ----------
+        columns : str or sequence of str
+            Of the table of queries.
+        queries : path, frame or Queries
+        """
+        ids = np.array(sorted({query for one in self.judges.values() for query in one.query_ids.tolist()}), object)
+        found = {}
+        for name, own in groups(ids.tolist(), columns, Queries.of(queries), pool_languages=True).items():
+            parts = {judge: one.of_queries(ids[own]) for judge, one in self.judges.items()}
+            found[name] = JudgeAgreement(self.human, {name: one for name, one in parts.items() if one.n_documents}, {})
+        return found
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each judge and statistic: judge, statistic, value, low, high, n_queries, n_documents."""
+        rows = [
+            (judge, name, float(own), own.low, own.high, own.n_queries, one.n_documents)
+            for judge, one in self.judges.items()
+            for name, own in one.estimates.items()
+        ]
+        return pl.DataFrame(
+            rows, ["judge", "statistic", "value", "low", "high", "n_queries", "n_documents"], orient="row"
+        ).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def per_query(self) -> pl.DataFrame:
+        """Return a row for each judge and query: documents, share of equal grades, kappas and tau-b."""
+        found = {judge: one.statistics(one.counts) for judge, one in self.judges.items()}
+        parts = [
+            pl.DataFrame(
+                {
+                    "judge": [judge] * len(one.query_ids),
+                    "query_id": one.query_ids.tolist(),
+                    "n_documents": one.counts.sum((1, 2)).astype(np.int64),
+                    **{name: found[judge][name] for name in OF_QUERIES},
+                }
+            )
+            for judge, one in self.judges.items()
+        ]
+        return pl.concat(parts).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for judge, one in self.judges.items():
+            yield from (((judge, name), float(own)) for name, own in one.estimates.items())
+
+
+def judge_agreement(
+    human: Source,
+    judge: Source | Mapping[str, Source] | Sequence[Source],
+    *,
+    runs: Mapping[str, Source] | Sequence[Source] | None = None,
+    measures: Measures = "nDCG@10",
+    rel: float = 1,
+    confidence_level: float = 0.95,
+    n_resamples: int = 10_000,
+    rng: Rng = 0,
+    check_duplicates: bool = True,
+    ascending: bool = False,
+) -> JudgeAgreement:
+    """Compare a judge's labels with human ones, on the documents that both labelled, and what follows from either.
+
+    Parameters
+    ----------
+    human : path, dict of dict, dataframe or Qrels
+    judge : the same, or a list of several, or a dict of name to one of `Qrels`, `Run`, path or dataframe
+        Qrels; a run is taken too, whose scores are then the judge's grades.
+    runs : dict of str to run, or sequence of runs, optional
+        Two systems or more: what the judge does to their values, their order and the differences between them, over
+        the queries that both labelled, with all the labels of either.
+    measures : measure or iterable of measures, default "nDCG@10"
+        With `runs`.
+    rel : float, default 1
+        Lowest grade that counts as relevant.
+    confidence_level : float, default 0.95
+    n_resamples : int, default 10,000
+        Of the tests between systems.
+    rng : numpy.random.Generator or int, default 0
+    check_duplicates : bool, default True
+        Whether to look for (query, document) pairs that appear twice.
+    ascending : bool, default False
+        Of `runs`: lower scores rank first, as of distances.
+
+    Returns
+    -------
+    JudgeAgreement
+        Of one judge with `kappa`, `linear_kappa`, `quadratic_kappa`, `alpha` (each with `low` and `high`) and
+        `confusion`; of several, ``found[name]`` has them.
+
+    Raises
+    ------
+    DataError
+        There is no document that both labelled, the grades are on different scales, or they are too many.
+
+    Notes
+    -----
+    Intervals leave out one query at a time (jackknife) and take Student's t: documents of a query are not independent.
+    In simulations they cover 90 to 95% with 5 queries, where the bootstrap over queries covers 79 to 85%.
+
+    References
+    ----------
+    Cohen 1960, https://doi.org/10.1177/001316446002000104, and 1968, https://doi.org/10.1037/h0026256. Krippendorff
+    2019, https://doi.org/10.4135/9781071878781. For the jackknife over clusters: Efron and Tibshirani 1993, An
+    Introduction to the Bootstrap, chapter 11.
+
+    Examples
+    --------
+    >>> human = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"d": 1, "e": 0}}
+    >>> found = judge_agreement(human, {"q1": {"a": 2, "b": 1, "c": 1}, "q2": {"d": 1, "e": 1}})
+    >>> round(found.kappa, 4), found.confusion.tolist()
+    (0.375, [[0, 2, 0], [0, 2, 0], [0, 0, 1]])
+    """
+    confidence = as_level("confidence_level", confidence_level)
+    rel, judged, given = as_number("rel", rel), Qrels.of(human), _named(judge)
+    check_each(judged, *given.values(), is_asked=check_duplicates)
+    frame = judged.to_polars()
+    found = {
+        name: _agreement(frame, one, name, where=judged.where, rel=rel, confidence=confidence)
+        for name, one in given.items()
+    }
+    notes = [
+        f"{name} gives {three([f'{grade:g}' for grade in one.beyond])}, which no human gives: are they of one scale?"
+        for name, one in found.items()
+        if one.beyond
+    ]
+    notes += [
+        f"{name} gives no grade but {one.grades[one.confusion.any(0)][0]:g}: chance explains all agreement"
+        for name, one in found.items()
+        if one.confusion.any(0).sum() == 1
+    ]
+    alone = [name for name, one in found.items() if len(one.query_ids) == 1]
+    notes += [f"both labelled one query alone ({three(alone)}): it has no interval"] if alone else []
+    notes += [note for table in (judged, *given.values()) for note in table.notes]
+    conclusions: tuple[Conclusions, ...] = ()
+    if runs is not None:
+        design = Design(confidence_level=confidence, n_resamples=n_resamples, rng=rng)
+        named = named_runs(runs, ascending=ascending)
+        design.check_systems(list(named), has_clusters=False)
+        notes += [f"{name} is a judge and a system: its own labels rank it highest" for name in named if name in given]
+        conclusions = tuple(
+            _conclusions(judged, given, found, runs=named, measures=parse_measures(measures), rel=rel, design=design)
+        )
+    together = _together(frame, given, confidence) if len(given) > 1 else {}
+    return JudgeAgreement(judged.name, found, together, conclusions, tuple(notes))
+
+
+def _named(judge: Any) -> dict[str, Qrels]:  # noqa: ANN401 - one or several sources
+    """Return the labels of each judge by name."""
+    if isinstance(judge, Mapping) and judge and not all(isinstance(one, Mapping | list) for one in judge.values()):
+        return by_name((name, _labels(source)) for name, source in judge.items())
+    several = isinstance(judge, list | tuple) and judge and not isinstance(judge[0], tuple | list)
+    return by_name((one.name, one) for one in map(_labels, judge if several else [judge]))
+
+
+def _labels(source: Source) -> Qrels:
+    """Return what a judge said, which may be written as qrels or as a run."""
+    try:
+        return as_qrels(source)
+    except SwappedFilesError:
+        return as_qrels(Run.of(source))
+
+
+def _agreement(
+    frame: pl.DataFrame, judge: Qrels, name: str, *, where: str, rel: float, confidence: float
+) -> LabelAgreement:
+    own = judge.to_polars().rename({"relevance": "grade"})
+    both = frame.join(own, on=["query_id", "doc_id"]).sort("query_id")
+    if both.is_empty():
+        raise DataError(
+            f"{where} and {judge.where} label no document of a query in common",
+            given=Plain(f"{counted(len(frame), 'label')} and {len(own):,}"),
+            hint="are the ids written alike?",
+        )
+    human, graded = both["relevance"].to_numpy(), both["grade"].to_numpy()
+    grades = np.unique(np.concatenate([human, graded]))
+    if len(grades) > MOST_GRADES:
+        raise DataError(
+            f"{judge.where} has {len(grades):,} different grades, expected at most {MOST_GRADES}",
+            hint="round them, or map them to the grades of the humans",
+        )
+    low, high = frame.select(low=pl.col("relevance").min(), high=pl.col("relevance").max()).row(0)
+    beyond = np.setdiff1d(graded, frame["relevance"].to_numpy())
+    if len(beyond) and (beyond.max() > 2 * high or beyond.min() < low - max(high - low, 1)):
+        raise DataError(
+            f"the grades of {where} are {low:g} to {high:g}, those of {judge.where} {graded.min():g} to"
+            f" {graded.max():g}: they are on different scales",
+            hint='map them, as in read_judgments(..., grades={"10": 3, "5": 1})',
+        )
+    query, ids = both["query_id"].rle_id().to_numpy(), both["query_id"].unique(maintain_order=True)
+    counts = np.zeros((len(ids), len(grades), len(grades)))
+    np.add.at(counts, (query, np.searchsorted(grades, human), np.searchsorted(grades, graded)), 1)
+    return LabelAgreement(
+        name,
+        grades,
+        np.array(ids.to_list(), dtype=object),
+        counts,
+        len(frame) - len(both),
+        len(own) - len(both),
+        rel,
+        confidence,
+        tuple(beyond.tolist()),
+    )
+
+
+def _together(frame: pl.DataFrame, judges: Mapping[str, Qrels], confidence: float) -> dict[str, Estimate]:
+    """Return alpha over all raters at once, of the documents that at least two of them labelled."""
+    rows = pl.concat([frame, *(one.to_polars() for one in judges.values())])
+    things = rows.select("query_id", "doc_id").unique().sort("query_id", "doc_id").with_row_index("thing")
+    placed = rows.join(things, on=["query_id", "doc_id"])
+    grades, columns = np.unique(placed["relevance"].to_numpy(), return_inverse=True)
+    given = np.zeros((len(things), len(grades)))
+    np.add.at(given, (placed["thing"].to_numpy(), columns), 1)
+    query = things["query_id"].rle_id().to_numpy()
+    by_query = np.zeros((int(query[-1]) + 1, len(grades), len(grades)))
+    np.add.at(by_query, query, labels.coincidences_of_many(given))
+    tables = _leaving_out(by_query)
+    return {kind: _estimate(labels.alpha(tables, grades, kind), confidence) for kind in labels.LEVELS}
+
+
+def _leaving_out(counts: FloatArray) -> FloatArray:
+    """Return the counts of all queries, then those without each query in turn."""
+    whole = counts.sum(0)
+    return np.concatenate([whole[None], whole - counts])
+
+
+def _estimate(values: FloatArray, confidence: float, lowest: float = -1, highest: float = 1) -> Estimate:
+    """Return a statistic with its interval, cut to its limits, from its values for all queries and without each."""
+    value = float(values[0])
+    low, high = np.clip(jackknife_bounds(value, values[1:], confidence), lowest, highest)
+    return Estimate(value, low, high, len(values) - 1)
+
+
+def _mean_of(values: FloatArray, confidence: float) -> Estimate:
+    """Return the mean of values by query with its interval; NaN is left out."""
+    kept = values[~np.isnan(values)]
+    if not len(kept):
+        return Estimate(np.nan)
+    return _estimate(np.append(kept.mean(), (kept.sum() - kept) / max(len(kept) - 1, 1)), confidence)
+
+
+def _conclusions(
+    judged: Qrels,
+    judges: Mapping[str, Qrels],
+    agreements: Mapping[str, LabelAgreement],
+    *,
+    runs: Mapping[str, Run],
+    measures: Sequence[Measure],
+    rel: float,
+    design: Design,
+) -> Iterator[Conclusions]:
+    conventions = Conventions(rel=None if rel == 1 else rel)
+    for name, judge in judges.items():
+        query_ids = agreements[name].query_ids
+        kept = pl.col("query_id").is_in(query_ids.tolist())
+        tables = [Qrels.of_checked(one.to_polars().filter(kept), one.name) for one in (judged, judge)]
+        n_labels = (len(tables[0].to_polars()), len(tables[1].to_polars()))
+        with phase(f"evaluating by the labels of {name}"):
+            both = [
+                {system: evaluate_under(conventions, table, run, measures, None) for system, run in runs.items()}
+                for table in tables
+            ]
+        for measure in measures:
+            yield _of_measure(name, measure, query_ids, both, design, n_labels=n_labels)
+
+
+def _of_measure(
+    name: str,
+    measure: Measure,
+    query_ids: TextArray,
+    both: list[dict[str, Evaluation]],
+    design: Design,
+    *,
+    n_labels: tuple[int, int],
+) -> Conclusions:
+    """Return what a judge does to one measure; `both` has the evaluations by human labels and by the judge's."""
+    systems = tuple(both[0])
+    human, by_judge = values = [values_of(one, measure, query_ids)[0] for one in both]
+    bias = by_judge - human
+    others = (bias.sum(1, keepdims=True) - bias) / (len(systems) - 1)
+    sides = [
+        {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}
+        for own in values
+    ]
+    pairs = [compare_sides([measure], [one], pairs_of(systems, ()), design=design, cluster=None)[:] for one in sides]
+    means = [np.round(measure.sign * np.nanmean(own, axis=0) / NOISE) for own in values]
+    above = [(own[None, :] > own[:, None]).sum(1) for own in means]
+    spread = [float(np.mean([one[system][measure].mean_tie_std for system in systems])) for one in both]
+    return Conclusions(
+        name,
+        measure,
+        systems,
+        tuple(query_ids.tolist()),
+        _against(measure, systems, by_judge, human, replace(design, correction="none")),
+        _against(measure, systems, bias, others, design),
+        pairs[0],
+        pairs[1],
+        agreement.tau(above[0], above[1])[0],
+        agreement.tau_ap(above[0], above[1]),
+        (spread[0], spread[1]),
+        measure.level_of(
+            np.array(
+                [
+                    np.transpose(interval_bounds(one, method="t", confidence_level=design.confidence_level))
+                    for one in values
+                ]
+            )
+        ),
+        n_labels,
+    )
+
+
+def _against(
+    measure: Measure, systems: Sequence[str], values: FloatArray, baselines: FloatArray, design: Design
+) -> tuple[Pair, ...]:
+    """Return a pair for each system: one column of values against another."""
+    own, others = (
+        {(system, kind): side_of_values(measure, column) for system, column in zip(systems, columns.T, strict=True)}
+        for kind, columns in (("own", values), ("other", baselines))
+    )
+    return compare_sides(
+        [measure],
+        [own | others],
+        list(zip(own, others, strict=True)),
+        name_of=lambda key: key[0],
+        design=design,
+        cluster=None,
+    )[:]
