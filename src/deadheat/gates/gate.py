@@ -45,7 +45,17 @@ from deadheat.evaluation.intervals import (
 )
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
-from deadheat.gates.notation import EQUAL, LOWER_IS_BETTER, QUESTIONS, Check, GateResult, Gates, Threshold, parse_all
+from deadheat.gates.notation import (
+    EQUAL,
+    LOWER_IS_BETTER,
+    QUESTIONS,
+    Check,
+    GateResult,
+    Gates,
+    Threshold,
+    parse_all,
+    weakness,
+)
 from deadheat.kernels import weighting
 from deadheat.measures import Measure, unit_of
 from deadheat.settings import BOUNDED, PROPORTION, GateOptions
@@ -55,7 +65,7 @@ ENDS = ("low", "high")  # of a confidence interval
 NAMED = 3  # queries behind a failure
 RISING = (BOUNDED, PROPORTION)  # methods whose ends are never above those of higher values
 MISSED = {">=": "below", ">": "not above", "<=": "above", "<": "not below"}
-# why a threshold failed, or why its passing proves little: the first that holds is said
+# why a threshold failed, or why its passing proves little
 FAILED = {
     "no query": "no query has a value",
     "unknown": "cannot be known: {unknown}",
@@ -63,10 +73,10 @@ FAILED = {
     "missed": "{value:.{digits}g} is {missed} {bound:.15g}",
 }
 PASSED = {
-    "unknown": "proves nothing: {unknown}",
-    "trivial": "proves nothing: no ranking is {side} {least:.4g}",
-    "luck": "proves little: one random order of the ties gave this value",
-    "missing": "proves little: {missing} left out, with which as empty rankings it fails",
+    "unknown": "{unknown}",
+    "trivial": "no ranking is {side} {easiest:.4g}",
+    "luck": "one random order of the ties gave this value",
+    "missing": "{left_out} left out, with which as empty rankings it fails",
 }
 BEYOND_REACH = {  # by whether it is the end of an interval
     False: ", which cannot be reached: the judgments allow at {end} {reachable:.4g}",
@@ -391,51 +401,25 @@ def _reached(
     options: GateOptions,
 ) -> Check:
     quantity, bound, measure = threshold.quantity, threshold.bound, scores.measure
-    is_spread, is_end, rises = quantity in LOWER_IS_BETTER, quantity in ENDS, threshold.operator[0] == ">"
-    is_higher = not is_spread and measure.higher_is_better
     if interval is not None:
         value = getattr(interval, quantity)
     else:
         value = scores.reported("" if quantity == "mean" else quantity) if scores.n_queries else math.nan
     unknown = "" if interval is None else interval.unknown
     passed = threshold.holds(value) and (not unknown or options.allow_unknown)
-    # the best value that the judgments allow, NaN where they set no limit; a spread over ties may be 0
-    of_mean = 0.0 if is_spread else scores.reachable * (scores.n_queries if measure.total else 1)
-    best = of_mean if of_ideal is None else getattr(of_ideal, quantity)
-    has_limit = not math.isnan(best)
-    # an interval may go beyond its mean: nothing is said of the end on that side
-    says_best = has_limit and is_higher == rises and quantity != ("high" if is_higher else "low")
-    is_beyond = not passed and says_best and not threshold.holds(best)
-    low, high = (0.0, math.inf) if is_spread else scores.limits
-    if has_limit:
-        low, high = (low, best) if is_higher else (best, high)
-    least = low if rises else high
-    conventions = evaluation.conventions
-    left_out = evaluation.unanswerable if conventions.no_relevant is None and measure.asks_for_relevant else ()
-    n_missing = len({*evaluation.missing_queries}.difference(left_out))
-    # a mean that leaves out missing queries, which would count 0
-    is_of_zeros = is_higher and measure.range[0] == 0 and conventions.no_relevant in {None, "zero"}
-    is_lacking = conventions.missing == "skip" and is_of_zeros and not measure.total and quantity in {"mean", "low"}
-    digits = next((n for n in range(4, 15) if f"{value:.{n}g}" != f"{bound:.{n}g}"), 15)  # until they can be told apart
+    rises, is_higher_better = threshold.operator[0] == ">", quantity not in LOWER_IS_BETTER and measure.higher_is_better
+    best, easiest = _limits(threshold, scores, of_ideal, is_higher_better=is_higher_better)
+    n_left_out = 0 if subset.by else _n_left_out(threshold, scores, evaluation)
     if passed:
-        holds = {
-            "unknown": bool(unknown),
-            "trivial": not is_end and math.isfinite(least) and threshold.holds(least),
-            "luck": evaluation.ties == "random" and not quantity.startswith("tie_") and bool(scores.mean_tie_std),
-            "missing": is_lacking
-            and not subset.by
-            and n_missing > 0
-            and not scores.is_weighted  # the weights of missing queries are not known
-            and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_missing)),
-        }
+        cause = _cause_of_doubt(threshold, scores, unknown, easiest, n_left_out, ties=evaluation.ties)
+        why = f"{weakness((cause,))}: {PASSED[cause]}" if cause else ""
     else:
-        holds = {
-            "no query": not scores.n_queries,
-            "unknown": bool(unknown) and not options.allow_unknown,
-            "no interval": math.isnan(value),
-            "missed": True,
-        }
-    cause = next((key for key, does in holds.items() if does), "")
+        cause = _cause_of_failure(scores, value, "" if options.allow_unknown else unknown)
+        why = FAILED[cause]
+    # an interval may go beyond its mean: nothing is said of the end on that side
+    has_limit = not math.isnan(best) and is_higher_better == rises and quantity != ("high" if rises else "low")
+    is_beyond = not passed and has_limit and not threshold.holds(best)
+    digits = next((n for n in range(4, 15) if f"{value:.{n}g}" != f"{bound:.{n}g}"), 15)  # until they can be told apart
     return Check(
         gate=threshold.text,
         measure=threshold.label,
@@ -444,7 +428,7 @@ def _reached(
         operator=threshold.operator,
         threshold=bound,
         passed=passed,
-        reason=f"{(PASSED if passed else FAILED).get(cause, '')}{BEYOND_REACH[is_end] * is_beyond}".format(
+        reason=f"{why}{BEYOND_REACH[quantity in ENDS] * is_beyond}".format(
             units=counted(scores.n_queries, "query", "queries"),
             unknown=unknown,
             value=value,
@@ -452,13 +436,13 @@ def _reached(
             missed=MISSED[threshold.operator],
             bound=bound,
             side="below" if rises else "above",
-            least=least,
-            missing=counted(n_missing, "missing query", "missing queries"),
+            easiest=easiest,
+            left_out=counted(n_left_out, "missing query", "missing queries"),
             end="most" if measure.higher_is_better else "least",
             reachable=best,
         ),
         n_queries=scores.n_queries,
-        reachable=best if has_limit else None,
+        reachable=None if math.isnan(best) else best,
         is_beyond=is_beyond,
         proves_little=passed and bool(cause),
         by=subset.by,
@@ -468,6 +452,61 @@ def _reached(
         worst="" if passed else _worst(threshold, scores),
         causes=(cause,) if cause else (),
     )
+
+
+def _limits(
+    threshold: Threshold, scores: Scores, of_ideal: Interval | None, *, is_higher_better: bool
+) -> tuple[float, float]:
+    """Return the best value that the judgments allow, NaN where they set no limit, and the value that passes easiest.
+
+    `of_ideal` is the interval of the ideal ranking, if the threshold is about the end of an interval.
+    """
+    low, high = scores.limits
+    if of_ideal is not None:
+        best = getattr(of_ideal, threshold.quantity)
+    elif threshold.quantity in LOWER_IS_BETTER:
+        best, low, high = 0.0, 0.0, math.inf  # a spread over ties may be 0
+    else:
+        best = scores.reachable * (scores.n_queries if scores.measure.total else 1)
+    rises = threshold.operator[0] == ">"
+    if not math.isnan(best) and is_higher_better != rises:
+        return best, best
+    return best, low if rises else high
+
+
+def _n_left_out(threshold: Threshold, scores: Scores, evaluation: Evaluation) -> int:
+    """Return how many missing queries a mean leaves out that would count 0; none where it is not known what they do."""
+    measure, conventions = scores.measure, evaluation.conventions
+    would_count_0 = measure.higher_is_better and measure.range[0] == 0 and conventions.no_relevant in {None, "zero"}
+    is_mean = threshold.quantity in {"mean", "low"} and not measure.total and not scores.is_weighted
+    if conventions.missing != "skip" or not would_count_0 or not is_mean:
+        return 0
+    unanswerable = evaluation.unanswerable if conventions.no_relevant is None and measure.asks_for_relevant else ()
+    return len({*evaluation.missing_queries}.difference(unanswerable))
+
+
+def _cause_of_doubt(
+    threshold: Threshold, scores: Scores, unknown: str, easiest: float, n_left_out: int, *, ties: str
+) -> str:
+    """Return why passing a gate proves little; empty if nothing is to be said against it."""
+    if unknown:
+        return "unknown"
+    if threshold.quantity not in ENDS and math.isfinite(easiest) and threshold.holds(easiest):
+        return "trivial"
+    if ties == "random" and not threshold.quantity.startswith("tie_") and scores.mean_tie_std:
+        return "luck"
+    if n_left_out and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_left_out)):
+        return "missing"
+    return ""
+
+
+def _cause_of_failure(scores: Scores, value: float, unknown: str) -> str:
+    """Return why a gate failed."""
+    if not scores.n_queries:
+        return "no query"
+    if unknown:
+        return "unknown"
+    return "no interval" if math.isnan(value) else "missed"
 
 
 def _worst(threshold: Threshold, scores: Scores) -> str:
@@ -686,40 +725,18 @@ def _compared(
     is_regression, n_lost = question == "no_regression", int(pairs.is_lost[:, n].sum())
     detectable = _detectable(pairs, n, options.alpha / n_subsets) if is_regression else None
     (skewness,), sizes = stats.skewness(column[:, np.newaxis], cluster=pairs.cluster, weights=weights)
-    is_skewed = bool(stats.is_doubtful(np.array([skewness]), sizes, "t")[0])
-    is_worse, is_few = better < -stats.NEGLIGIBLE_DIFFERENCE, n_units < FEWEST
-    is_shown = bool(stats.significant(p_adjusted, options.alpha))
-    needs = math.isnan(p_adjusted)
-    cases: tuple[tuple[bool, bool, dict[str, bool]], ...] = (  # of which the first holds: whether it passes, and why
-        (not n_queries, False, {"no query": True}),
-        (not pairs.is_known(options)[n], False, {"unknown": True}),
-        (bool(pairs.is_same[n]), True, {}),
-        (needs, is_regression and not is_worse, {"worse": is_regression and is_worse, "needs": True}),
-        (is_shown and is_regression, False, {"significant": True, "skewed gains": is_skewed and skewness > 0}),
-        (
-            is_regression,
-            True,
-            {
-                "lost": n_lost > 0,
-                "few" if detectable is None else "power": is_worse or is_few,
-                "not significant": is_worse,
-            },
-        ),
-        (
-            is_shown,
-            True,
-            {
-                "lost": n_lost > 0,
-                "few": is_few,
-                "skewed losses": is_skewed
-                and skewness < 0
-                and not (is_shown and _is_sure(pairs, n, options, n_subsets)),
-                "constant": math.isnan(skewness) and n_units > 2 and better < 0,
-            },
-        ),
-        (True, False, {"worse": is_worse, "not ruled out": True}),
+    passed, why = _decided(
+        question,
+        pairs,
+        n,
+        p_adjusted,
+        better=better,
+        detectable=detectable,
+        skewness=skewness,
+        is_skewed=bool(stats.is_doubtful(np.array([skewness]), sizes, "t")[0]),
+        options=options,
+        n_subsets=n_subsets,
     )
-    passed, why = next((passed, why) for holds, passed, why in cases if holds)
     p, unit = "p" if n_subsets == 1 else "p adjusted", unit_of(measure)
     words = {
         "units": (counted(n_units, "cluster") if pairs.cluster is not None else counted(n_units, "query", "queries"))
@@ -736,7 +753,7 @@ def _compared(
     causes = tuple(key for key, holds in why.items() if holds)
     reason = "; ".join(REASONS[key].format_map(words) for key in causes)
     if passed and reason:
-        reason = f"proves {'nothing' if needs else 'little'}: {reason}"
+        reason = f"{weakness(causes)}: {reason}"
     sign, margin = (1.0, "-") if measure.higher_is_better else (-1.0, "+")
     operator = (">" if sign > 0 else "<") + "=" * is_regression
     size = 0.0 if is_regression else options.no_worse_than or 0.0
@@ -761,6 +778,44 @@ def _compared(
         worst="" if passed else lowest(pairs.query_ids, column, "losses", below=0, weights=weights, unit=unit),
         causes=causes,
     )
+
+
+def _decided(  # noqa: PLR0911 - one for each case
+    question: str,
+    pairs: Pairs,
+    n: int,
+    p_adjusted: float,
+    *,
+    better: float,
+    detectable: float | None,
+    skewness: float,
+    is_skewed: bool,
+    options: GateOptions,
+    n_subsets: int,
+) -> tuple[bool, dict[str, bool]]:
+    """Return whether a comparison passes, and which causes hold: of its failure, or why its passing proves little."""
+    is_regression, n_units = question == "no_regression", int(pairs.n_units[n])
+    is_worse, is_few = better < -stats.NEGLIGIBLE_DIFFERENCE, n_units < FEWEST
+    if not pairs.is_known(options)[n]:
+        return False, {"unknown" if pairs.n_queries[n] else "no query": True}
+    if pairs.is_same[n]:
+        return True, {}
+    if math.isnan(p_adjusted):  # there is no test of so few
+        return is_regression and not is_worse, {"worse": is_regression and is_worse, "needs": True}
+    is_shown, is_lost = bool(stats.significant(p_adjusted, options.alpha)), bool(pairs.is_lost[:, n].any())
+    if is_regression and is_shown:
+        return False, {"significant": True, "skewed gains": is_skewed and skewness > 0}
+    if is_regression:
+        few = "few" if detectable is None else "power"
+        return True, {"lost": is_lost, few: is_worse or is_few, "not significant": is_worse}
+    if not is_shown:
+        return False, {"worse": is_worse, "not ruled out": True}
+    return True, {
+        "lost": is_lost,
+        "few": is_few,
+        "skewed losses": is_skewed and skewness < 0 and not _is_sure(pairs, n, options, n_subsets),
+        "constant": math.isnan(skewness) and n_units > 2 and better < 0,
+    }
 
 
 def _is_sure(pairs: Pairs, n: int, options: GateOptions, n_subsets: int) -> bool:

@@ -325,6 +325,11 @@ def preset_gates(name: str) -> tuple[str, ...]:
 QUESTIONS = ("no_regression", "no_worse_than")
 
 
+def weakness(causes: Iterable[str]) -> str:
+    """Return what a gate is said to prove that passed for such causes."""
+    return "proves little" if {"unknown", "trivial", "needs"}.isdisjoint(causes) else "proves nothing"
+
+
 @dataclass(frozen=True, repr=False)
 class Check:
     """One gate, over all queries or in one stratum, and what came of it.

@@ -8,7 +8,7 @@ from deadheat.comparison.history import History
 from deadheat.comparison.pairs import LEAST_P
 from deadheat.errors import NOISE, collected, counted, rounded, whole
 from deadheat.evaluation.intervals import FEWEST
-from deadheat.gates.notation import Check, GateResult
+from deadheat.gates.notation import Check, GateResult, weakness
 from deadheat.measures.notation import unit_of
 from deadheat.report.conventions import (
     BOOTSTRAPS,
@@ -314,7 +314,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         Fact("passed", result.passed),
         Fact("summary", summary),
         Fact("proves_little", {check.title: check.reason for check in weak}),
-        *(warning(check.reason.split(": ")[0], f"{check.title}: {check.reason.split(': ', 1)[1]}") for check in weak),
+        *(_weak(check) for check in weak),
         warning(FAILED, "; ".join(check.title for check in failed)),
         *(warning("note", f"{check.title}: {check.reason}") for check in failed if not _is_plain(check)),
         *_worst(failed),
@@ -355,6 +355,12 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         *_intervals(result),
         *_baseline(result),
     )
+
+
+def _weak(check: Check) -> Fact:
+    """Warn of a gate that passed for reasons that say little of the ranking."""
+    proves = weakness(check.causes)
+    return warning(proves, f"{check.title}: {check.reason.removeprefix(f'{proves}: ')}")
 
 
 def _worst(failures: Sequence[Check]) -> list[Fact]:
