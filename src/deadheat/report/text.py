@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain, count, islice, zip_longest
+from itertools import chain, count, zip_longest
 
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
@@ -153,10 +153,12 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
 
 
 def _fitted(table: Table, width: int, digits: int | None) -> Grid:
-    """Lay a table out in the first way that fits, or in the last one."""
-    lengths = (partial(shortened, longest=longest) for longest in (LONGEST_NAME, SHORTEST_NAME))
-    shorter = (_ways(table.with_names(length).with_pairs()) for length in lengths)
-    for way in chain(islice(_ways(table), 1), chain.from_iterable(shorter)):
+    """Lay a table out in the first way that fits, or in the last one: in full, or with names cut and pairs merged."""
+    with_shorter_names = (
+        _ways(table.with_names(partial(shortened, longest=longest)).with_pairs())
+        for longest in (LONGEST_NAME, SHORTEST_NAME)
+    )
+    for way in chain([next(_ways(table))], chain.from_iterable(with_shorter_names)):
         grid = _lay_out(way, digits)
         if _least(grid, width) <= width:
             break
@@ -236,16 +238,16 @@ def _with_narrow_labels(grid: Grid, width: int) -> Grid:
     widths = grid.widths[:n_labels]
     if grid.is_left[-1] or excess <= 0:
         return grid  # the words of the last column are broken instead
-    least = [max(NARROWEST, *(_longest_word(row[0][n]) for row in grid.rows)) for n in range(len(widths))]
+    words = [
+        [word for row in grid.rows for word in textwrap.wrap(row[0][n], 1, break_long_words=False)]
+        for n in range(n_labels)
+    ]
+    least = [max([NARROWEST, *map(cell_len, of_column)]) for of_column in words]
     while excess > 0 and any(own > low for own, low in zip(widths, least, strict=True)):
         widest = max((n for n, low in enumerate(least) if widths[n] > low), key=widths.__getitem__)
         widths[widest] -= 1
         excess -= 1
     return grid.broken(dict(enumerate(widths))) if widths != grid.widths[:n_labels] else grid
-
-
-def _longest_word(text: str) -> int:
-    return max(map(cell_len, textwrap.wrap(text, 1, break_long_words=False)), default=0)
 
 
 def _block(grid: Grid) -> Iterator[Text]:
