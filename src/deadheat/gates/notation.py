@@ -45,7 +45,6 @@ LOWER_IS_BETTER = ("tie_std",)  # whatever the measure
 EXAMPLE = "'nDCG@10 >= 0.8' or 'low(RR) > 0.7'"
 EQUAL = 1e-12  # relative: two numbers closer than this are equal in theory
 
-OPERATORS = (">=", "<=", ">", "<")
 GATE = re.compile(r"(?P<left>.+)(?P<operator>>=|<=|>|<)(?P<bound>.*)", re.DOTALL)
 EACH = re.compile(r"each\s*\((?P<columns>[^()]*)\)\s*:(?P<rest>.*)", re.DOTALL)
 CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inner>.*)\)", re.DOTALL)
@@ -55,7 +54,6 @@ FILES = ("baseline", "queries")
 LISTS = {"checks": "gates, such as ['nDCG@10 >= 0.8']", "by": "columns, such as ['language']"}
 MOST_POINTS = 1000  # in a line
 PLAIN = ("no_regression", "pool_languages", "allow_unknown", "no_worse_than", "alpha", "confidence_level")
-KEYS = (*LISTS, "preset", *FILES, *PLAIN)
 
 
 PRESETS: dict[str, tuple[str, ...]] = {
@@ -166,13 +164,15 @@ def parse_gate(gate: str) -> Threshold:
     if parts is None:
         raise ParameterError(
             f"cannot read the gate {gate!r}",
-            hint=f"it needs one of {', '.join(OPERATORS)} and a number, as in {EXAMPLE}",
+            hint=f"it needs one of >=, <=, >, < and a number, as in {EXAMPLE}",
         )
     left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
     bound = float(right) if is_number(right) else math.nan
     if not math.isfinite(bound):
         raise ParameterError(f"cannot read the gate {gate!r}: {right!r} is not a number; write it like {EXAMPLE}")
     quantity, measure = parse_left(left)
+    if not measure:
+        raise ParameterError(f"a gate needs a measure, as in {EXAMPLE}")
     named = measure_named(measure)  # None for a custom measure
     return Threshold(str(named or measure), quantity, operator, bound, by, named.asked if named else "")
 
@@ -192,13 +192,13 @@ def parse_left(text: str) -> tuple[str, str]:
     """Parse the left side of a gate: the quantity and the name of the measure."""
     call = CALL.fullmatch(text)
     if call is not None and call["name"] in QUANTITIES:
-        return call["name"], _canonical(call["inner"].strip())
+        return call["name"], call["inner"].strip()
     if call is not None and call["name"] not in {*REGISTRY, *ALIASES} and measure_named(call["inner"]):
         raise ParameterError(
             f"unknown quantity {call['name']!r} in {text!r}",
             hint=joined(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}"),
         )
-    return "mean", _canonical(text)
+    return "mean", text
 
 
 def parse_all(gates: Gates) -> tuple[Threshold, ...]:
@@ -223,14 +223,6 @@ def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None)
     """
     known = () if baseline is None else (one for one in baseline.measures if not isinstance(one, StoredMeasure))
     return list(dict.fromkeys((*(parse_measure(check.measure) for check in checks), *known)))
-
-
-def _canonical(notation: str) -> str:
-    """Return a measure's name as it prints; what cannot be parsed may be the name of a custom measure."""
-    if not notation:
-        raise ParameterError(f"a gate needs a measure, as in {EXAMPLE}")
-    named = measure_named(notation)
-    return named.label if named else notation
 
 
 def has_settings(path: str | Path) -> bool:
@@ -271,7 +263,7 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
     try:
         checks = [gate for name in _texts(table, "preset") for gate in preset_gates(name)] + _texts(table, "checks")
         for key in table:
-            check_choice("each key", key, KEYS)
+            check_choice("each key", key, (*LISTS, "preset", *FILES, *PLAIN))
         for check in checks:
             parse_gate(check)
         options: dict[str, Any] = {"by": tuple(_texts(table, "by"))}
