@@ -250,7 +250,7 @@ def gate(
             for check in regressions(pairs, family_of(by, query_ids=one.query_ids.tolist()), options)
         ]
     gates = dict.fromkeys((*(one.text for one in thresholds), *(check.gate for check in found)))
-    place = {gate: n for n, gate in enumerate(gates)}
+    place = {text: n for n, text in enumerate(gates)}
     once = {(check.gate, check.threshold, check.by, check.stratum): check for check in found}  # families share strata
     found = sorted(once.values(), key=lambda check: place[check.gate])
     return GateResult(
@@ -806,8 +806,11 @@ def _decided(  # noqa: PLR0911 - one for each case
     if is_regression and is_shown:
         return False, {"significant": True, "skewed gains": is_skewed and skewness > 0}
     if is_regression:
-        few = "few" if detectable is None else "power"
-        return True, {"lost": is_lost, few: is_worse or is_few, "not significant": is_worse}
+        return True, {
+            "lost": is_lost,
+            "few" if detectable is None else "power": is_worse or is_few,
+            "not significant": is_worse,
+        }
     if not is_shown:
         return False, {"worse": is_worse, "not ruled out": True}
     return True, {

@@ -64,12 +64,11 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
         *(fact.sentence for fact in report.shown),
         *report.closing.splitlines(),
     ]
-    facts = [f"% {on_terminal(text)}" for text in said]  # each is one line
     tables = [
         _float((table if len(table.groups) <= MOST_SIDE_BY_SIDE else table.with_groups_as_rows()).for_people(), digits)
         for table in report.tables
     ]
-    return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *facts, *tables])
+    return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *(f"% {on_terminal(text)}" for text in said), *tables])
 
 
 def _float(table: Table, digits: int | None) -> str:

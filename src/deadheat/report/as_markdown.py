@@ -75,12 +75,15 @@ def _sections(table: Table) -> Iterator[Table]:
     n_shared = len(table.labels) > 1
     for place, group in enumerate(table.groups):
         for labels in dict.fromkeys(row.labels[:n_shared] for row in table.rows):
-            own = [row for row in table.rows if row.labels[:n_shared] == labels]
             yield replace(
                 table,
                 labels=tuple(_renamed(column) for column in table.labels[n_shared:]),
                 columns=tuple(_renamed(column) for column in table.columns),
-                rows=tuple(replace(row, labels=row.labels[n_shared:], cells=(row.cells[place],)) for row in own),
+                rows=tuple(
+                    replace(row, labels=row.labels[n_shared:], cells=(row.cells[place],))
+                    for row in table.rows
+                    if row.labels[:n_shared] == labels
+                ),
                 groups=("",),
                 title=f"{group} ({', '.join(labels)})" if labels else group,
                 is_section=True,

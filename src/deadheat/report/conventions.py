@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     Scaled = TypeVar("Scaled", Pair, Interval)
 
-T = TypeVar("T")
 WIDENED = (
     "what all queries of one repeat share widens intervals, by Student's t over the repeats, and p is at least that of"
     " a t test that counts it"
@@ -153,7 +152,7 @@ def mean_heading(measures: Iterable[Measure]) -> str:
     return "total" if all(one.total for one in measures) else "mean"
 
 
-RESAMPLED = ("bca", "bootstrap-t", "percentile", "gaffke")
+DRAWN = ("bca", "bootstrap-t", "percentile", "gaffke")  # methods whose intervals are of drawn samples
 
 
 def nothing_judged(name: str) -> str:
@@ -229,20 +228,20 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
         is_of_few = method == BOUNDED and not set(names[method]).isdisjoint(names.get("bca", ()))
         few = f" of fewer than {MANY} {units}" if is_of_few else ""
         of = "others" if len(told) == len(names) - 1 else three(names[method])
-        text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in RESAMPLED else "")
+        text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in DRAWN else "")
         told.append(text if len(names) == 1 else f"{of}{few}: {text}")
     return "; ".join(told)
 
 
-def cannot_be_known(named: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fact]:
+def cannot_be_known(given: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fact]:
     """Say which intervals have a question mark, and why.
 
     Parameters
     ----------
-    named : iterable of (str, Interval or Pair)
+    given : iterable of (str, Interval or Pair)
         All that have ends, with what they are of.
     """
-    having = list(named)
+    having = list(given)
     found = collected((one.unknown, name) for name, one in having if not one.is_known)
     are_all = len(found) == 1 and sum(map(len, found.values())) == len(having)
     told = [why + ("" if are_all else in_brackets(names, "interval")) for why, names in found.items()]
@@ -410,12 +409,11 @@ def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
             f" them tell how far others would ({', '.join(alike)})"
         )
         below = [f"{name} ({', '.join(one.negative)})" for name, one in parts.items() if one.negative]
-        negative = f"variance estimated below 0, shown as 0: {'; '.join(below)}"
         told = (
             spread,
             WIDENED if any(one.shared > 0 for one in parts.values()) else "",
             together if alike else "",
-            negative if below else "",
+            f"variance estimated below 0, shown as 0: {'; '.join(below)}" if below else "",
         )
         yield from (note("repeats", text) for text in told)
 
@@ -427,8 +425,11 @@ def finite(number: float) -> float | None:
 
 def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
     """Say how names were read that mean something else elsewhere."""
-    doubted = (one for one in measures if one.asked and is_doubted(one.asked))
-    return (note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}") for one in doubted)
+    return (
+        note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}")
+        for one in measures
+        if one.asked and is_doubted(one.asked)
+    )
 
 
 def brought_together(together: Reconciled | None) -> list[Fact]:

@@ -25,12 +25,9 @@ MARK, OF_FEW, LACKING, BEYOND = "*", "°", "#", "!"
 """Behind a number, one meaning each: significant, of few queries, without some queries, out of reach."""
 DIGITS = 4
 BOLD = "**"  # around the best number of a column, where there are no bold letters
-WIDTH = 21  # columns of a drawing
 LOW, LINE, HIGH, MIDDLE, ZERO, CROSSED = "├─┤●┊┼"
 DOUBT = "?"  # behind an interval that cannot be known
-COARSE_ERROR = 0.1  # of a share: shown without a decimal
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
-LAST = 100  # place of a format
 _registered: list[ReportFormat] = []
 
 Cell: TypeAlias = "bool | float | str | tuple[str, ...] | NumberCell | Span | Bar | None"
@@ -152,8 +149,8 @@ class Bar:
 
     def place(self, number: float) -> float:
         """Return where a number is on the scale, from 0 to 1; one beyond it is at the end."""
-        share = (number - self.start) / (self.end - self.start) if self.end > self.start else 0.5
-        return min(max(share, 0.0), 1.0)
+        place = (number - self.start) / (self.end - self.start) if self.end > self.start else 0.5
+        return min(max(place, 0.0), 1.0)
 
 
 @dataclass(frozen=True)
@@ -646,7 +643,7 @@ def ranks(low: int | None, high: int | None) -> str:
 
 def error_of_share(error: float) -> str:
     """Return how far a percentage may be off: with a decimal, unless the error is large."""
-    return f"{100 * error:.{0 if error >= COARSE_ERROR else 1}f}%"
+    return f"{100 * error:.{0 if error >= 0.1 else 1}f}%"
 
 
 def plain(cell: Cell, digits: int | None = None) -> float | str | None:
@@ -680,7 +677,7 @@ def bars(spans: Sequence[Span], middles: Sequence[float]) -> list[Bar]:
     return [Bar(span.low, middle, span.high, start, end) for span, middle in zip(spans, middles, strict=True)]
 
 
-def draw(bar: Bar, width: int = WIDTH) -> str:
+def draw(bar: Bar, width: int = 21) -> str:
     """Return a bar as text; a scale that contains zero has a mark there.
 
     Parameters
@@ -750,7 +747,7 @@ class ReportFormat:
     needs: str = ""
     is_data: bool = False
     draw: Callable[..., Text] | None = None
-    place: int = LAST
+    place: int = 100
 
 
 def register(form: ReportFormat) -> None:

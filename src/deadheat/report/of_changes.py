@@ -66,8 +66,8 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
     if not for_people:
         rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
         return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
-    tables = [_table(found, measure) for measure in found.measures]
     headline, opening = _told(found)
+    tables = (_table(found, measure) for measure in found.measures)
     return Report((*tables, *moved), tuple(_facts(found)), opening=opening, headline=headline)
 
 
@@ -392,9 +392,11 @@ def _is_plain(check: Check) -> bool:
 def _intervals(result: GateResult) -> tuple[Fact, Fact]:
     options, checks = result.options, [check for check in result.checks if check.method]
     together = " for all strata of a check together (Bonferroni)" * any(check.by for check in checks)
-    units = "queries" if options.cluster is None else "clusters"
     made = estimated_by(
-        ((check.measure, check.method) for check in checks), units, options.n_resamples, whole(options.rng)
+        ((check.measure, check.method) for check in checks),
+        "queries" if options.cluster is None else "clusters",
+        options.n_resamples,
+        whole(options.rng),
     )
     level = f"{100 * options.confidence_level:.6g}%{together}"
     sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]

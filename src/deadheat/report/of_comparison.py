@@ -125,13 +125,17 @@ def report_comparison(
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
     leading = columns_of_strata(columns)
     headline, opening, verdict = judged(comparison, strata, columns, margin)
-    facts = (verdict, *facts_of(comparison, parts, qrels, among))
     tables = [] if for_people else [_pairs_as_data(parts, leading), _systems_as_data(parts, leading)]
     for measure in comparison.measures if for_people else ():
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += [_reversals(parts, leading, measure), _by_judge(parts, leading, measure)]
     tables.append(_by_one_rule(parts, leading))
-    return Report(tuple(one for one in tables if one.rows), facts, headline=headline, opening=opening)
+    return Report(
+        tuple(one for one in tables if one.rows),
+        (verdict, *facts_of(comparison, parts, qrels, among)),
+        headline=headline,
+        opening=opening,
+    )
 
 
 def judged(
@@ -235,7 +239,7 @@ def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
         for stratum, part in parts.items()
         for row in part.to_polars(details=True).to_dicts()
     ]
-    held = {"stratum", *(label.key for label in labels)}
+    held = {"stratum", *(one.key for one in labels)}
     return tabulate("pairs", labels, [Column(name, name) for name in rows[0] if name not in held], rows)
 
 
@@ -572,9 +576,12 @@ def name_of(place: str, pair: Pair, more: str = "") -> str:
 
 def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
-    total = counted(len(placed), "pair")
     found = collected((_why_doubtful(pair), name_of(stratum, pair)) for stratum, pair in placed)
-    return (note("margin", f"{why}: {len(names)} of {total}, {three(names)}") for why, names in found.items() if why)
+    return (
+        note("margin", f"{why}: {len(names)} of {counted(len(placed), 'pair')}, {three(names)}")
+        for why, names in found.items()
+        if why
+    )
 
 
 def _why_doubtful(pair: Pair) -> str:
@@ -640,8 +647,7 @@ def _of_labels(parts: Parts) -> list[Fact]:
     placed = [(inside(stratum), one) for stratum, part in parts.items() for one in part.unjudged_outer_bounds]
     if not placed:
         return []
-    names = ("measure", "system", "baseline", "low", "high")
-    held = [{name: getattr(one, name) for name in names} for _, one in placed]
+    held = [{key: getattr(one, key) for key in ("measure", "system", "baseline", "low", "high")} for _, one in placed]
     open_ = [
         f"{one.measure} {one.system} - {one.baseline}{where} {format_cell(Span(one.low, one.high))}"
         for where, one in placed

@@ -61,9 +61,6 @@ NUMBERS = ("difference", "value", "baseline_value")
 Strata = Mapping[str | tuple[str, ...], Comparison]
 Comparisons = Strata | Mapping[tuple[()], Comparison]
 
-OF_TOTALS = {"difference", "detectable_difference"}
-
-
 PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], DataFrame]], ...] = (
     (
         "equivalence",
@@ -203,9 +200,14 @@ def planned(
     parts: Comparisons, columns: Sequence[str], margin: float | None, detect: float | None
 ) -> tuple[list[Table], list[Fact]]:
     """Return the tables and facts of a margin, and of a difference to detect, if there are any."""
-    labels = (*columns_of_strata(columns), SYSTEM, BASELINE, MEASURE)
     tables = [
-        tabulate(key, labels, shown, _in_totals(parts, size, table_for), title=title.format(size))
+        tabulate(
+            key,
+            (*columns_of_strata(columns), SYSTEM, BASELINE, MEASURE),
+            shown,
+            _in_totals(parts, size, table_for),
+            title=title.format(size),
+        )
         for size, (key, title, shown, table_for) in zip((margin, detect), PLANS, strict=True)
         if size is not None
     ]
@@ -225,7 +227,11 @@ def _in_totals(
             found, n_queries = row, pair.n_queries
             if n_queries and pair.measure in counts:
                 found = of_totals[n_queries].row(place, named=True)
-                found |= {name: n_queries * found[name] for name in OF_TOTALS if found.get(name) is not None}
+                found |= {
+                    name: n_queries * found[name]
+                    for name in ("difference", "detectable_difference")
+                    if found.get(name) is not None
+                }
             yield {**found, "stratum": keys_of(stratum)}
 
 
@@ -300,10 +306,10 @@ def list_ranks(comparison: Comparison, columns: Sequence[str], parts: Comparison
 def tell_ranks(comparison: Comparison) -> Fact:
     """Say how the intervals of ranks were made."""
     design = comparison.design
-    units = "queries" if comparison.cluster is None else "clusters"
     return said(
         "ranks",
-        f"by the exact mean; bootstrap over {units}, with the ties of every drawn query broken at random,"
+        f"by the exact mean; bootstrap over {'queries' if comparison.cluster is None else 'clusters'},"
+        " with the ties of every drawn query broken at random,"
         f" {design.n_resamples:,} resamples{drawn_with(whole(design.rng))}",
     )
 
@@ -311,7 +317,6 @@ def tell_ranks(comparison: Comparison) -> Fact:
 OF_BASELINE = "(baseline)"  # behind its name
 BETTER, WORSE, DOUBT = "†", "‡", "?"
 LOWER = "↓"  # behind a measure of which less is better
-LETTER = Column("letter", "")
 BEATEN = "Letters behind a number: the systems that it is significantly better than."
 TIERS = (
     "Numbers behind a number: tiers, of which the first holds all systems that the best is not significantly better"
@@ -349,8 +354,11 @@ def report_compact(
     """
     headline, opening, verdict = judged(comparison, strata, columns, margin)
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
-    told = (verdict, *facts_of(comparison, parts, qrels))
-    facts = tuple(fact for fact in told if not fact.text or fact.is_note or fact.is_warning)
+    facts = tuple(
+        fact
+        for fact in (verdict, *facts_of(comparison, parts, qrels))
+        if not fact.text or fact.is_note or fact.is_warning
+    )
     names = best_first(comparison.evaluations, comparison.measures[0])
     baseline = comparison.design.baseline
     letters = dict(zip(names, LETTERS, strict=False)) if baseline is None and 1 < len(names) <= len(LETTERS) else {}
@@ -379,7 +387,7 @@ def report_compact(
     marks = "".join(cell.marks for row in rows for cell in row["cells"].values() if cell is not None)
     table = tabulate(
         "comparison",
-        (*columns_of_strata(columns), *([LETTER] if letters else []), SYSTEM),
+        (*columns_of_strata(columns), *([Column("letter", "")] if letters else []), SYSTEM),
         _columns(comparison.measures, lambda row, measure: row["cells"][measure]),
         rows,
         caption=_caption(comparison, list(parts.values()), columns, marks),
@@ -447,9 +455,9 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     design, n_clusters = comparison.design, clusters_of(comparison)
     over = size_of(pair for part in parts for pair in part.pairs)
     strata = f" in each stratum by {' and '.join(columns)}" if columns else ""
-    said = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
+    marked = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
     none = f"No difference from {design.baseline} is significant."
-    than = f"{', '.join(said)} than {design.baseline}." if said else none
+    than = f"{', '.join(marked)} than {design.baseline}." if marked else none
     has_tiers = len(comparison.evaluations) > len(LETTERS)
     decided = first_true({"No difference between two systems is significant.": not marks, TIERS: has_tiers}, BEATEN)
     test = TESTS[design.test] if TESTS[design.test][0].isupper() else f"a {TESTS[design.test]}"
@@ -488,12 +496,11 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
         )
         for one in measures
     }
-    shown = _columns(measures, lambda name, measure: cells[measure][name])
     over = "-".join(f"{n:,}" for n in dict.fromkeys([counts[0], counts[-1]]))
     return tabulate(
         "scores",
         (replace(SYSTEM, of=str),),
-        shown,
+        _columns(measures, lambda name, measure: cells[measure][name]),
         [one.name for one in evaluations],
         caption=joined(_numbers(measures, over), _of_ties(evaluations[0].ties, seed)),
         main=-1,

@@ -250,12 +250,12 @@ def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatA
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
     """Say which of the usual problems no run has; those that one has get lines of their own."""
     several = len(evaluations) > 1
-    said = {
+    problems = {
         f"all in {'every' if several else 'the'} run": any(one.missing_queries for one in evaluations),
         "all with a relevant document": not all(own.has_relevant.all() for one in evaluations for own in one),
         f"{'no run has' if several else 'the run has no'} others": any(one.unjudged_queries for one in evaluations),
     }
-    absent = [text for text, is_so in said.items() if not is_so]
+    absent = [text for text, is_so in problems.items() if not is_so]
     return f": {', '.join(absent)}" if absent else ""
 
 
@@ -271,8 +271,9 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
     _, span, name, run, labels, measure = max(spans, key=lambda one: one[:5], default=(False, 0.0, "", "", (), None))
     if measure is None:
         return None, "no order of equal scores changes any value"
-    shown = format_cell(cell_of(measure, span), digits)
-    text = f"tie order alone moves {name} of {run}{inside(labels)} by up to {shown}"
+    text = (
+        f"tie order alone moves {name} of {run}{inside(labels)} by up to {format_cell(cell_of(measure, span), digits)}"
+    )
     return {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(name), "range": span}, text
 
 

@@ -105,8 +105,8 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         ),
         Fact("aliases", other_names(measure), "also read as", " ".join(other_names(measure))),
         Fact("trec_eval", in_trec, "in trec_eval", ", ".join(in_trec)),
-        Fact("bands", [{"value": value, "meaning": meaning} for value, meaning in read.bands]),
-        *(said("reading", f"{value}: {meaning}") for value, meaning in read.bands),
+        Fact("bands", [{"value": value, "meaning": meant_by} for value, meant_by in read.bands]),
+        *(said("reading", f"{value}: {meant_by}") for value, meant_by in read.bands),
         _targets(dict(read.targets)),
         *_listed("notes", "note", read.notes),
         Fact("meaning", meant, "the name", f"read as {meant}" if meant else ""),
@@ -185,12 +185,12 @@ def report_use(use: Use, *, asked: str = "") -> Report:
     """
     number, own = (re.search(r"\d+$", text) for text in (asked.strip(), use.key))
     is_nearest = number is not None and own is not None and int(number[0]) != int(own[0])
-    note = f"there is no advice for {number[0]} results; {use.key} is the nearest" if number and is_nearest else ""
+    doubt = f"there is no advice for {number[0]} results; {use.key} is the nearest" if number and is_nearest else ""
     known = dict(pair for name in dict.fromkeys(map(_name, use.measures)) for pair in reading(name).targets)
     facts = (
         Fact("use", use.key),
         Fact("title", use.title),
-        Fact("note", note or None, "note", note),
+        Fact("note", doubt or None, "note", doubt),
         Fact("measures", list(use.measures), "measures", " ".join(use.measures)),
         Fact("why", use.why, "why", use.why),
         _targets({measure: known[measure] for measure in use.measures if measure in known}),
@@ -265,11 +265,15 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> list[Fa
         f"{counted(explanation.n_values, 'different value')} found: one fits a random number of these digits between"
         f" them with a probability of {chance:.0%}; give more digits, or more measures"
     )
-    names = ("mean", "low", "high", "skips_missing")
-    ranges = {name: {key: getattr(one, key) for key in names} for name, one in explanation.ranges.items()}
-    impossible = "{} is between {:g} and {:g} for any data: {} is another measure's, or a slip"
+    ranges = {
+        name: {key: getattr(one, key) for key in ("mean", "low", "high", "skips_missing")}
+        for name, one in explanation.ranges.items()
+    }
     slips = [
-        impossible.format(one.measure.label, *one.measure.range, one.text) for one in reported if not one.is_possible
+        f"{one.measure.label} is between {one.measure.range[0]:g} and {one.measure.range[1]:g} for any data: {one.text}"
+        " is another measure's, or a slip"
+        for one in reported
+        if not one.is_possible
     ]
     hint = "other judgments, another run or other queries, or a convention that deadheat does not know"
     return [
@@ -377,7 +381,6 @@ def _facts_of_steps(steps: Steps) -> list[Fact]:
     ]
 
 
-EXACT = list(RULES).index("expected")
 HEADINGS_OF_DEMO = {**RULES, "doc_id": "doc_id"}  # a screen has no room for several lines
 MEASURES = ("nDCG@10", "RR")
 
@@ -405,12 +408,12 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
     ]
     measure = MEASURES[0]
     best = {rule: max(systems, key=lambda name: systems[name][rule][measure].mean) for rule in RULES}
-    said = ", ".join(
+    leaders = ", ".join(
         f"{name} ({', '.join(HEADINGS_OF_DEMO[rule] for rule in RULES if best[rule] == name)})"
         for name in dict.fromkeys(best.values())
     )
     return Report(
-        (tabulate("scores", (MEASURE, SYSTEM), columns, rows, main=EXACT),),
+        (tabulate("scores", (MEASURE, SYSTEM), columns, rows, main=list(RULES).index("expected")),),
         (
             Fact(
                 "",
@@ -419,7 +422,7 @@ def report_demo(systems: Mapping[str, Mapping[str, Evaluation]], source: Fact, c
                 f"doc_id: {BY_DOC_ID}; input: order of the file; exact: mean over all orders; tie std: their"
                 " standard deviation",
             ),
-            Fact("best_system", best, "best system", f"by {measure}: {said}"),
+            Fact("best_system", best, "best system", f"by {measure}: {leaders}"),
             source,
         ),
         heading="Four LLM rerankers, grades 0 to 3: only the order of equal scores differs",

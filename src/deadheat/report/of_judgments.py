@@ -36,7 +36,6 @@ from deadheat.report.model import (
 from deadheat.report.score_tables import level_heading
 
 JUDGE = Column("judge", "judge")
-MEANT = "; ".join(f"{name} {text}" for name, text in STATISTICS.items())
 
 
 @shows(JudgeAgreement)
@@ -61,7 +60,6 @@ def report_judges(
     """
     level = level_heading(next(iter(found.judges.values())).confidence_level, set())
     frame = found.per_query() if per_query else pl.DataFrame()
-    columns = [Column(name, name.replace("_", " ")) for name in frame.columns[2:]]
     leading = () if len(found.judges) == 1 and for_people else (JUDGE,)
     several = len(found.conclusions) > 1 or not for_people
     tables = [
@@ -69,12 +67,23 @@ def report_judges(
         *(_of_grades(found.judges, level, leading) if not (leading and for_people) else ()),
         *(_statistics(own.judges, level, f"stratum_{name}", name) for name, own in (strata or {}).items()),
         *(table for one in found.conclusions for table in _of_conclusions(one, level, is_named=several)),
-        tabulate("queries", (JUDGE, QUERY), columns, frame.to_dicts(), title="Queries", has_blocks=True),
+        tabulate(
+            "queries",
+            (JUDGE, QUERY),
+            [Column(name, name.replace("_", " ")) for name in frame.columns[2:]],
+            frame.to_dicts(),
+            title="Queries",
+            has_blocks=True,
+        ),
     ]
-    opening = " ".join(verdict_of(one) for one in found.conclusions)
     worst = min(found.conclusions, key=lambda one: [*IN_SHORT].index(_outcome(one)), default=None)
     headline = _told(worst, IN_SHORT) if worst else _agreed(found.judges)
-    return Report(tuple(one for one in tables if one.rows), tuple(_facts(found)), opening=opening, headline=headline)
+    return Report(
+        tuple(one for one in tables if one.rows),
+        tuple(_facts(found)),
+        opening=" ".join(map(verdict_of, found.conclusions)),
+        headline=headline,
+    )
 
 
 def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
@@ -188,7 +197,6 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
         for judge, own in judges.items()
         for place, grade in enumerate(own.grades)
     ]
-    named = " and ".join(judges) if not leading else "the judge"
     every = sorted({exact_text(grade) for own in judges.values() for grade in own.grades}, key=float)
     grades = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
     both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
@@ -198,7 +206,8 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
             labels,
             grades,
             rows,
-            title=f"Documents by human grade (rows) and grade of {named} (columns)",
+            title="Documents by human grade (rows) and grade of"
+            f" {'the judge' if leading else ' and '.join(judges)} (columns)",
         ),
         tabulate("grades", labels, both, rows, title="By grade (inflation: mean grade of the judge - human grade)"),
     ]
@@ -245,8 +254,8 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
             "judge": pairs[system, baseline][1].difference,
             "judge_p": p_value(pairs[system, baseline][1].p_adjusted),
         }
-        for what, named in (("reversed", one.reversed), ("lost", one.lost), ("false", one.false))
-        for system, baseline in named
+        for what, differing in (("reversed", one.reversed), ("lost", one.lost), ("false", one.false))
+        for system, baseline in differing
     ]
     yield tabulate(
         f"pairs{keyed}",
@@ -286,7 +295,7 @@ def _facts(found: JudgeAgreement) -> list[Fact]:
         *tell_geometric(one.measure.label for one in found.conclusions),
         *(note("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
-        said("statistics", MEANT),
+        said("statistics", "; ".join(f"{name} {text}" for name, text in STATISTICS.items())),
         said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent"),
     ]
 
@@ -362,7 +371,6 @@ def report_agreements(found: Agreement | Sequence[Agreement], *, per_query: bool
         Whether a table of all queries comes after.
     """
     found = [found] if isinstance(found, Agreement) else found
-    rows = [_row(one, name) for one in found for name in KINDS]
     by_query = [
         {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
         | {name: float(values[n]) for name, values in one.values.items()}
@@ -371,7 +379,9 @@ def report_agreements(found: Agreement | Sequence[Agreement], *, per_query: bool
     ]
     columns = (Column("n_common", "common"), *(Column(name, name, spare=n) for n, name in enumerate(KINDS)))
     tables = (
-        tabulate("agreement", (PAIR, KIND), COLUMNS, rows, has_blocks=True),
+        tabulate(
+            "agreement", (PAIR, KIND), COLUMNS, [_row(one, name) for one in found for name in KINDS], has_blocks=True
+        ),
         tabulate("queries", (PAIR, QUERY), columns, by_query, title="Queries", has_blocks=True),
     )
     first = found[0]
@@ -485,9 +495,9 @@ def tell_orders(found: SystemOrders) -> list[Fact]:
     """Say what the numbers of orders are."""
     if not found.pairs:
         return [note("orders", "one order alone: give two measures, or qrels and runs, whose ties can be broken by id")]
-    counts = [f"{one:g}" for one in sorted({pair.n_systems for pair in found.pairs})]
+    counts = [pair.n_systems for pair in found.pairs]
     left = [note("left out", f"on one side only: {three(list(found.left_out))}")] if found.left_out else []
-    texts = {"systems": " to ".join(counts[:: len(counts) - 1 or 1])} | OF_ORDERS
+    texts = {"systems": " to ".join(f"{end:g}" for end in dict.fromkeys((min(counts), max(counts))))} | OF_ORDERS
     return [*left, *(said(heading, text) for heading, text in texts.items()), said("rbo", f"persistence {found.p:g}")]
 
 
@@ -499,7 +509,6 @@ def report_orders(found: SystemOrders) -> Report:
 
 MOST, MOST_CAUSES = 20, 3  # documents, and queries of each system and measure, that people are shown
 MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and a new grade is a row
-NONE = "none"
 DOCUMENT = Column("doc_id", "document")
 OLD, NEW = Column("old", "old"), Column("new", "new")
 
@@ -590,7 +599,7 @@ def _grades(found: QrelsDiff, *, for_people: bool) -> Table:
 
 
 def _grade(level: float | None) -> str:
-    return NONE if level is None else exact_text(level)
+    return "none" if level is None else exact_text(level)
 
 
 def _order(found: QrelsDiff) -> Iterator[str]:

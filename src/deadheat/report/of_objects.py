@@ -87,7 +87,6 @@ def of_documents(table: DocumentTable) -> Report:
         return Report((), (said("rows", "not in memory: read when they are used"),), heading)
     frame, facts = table.to_polars(), table.facts()
     value = frame.columns[2]
-    columns = [Column("doc_id", "document"), Column(value, value)]
     rows = frame.head(MOST_ROWS).to_dicts()
     told = (
         Fact("n_queries", facts.n_queries, "queries", f"{facts.n_queries:,}"),
@@ -99,7 +98,9 @@ def of_documents(table: DocumentTable) -> Report:
         *(note("note", one) for one in facts.notes),
         said("rows", _first(len(rows), facts.n_rows)),
     )
-    return Report((tabulate("rows", (QUERY,), columns, rows),), told, heading)
+    return Report(
+        (tabulate("rows", (QUERY,), [Column("doc_id", "document"), Column(value, value)], rows),), told, heading
+    )
 
 
 def _first(n_shown: int, n: int) -> str:

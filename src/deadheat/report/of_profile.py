@@ -110,8 +110,6 @@ def report_profile(
     digits : int, optional
         Decimals of the numbers in sentences.
     """
-    cutoff = Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))
-    cut = (Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share)))
     worst = [
         {"measure": one.measure.label, "value": query.mean, **vars(query)}
         for one in (profile.decided if every_measure else profile.decided[:1])
@@ -119,7 +117,13 @@ def report_profile(
     ]
     tables = [
         *([_per_query(profile)] if per_query else []),
-        tabulate("cutoffs", [cutoff], cut, profile.cuts, title="Queries in which the cutoff cuts a tie"),
+        tabulate(
+            "cutoffs",
+            [Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))],
+            [Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share))],
+            profile.cuts,
+            title="Queries in which the cutoff cuts a tie",
+        ),
         *([_measures(profile.decided)] if profile.decided else []),
         tabulate(
             "worst_queries",
@@ -148,7 +152,6 @@ def _recommended(profile: TieProfile, digits: int | None) -> list[Fact]:
     if profile.rule is None:
         return []
     why = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
-    none = [Fact("recommendation", None, "recommendation", f"none: {why}")]
     reasons = collected(
         (correlation.undefined, one.difference.measure.label)
         for one in profile.stability
@@ -157,7 +160,11 @@ def _recommended(profile: TieProfile, digits: int | None) -> list[Fact]:
     )
     uncorrelated = "; ".join(f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items())
     return [
-        *(none if profile.recommendation is None else _exactly(profile, profile.recommendation, digits)),
+        *(
+            [Fact("recommendation", None, "recommendation", f"none: {why}")]
+            if profile.recommendation is None
+            else _exactly(profile, profile.recommendation, digits)
+        ),
         Fact("beside", profile.rule, "beside", broken_by(profile.rule, None)),
         said("no correlation", uncorrelated),
     ]
@@ -296,14 +303,13 @@ def _range(one: Decided) -> Cell:
 
 def _stability(profile: TieProfile) -> Table:
     rule = RULES[profile.rule or ""]
-    levels = {"exact": "exact", "traditional": rule, "difference": "difference"}  # of counts totals
     return tabulate(
         "stability",
         [replace(MEASURE, of=lambda one: one.measure.label)],
         (
             *(
                 Column(key, heading, lambda one, key=key: cell_of(one.measure, getattr(one, key)))
-                for key, heading in levels.items()
+                for key, heading in (("exact", "exact"), ("traditional", rule), ("difference", "difference"))
             ),
             Column("mean_difference", "mean size", lambda one: one.mean, spare=1),
             Column("max_difference", "max size", lambda one: one.max, spare=1),
@@ -334,8 +340,9 @@ def _correlations(profile: TieProfile) -> Table:
 
 
 def _undefined(one: Stability) -> str | None:
-    found = one.with_tie_ratio.undefined, one.with_largest_tie.undefined
-    return "; ".join(dict.fromkeys(filter(None, found))) or None
+    return (
+        "; ".join(dict.fromkeys(filter(None, (one.with_tie_ratio.undefined, one.with_largest_tie.undefined)))) or None
+    )
 
 
 def _per_query(profile: TieProfile) -> Table:
@@ -481,7 +488,6 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
         Whether to list the most exposed items only.
     """
     items = found.to_polars()
-    columns = [Column(name, name.replace("_", " ")) for name in items.columns[1:]]
     shown = items.head(MOST) if for_people else items
     means = [
         {"measure": name, "mean": mean, "amortised": found.amortised[name]} for name, mean in found.means().items()
@@ -494,7 +500,13 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
             (Column("mean", "mean"), Column("amortised", "amortised")),
             means,
         ),
-        tabulate("exposure", (Column("doc_id", "item"),), columns, shown.to_dicts(), title="Items"),
+        tabulate(
+            "exposure",
+            (Column("doc_id", "item"),),
+            [Column(name, name.replace("_", " ")) for name in items.columns[1:]],
+            shown.to_dicts(),
+            title="Items",
+        ),
     ]
     lists = counted(found.n_queries, "query", "queries")
     runs = "" if found.n_runs == 1 else f", mean of {found.n_runs} runs"
@@ -510,15 +522,15 @@ def _of_groups(found: Exposure) -> Iterator[Table]:
     if found.groups is not None:
         of_all = {"share": lambda row: share(row["share"])}  # of all exposure
         numbers = [Column(name, name.replace("_", " "), of_all.get(name)) for name in found.groups.columns[2:]]
-        own = (Column("n_items", "items"), *numbers)
-        yield tabulate("groups", (GROUP,), own, found.groups.to_dicts(), title="Groups")
+        yield tabulate(
+            "groups", (GROUP,), (Column("n_items", "items"), *numbers), found.groups.to_dicts(), title="Groups"
+        )
     if found.pairs is not None:
         names = [name for name in ("disparity", "ratio", "ratio_of_target") if name in found.pairs.columns]
-        between = [column for name in names for column in _with_ends(found, name)]
         yield tabulate(
             "pairs",
             (GROUP, Column("other", "other")),
-            between,
+            [column for name in names for column in _with_ends(found, name)],
             found.pairs.to_dicts(),
             title=f"Between groups, with {level_text(found.confidence_level)} intervals over queries",
         )

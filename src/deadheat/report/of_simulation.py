@@ -124,7 +124,6 @@ def _facts(found: CoarseningProfile) -> list[Fact]:
     totals = ", ".join(str(one) for one in evaluations[0].measures if one.total)
     is_open = found.pairs and any(math.isnan(row.wrong_winner) for row in found.rows)
     errors = [pair.standard_error for pair in found.pairs if pair.method == "sampled"]
-    unjudged = [one.name for one in evaluations if not len(one.placements.query)]
     return [
         Fact("n_queries", found.n_queries),
         Fact(
@@ -133,7 +132,11 @@ def _facts(found: CoarseningProfile) -> list[Fact]:
             "levels",
             "between the lowest and the highest score of each query" if found.per_query else "",
         ),
-        *(Fact("nothing_judged", name, "WARNING", nothing_judged(name), is_warning=True) for name in unjudged),
+        *(
+            Fact("nothing_judged", one.name, "WARNING", nothing_judged(one.name), is_warning=True)
+            for one in evaluations
+            if not len(one.placements.query)
+        ),
         *of_runs(evaluations),
         *tell_geometric(str(one) for one in evaluations[0].measures),
         said("counts", f"{totals}: means over queries" if totals else ""),
@@ -152,8 +155,12 @@ def report_scenarios(simulation: Simulation, *, seed: object = None, files: Sequ
     """Return the report of the ties of simulated scenarios; arguments are as for :func:`report_simulation`."""
     (profile,) = simulation.profiles.values()
     report = report_profile(profile)
-    tables = sorted(report.tables, key=lambda table: table.key != "stability")  # CSV holds the first
-    return replace(report, tables=tuple(tables), facts=(*report.facts, *_made(seed, files)), subject=simulation)
+    return replace(
+        report,
+        tables=tuple(sorted(report.tables, key=lambda table: table.key != "stability")),  # CSV holds the first
+        facts=(*report.facts, *_made(seed, files)),
+        subject=simulation,
+    )
 
 
 def _made(seed: object, files: Sequence[str]) -> tuple[Fact, ...]:

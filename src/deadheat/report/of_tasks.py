@@ -142,8 +142,11 @@ def headline(found: Leaderboard) -> str:
         f" it: {three(first[1:])}"
     )
     neighbours = sum(not found.uncertainty.better[n, n + 1] for n in range(len(found.models) - 1) if found.uncertainty)
-    few = f"Of {counted(len(found.models) - 1, 'pair')} of neighbours {neighbours} cannot be told apart."
-    apart = few if neighbours else "All neighbours are told apart."
+    apart = (
+        f"Of {counted(len(found.models) - 1, 'pair')} of neighbours {neighbours} cannot be told apart."
+        if neighbours
+        else "All neighbours are told apart."
+    )
     if found.deciding_task:
         leader = found.leave_one_out().filter(task=found.deciding_task)["leader"][0]
         apart += f" Without {found.deciding_task}, {leader} leads."
@@ -211,7 +214,6 @@ def _caption(found: Leaderboard) -> str:
 def _facts(found: Leaderboard) -> list[Fact]:
     weights, names = dict(zip(found.tasks, found.shares.tolist(), strict=True)), list(dict.fromkeys(found.groups))
     by_group = f"{counted(len(names), 'group')} count the same: {three(names)}; within each, tasks by their weights"
-    are_equal = len({round(one, 12) for one in weights.values()}) == 1
     over = "tasks of a group, then over groups" if names else "tasks"
     direction = "" if found.higher_is_better else "; less is better"
     simultaneous = f"simultaneous {level_text(found.confidence_level)} intervals of all differences"
@@ -226,7 +228,10 @@ def _facts(found: Leaderboard) -> list[Fact]:
             "shares",
             weights,
             "weights",
-            first_true({by_group: names, "all tasks count the same": are_equal}, "given"),
+            first_true(
+                {by_group: names, "all tasks count the same": len({round(one, 12) for one in weights.values()}) == 1},
+                "given",
+            ),
         ),
         said("mean", f"over {over}, of {found.measure}{direction}"),
         *(

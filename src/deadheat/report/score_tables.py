@@ -382,8 +382,7 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
         columns: list[list[float]] = [column.tolist() for column in numbers]
         cells: list[Sequence[Cell]] = [list(map(count_cell, own)) if scores.measure.total else own for own in columns]
         if scores.has_unjudged_bounds:
-            ends = scores.unjudged_min.tolist(), scores.unjudged_max.tolist()
-            cells.append([Span(*both) for both in zip(*ends, strict=True)])
+            cells.append(list(map(Span, scores.unjudged_min.tolist(), scores.unjudged_max.tolist())))
         elif scores.unjudged is not None:
             cells.append([NOTHING] * len(scores.query_ids))
         name = str(scores.measure)

@@ -231,7 +231,6 @@ def _of_subject(
         if subject.comparison is None
         else report_comparison(subject.comparison, qrels=subject.qrels, margin=subject.margin)
     )
-    n_queries = counted(len(subject.query_ids), "query", "queries")
     are_cut = any(len(one) > LONGEST_TEXT for one in subject.names.values())
     ranked = (
         f"The first {N_RANKS} documents. A bracket holds a tie: its documents may come in any order. "
@@ -260,7 +259,14 @@ def _of_subject(
             "figures", "Figures", made.live_figures(shown, number), drawn["figures"], note="" if pictures else missing
         ),
         section(
-            "deciding", "Queries that decide", made.deciding(_deciding(subject), number, n_queries, subject.duel or ())
+            "deciding",
+            "Queries that decide",
+            made.deciding(
+                _deciding(subject),
+                number,
+                counted(len(subject.query_ids), "query", "queries"),
+                subject.duel or (),
+            ),
         ),
         *([section(kind, heading, made.live("rankings", number), note=note, is_live=True)] if is_stepped else []),
         section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"]),
@@ -292,10 +298,10 @@ def _of_languages(  # noqa: PLR0917 - all of a section
     pictures: Sequence[Picture],
 ) -> Section:
     """Return the section of a set of queries whose languages were compared: verdict, tables, figures, facts."""
-    said = sentences_of_languages(found, margin=margin)
+    verdict = sentences_of_languages(found, margin=margin)
     facts = (*tell_languages(found, margin=margin), *tell_beside(found), *tell_gaps(found))
     content = (
-        made.verdict(said) if said else "",
+        made.verdict(verdict) if verdict else "",
         made.details(list(list_languages(found, found.measures, margin=margin)), N_OPEN),
         made.figures(pictures),
         parts().facts([one for one in facts if one.text]),
@@ -452,5 +458,7 @@ def _page_of(
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
     figures = "".join(f'<figure tabindex="0">{one.svg}</figure>' for one in drawn if one.svg)
     return SAID.sub(
-        lambda said: f'{said[0]}<div class="drawn">{figures}</div>', as_html(replace(report, heading=heading)), count=1
+        lambda above: f'{above[0]}<div class="drawn">{figures}</div>',
+        as_html(replace(report, heading=heading)),
+        count=1,
     )

@@ -294,17 +294,15 @@ def _smallest(found: Verdict, design: Design) -> Glance:
         return Glance(heading, "-", "not known for these data")
     level = f"{1 - design.confidence_level:.3g}"
     level += f"/{found.n_tests}, corrected by {design.correction.capitalize()}" if found.n_tests > 1 else ""
-    n = counted(found.n_queries, "query", "queries")
     return Glance(
         heading,
         number(found.detectable) + unit_of(found.measure),
-        f"the smallest that {n} would show (power 80%, level {level})",
+        f"the smallest that {counted(found.n_queries, 'query', 'queries')} would show (power 80%, level {level})",
     )
 
 
 MOST = 10  # queries that fell, and that rose
 MOST_JUDGMENTS = 20
-KINDS = ("worst", "best")
 
 
 def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Table, ...]:
@@ -318,7 +316,7 @@ def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Tab
         Of queries, where there are any.
     """
     measure = comparison.measures[0]
-    rows = comparison.queries(MOST).filter(pl.col("measure") == measure.label, pl.col("kind").is_in(KINDS))
+    rows = comparison.queries(MOST).filter(pl.col("measure") == measure.label, pl.col("kind").is_in(["worst", "best"]))
     pair = next(one for one in comparison.pairs if one.measure == measure.label)
     less = " (less is better)" * (not measure.higher_is_better)
     kind = Column("kind", "", lambda row: f"{'rose' if row['difference'] > 0 else 'fell'}{less}")
