@@ -214,17 +214,17 @@ FIRST = {
     "same mean": "{baseline} and {system} have the same {mean} {measure} ({level}) over {units}, which differ: neither"
     " leads.",
     "one query": "{lead}, on one {query} only, which shows nothing about others.",
-    "better": "{lead}, and is better than {rival} by more than chance: {numbers}{near}{rest}.",
-    "few": "{lead}, but {n_units} prove little about {rival}: {numbers}.",
+    "better": "{lead}, and is better than {rival} by more than chance: {numbers}, {units}{near}{rest}.",
+    "few": "{lead}, but {n_units} prove little about {rival}: {numbers}, {units}.",
     "few differ": "{lead}, but only {differ}, too few for a {test} test to tell {leader} from {rival}, as {p}"
-    " cannot fall below {least_p}: {numbers}{rests}.",
+    " cannot fall below {least}: {numbers}, {units}{rests}.",
     "in doubt": "{lead}, but whether the lead over {rival} is more than chance is undecided, as the differences are too"
-    " skewed ({skewness:+.1f}) for so few {nouns} to trust p: {numbers}{rest}.",
-    "behind": "{lead}, but is not ahead over the {queries} that it shares with {rival}: {numbers}.",
-    "by judge": "{lead}, by the human labels alone, but with the judge's labels {rival} is ahead: {numbers}.",
+    " skewed ({skewness:+.1f}) for so few {nouns} to trust p: {numbers}, {units}{rest}.",
+    "behind": "{lead}, but is not ahead over the {queries} that it shares with {rival}: {numbers}, {units}.",
+    "by judge": "{lead}, by the human labels alone, but with the judge's labels {rival} is ahead: {numbers}, {units}.",
     "contradicted": "{lead}, but is not shown better than {rival}: the test, {test}, is not of the means and finds a"
-    " difference the other way ({wins} wins, {losses} losses): {numbers}.",
-    "not shown": "{lead}, but is not shown better than {rival}{sided}: {numbers}{rest}.",
+    " difference the other way ({wins} wins, {losses} losses): {numbers}, {units}.",
+    "not shown": "{lead}, but is not shown better than {rival}{sided}: {numbers}, {units}{rest}.",
 }
 # first sentences whose outcome has another name
 OUTCOMES = {"no quality": "none", "no value": "none", "few differ": "few"} | dict.fromkeys(
@@ -460,62 +460,77 @@ class Grounds:
         return next(kind for holds, kind in cases if holds)
 
     def _words(self, found: Verdict, measure: Measure, pair: Pair, own: Sequence[Pair], sign: int) -> dict[str, Any]:
-        """Return what the sentences are made of."""
-        design, unit, n, differing = self.design, self.unit, n_units(pair), n_differing(pair)
-        noun = unit if pair.n_clusters is None else ("cluster", "clusters")
-        queries = counted(pair.n_queries, *unit)
-        units = queries if pair.n_clusters is None else f"{queries} in {counted(pair.n_clusters, 'cluster')}"
-        units += "" if pair.n_effective is None else f" worth {pair.n_effective:.1f} of equal weight"
-        levels, leader, rival = self.levels[measure.label], found.leader or pair.baseline, found.runner_up
-        baselines = self._rivals(found.leader)
-        if len(levels) == 2:  # over the queries that both have
-            levels = {pair.system: abs(sign) * pair.mean, pair.baseline: abs(sign) * pair.baseline_mean}
-        level, other = number(levels[leader]), number(levels[rival or pair.system])
-        name, leads, against = leader, "leads", rival
-        if found.n_systems > 2:
-            leads = f"is first of {found.n_systems:,} systems"
-            name = f"{leader}, the baseline," if leader == design.baseline else leader
-            role = "baseline" if rival == design.baseline else "best baseline" if baselines else "runner-up"
-            against = f"the {role} {rival}"
-        held = f"{level} to {other}" if level != other else f"both {level}"
-        held += "" if measure.higher_is_better else ", lower is better"
-        p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
-        tested = "" if math.isnan(pair.p_adjusted) else f", {p} {probability(pair.p_adjusted)}"
-        interval = f", {level_text(design.confidence_level)} CI [{number(found.low)}, {number(found.high)}]"
-        difference = signed(found.difference) + unit_of(measure) + interval * pair.is_known
-        won = "each" if found.n_better == found.n_compared else found.n_better or "none"
-        who = "baselines" if baselines else "others"
-        of_others = f"; {leader} is better than {won} of the {found.n_compared} {who} by more than chance"
-        is_sided = pair.is_known and pair.low * pair.high > 0
+        """Return what the sentences are made of: the fields of the verdict, and texts of three kinds."""
         return {
             **vars(found),
+            "n": len(own),
             "unit": unit_of(measure),
-            "query": unit[0],
+            **self._words_of_units(pair),
+            **self._words_of_lead(found, measure, pair, sign),
+            **self._words_of_test(found, measure, pair, own),
+        }
+
+    def _words_of_units(self, pair: Pair) -> dict[str, str]:
+        """Return what was counted: queries, or clusters of them."""
+        n, differing, queries = n_units(pair), n_differing(pair), counted(pair.n_queries, *self.unit)
+        noun = self.unit if pair.n_clusters is None else ("cluster", "clusters")
+        units = queries if pair.n_clusters is None else f"{queries} in {counted(pair.n_clusters, 'cluster')}"
+        units += "" if pair.n_effective is None else f" worth {pair.n_effective:.1f} of equal weight"
+        is_sided = pair.is_known and pair.low * pair.high > 0
+        return {
+            "query": self.unit[0],
             "queries": queries,
             "units": units,
             "n_units": f"{n:,} {noun[n != 1]}{'' if pair.n_effective is None else ' by weight'}",
             "nouns": noun[1],
-            "everywhere": f"on the only {unit[0]}" if pair.n_queries == 1 else f"on each of {units}",
+            "everywhere": f"on the only {self.unit[0]}" if pair.n_queries == 1 else f"on each of {units}",
+            "differ": f"{differing:,} of {n:,} {noun[n != 1]} differ{'s' * (differing == 1)}",
+            "rests": f"; the interval rests on the same {differing:,}" if is_sided else "",
+        }
+
+    def _words_of_lead(self, found: Verdict, measure: Measure, pair: Pair, sign: int) -> dict[str, Any]:
+        """Return who leads whom, and by which means; if nobody leads, the baseline of the pair is put first."""
+        levels, leader, rival = self.levels[measure.label], found.leader or pair.baseline, found.runner_up
+        if len(levels) == 2:  # over the queries that both have
+            levels = {pair.system: abs(sign) * pair.mean, pair.baseline: abs(sign) * pair.baseline_mean}
+        level, other = number(levels[leader]), number(levels[rival or pair.system])
+        held = f"{level} to {other}" if level != other else f"both {level}"
+        held += "" if measure.higher_is_better else ", lower is better"
+        name, leads, against = leader, "leads", rival
+        if found.n_systems > 2:
+            leads = f"is first of {found.n_systems:,} systems"
+            name = f"{leader}, the baseline," if leader == self.design.baseline else leader
+            best = "best baseline" if self._rivals(found.leader) else "runner-up"
+            against = f"the {'baseline' if rival == self.design.baseline else best} {rival}"
+        won = "each" if found.n_better == found.n_compared else found.n_better or "none"
+        who = f"{found.n_compared} {'baselines' if self._rivals(found.leader) else 'others'}"
+        return {
             "mean": "total" if measure.total else "mean",
             "level": level,
             "lead": f"{name} {leads} by {measure.label} ({held})",
             "rival": against,
-            "numbers": f"difference {difference}{tested}, {units}",
-            "near": ", though p is in doubt as the differences are skewed" if pair.doubtful else "",
-            "rest": of_others if found.n_compared > 1 else "",
-            "differ": f"{differing:,} of {n:,} {noun[n != 1]} differ{'s' * (differing == 1)}",
-            "rests": f"; the interval rests on the same {differing:,}" if is_sided else "",
-            "p": p,
-            "least_p": number(found.least_p),
-            "skewness": pair.skewness,
-            "test": design.test,
+            "rest": f"; {leader} is better than {won} of the {who} by more than chance" if found.n_compared > 1 else "",
             "wins": pair.wins if leader == pair.system else pair.losses,
             "losses": pair.losses if leader == pair.system else pair.wins,
+            "size": size_of(found.difference, measure) + " (differences are skewed)" * pair.doubtful,
+        }
+
+    def _words_of_test(self, found: Verdict, measure: Measure, pair: Pair, own: Sequence[Pair]) -> dict[str, Any]:
+        """Return the difference, and what the test says of it; `own` are all pairs by the measure."""
+        design = self.design
+        p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
+        tested = "" if math.isnan(pair.p_adjusted) else f", {p} {probability(pair.p_adjusted)}"
+        interval = f", {level_text(design.confidence_level)} CI [{number(found.low)}, {number(found.high)}]"
+        return {
+            "numbers": f"difference {signed(found.difference)}{unit_of(measure)}{interval * pair.is_known}{tested}",
+            "near": ", though p is in doubt as the differences are skewed" if pair.doubtful else "",
+            "p": p,
+            "least": number(found.least_p),
+            "skewness": pair.skewness,
+            "test": design.test,
             "sided": ""
             if design.alternative == "two-sided"
             else f" (one-sided test, for {pair.system} {design.alternative} than {pair.baseline})",
-            "n": len(own),
-            "size": size_of(found.difference, measure) + " (differences are skewed)" * pair.doubtful,
         }
 
     def _ties(self, pair: Pair, measure: Measure, scale: int) -> str:
