@@ -250,8 +250,11 @@ def compare_under(
     found = assemble(weighed, design, cluster, _of_clusters(cluster, queries, weights), by_doc_id)
     if judge is None:
         return found
-    by_judge = {name: evaluate_under(conventions, judge, run, measures, design.rng) for name, run in runs.items()}
-    return found.with_judge(by_judge, weights, queries)
+    return found.with_judge(
+        {name: evaluate_under(conventions, judge, run, measures, design.rng) for name, run in runs.items()},
+        weights,
+        queries,
+    )
 
 
 def compare_evaluations(
@@ -302,10 +305,17 @@ def compare_evaluations(
         They are of different conventions or measures, or of different qrels that cannot be brought together.
     """
     named = by_own_name(evaluations)
-    labels = None if judge is None else as_qrels(judge)
     design = Design.of(locals())
     margin, detect = _sizes(margin=margin, detect=detect)
-    found = compare_evaluated(design, named, cluster, queries, judgments, weights=weights, judge=labels)
+    found = compare_evaluated(
+        design,
+        named,
+        cluster,
+        queries,
+        judgments,
+        weights=weights,
+        judge=None if judge is None else as_qrels(judge),
+    )
     return replace(found, margin=margin, detect=detect)
 
 
@@ -340,8 +350,9 @@ def compare_evaluated(
     )
     if judge is None:
         return found
-    by_judge = {name: one.rescored(judge, missing=one.conventions.missing) for name, one in given.items()}
-    return found.with_judge(by_judge, weights, queries)
+    return found.with_judge(
+        {name: one.rescored(judge, missing=one.conventions.missing) for name, one in given.items()}, weights, queries
+    )
 
 
 def _of_clusters(cluster: Cluster, queries: Source | None, weights: Weights | None) -> Source | None:

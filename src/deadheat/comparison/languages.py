@@ -38,6 +38,7 @@ SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("worst_mean", "p_worst"), pl.Float64),
 }
 PAIR = "pair_id"  # the column that says which queries are the same in several languages
+OF_PAIR = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "system", "baseline", "judged"}]
 SPOKEN = 3  # systems that are said one by one
 # what is said of the other languages; the key is why the system is not shown to be worse in them
 OTHERS = {
@@ -360,8 +361,9 @@ class Languages(Plottable, Shown):
             for one in self.across
         ]
         own = [f"mean_{code}" for code in self.languages]
-        schema: dict[str, type[pl.DataType]] = {**SPREADS, **dict.fromkeys(own, pl.Float64)}
-        return frame_of(rows, schema).select(["measure", "system", "n_queries", *own, *list(SPREADS)[3:]])
+        return frame_of(rows, {**SPREADS, **dict.fromkeys(own, pl.Float64)}).select(
+            ["measure", "system", "n_queries", *own, *list(SPREADS)[3:]]
+        )
 
     def differences_to_polars(self, margin: float | None = None) -> pl.DataFrame:
         """Return a row for each system, pair of languages and measure.
@@ -471,9 +473,8 @@ def _whole(sides: Sequence[Side]) -> FloatArray:
 
 
 def _of_pair(pair: Pair, *without: str) -> dict[str, Any]:
-    left_out = {*KNOWN.values(), "system", "baseline", "judged", *without}
-    own = [one.name for one in fields(Pair) if one.name not in left_out]
-    return {name: getattr(pair, name) for name in own} | {name: getattr(pair, own) for name, own in KNOWN.items()}
+    own = {name: getattr(pair, name) for name in OF_PAIR if name not in without}
+    return own | {name: getattr(pair, field) for name, field in KNOWN.items()}
 
 
 def sentences_of_languages(

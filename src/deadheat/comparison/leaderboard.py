@@ -565,8 +565,9 @@ def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, r
         names = np.array(board.groups or [""] * len(tasks))
         groups = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
         means = np.vstack([one.means for one in tasks])
-        columns = np.arange(means.shape[1])
-        blocks = [Units(columns, means[own] * board.shares[own, None], board.shares[own]) for own in groups]
+        blocks = [
+            Units(np.arange(means.shape[1]), means[own] * board.shares[own, None], board.shares[own]) for own in groups
+        ]
         of_blocks = [float(board.shares[own].sum()) for own in groups]
     errors, freedom = pairwise_errors(blocks, of_blocks)
     totals = resampled_totals(tasks, board.shares, groups, n_resamples=n_resamples, rng=rng)

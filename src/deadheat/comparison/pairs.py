@@ -652,16 +652,19 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
     own = list(zip(np.split(first, len(measures)), np.split(second, len(measures)), strict=True))
     is_linear = cluster is None and stack.weights is None and not np.isnan(stack.values).any()
     if design.test == TUKEY:
-        found = []
-        for rows, (a, b) in zip(of_measures, own, strict=True):
-            matrix = tukey_p_values(
-                stack.values[rows].T,
-                cluster=cluster,
-                weights=None if stack.weights is None else stack.weights[rows.start],
-                n_resamples=design.n_resamples,
-                rng=design.rng,
+        found = [
+            (
+                tukey_p_values(
+                    stack.values[rows].T,
+                    cluster=cluster,
+                    weights=None if stack.weights is None else stack.weights[rows.start],
+                    n_resamples=design.n_resamples,
+                    rng=design.rng,
+                )[a - rows.start, b - rows.start],
+                np.zeros(len(a), np.bool_),
             )
-            found.append((matrix[a - rows.start, b - rows.start], np.zeros(len(a), np.bool_)))
+            for rows, (a, b) in zip(of_measures, own, strict=True)
+        ]
     elif design.test == "randomization" and is_linear:
         side, drawn = as_alternative(design.alternative), generator(design.rng)
         found = [

@@ -412,12 +412,16 @@ class Grounds:
             ]
             if design.baseline is not None and len(own) > 1:
                 worse = favourites.count(design.baseline)
-                words |= {
-                    "better": _are(len(favourites) - favourites.count(None) - worse),
-                    "worse": _are(worse),
-                    "of": design.baseline,
-                }
-                sentences.append(OF_BASELINE.format_map(words))
+                sentences.append(
+                    OF_BASELINE.format_map(
+                        {
+                            **words,
+                            "better": _are(len(favourites) - favourites.count(None) - worse),
+                            "worse": _are(worse),
+                            "of": design.baseline,
+                        }
+                    )
+                )
         margin = "" if kind == "none" else self._of_margin(own, words)
         if kind == "not shown" and not margin and not pair.doubtful:
             sentences.append(self._power(found, own, words))
@@ -542,11 +546,10 @@ class Grounds:
         ahead, behind = names if (exact > 0) == measure.higher_is_better else names[::-1]
         is_vague = pair.can_flip and pair.flip_method == "normal" and pair.flip_standard_error > VAGUE
         by_id = f"; ties broken {BY_DOC_ID}, put {behind} ahead" if pair.doc_id_reverses else ""
-        is_rare = max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id
         cases = (  # of which the first holds
             (_is_by_policy(pair), "policy"),
             (not pair.can_flip, "never"),
-            (is_rare, "hardly"),
+            (max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id, "hardly"),
             (True, "often"),
         )
         chance = percentage(pair.flip_probability, pair.flip_standard_error)

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError, Plain, Rng, array_of, as_resamples, check_choice, generator
+from deadheat.errors import ParameterError, Plain, Rng, array_of, as_resamples, check_choice, collected, generator
 from deadheat.kernels.weighting import are_equal, effective_number, relative
 from deadheat.settings import ALTERNATIVES
 
@@ -153,11 +153,9 @@ def _patterns(missing: BoolArray, weights: FloatArray | None) -> Iterator[tuple[
     if weights is None and not missing.any():
         yield np.arange(missing.shape[1]), np.arange(missing.shape[0])
         return
-    alike: dict[bytes, list[int]] = {}
-    for column, packed in enumerate(np.packbits(missing, axis=0).T):
-        own = b"" if weights is None else np.where(missing[:, column], 0.0, weights[:, column]).tobytes()
-        alike.setdefault(packed.tobytes() + own, []).append(column)
-    for columns in alike.values():
+    rows = [one.tobytes() for one in np.packbits(missing, axis=0).T]
+    own = rows if weights is None else [one.tobytes() for one in np.where(missing, 0.0, weights).T]
+    for columns in collected(zip(zip(rows, own, strict=True), range(len(rows)), strict=True)).values():
         yield np.array(columns), np.flatnonzero(~missing[:, columns[0]])
 
 
