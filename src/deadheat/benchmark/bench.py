@@ -43,6 +43,7 @@ from deadheat.benchmark.retrievers import (
     BM25,
     LLM,
     Reranked,
+    Retriever,
     RunFile,
     System,
     best,
@@ -295,43 +296,11 @@ def read_finished(
             path=folder,
         )
     try:
-        design, by = Design.of(made["design"]), tuple(made["by"])
-        store = Store(folder, made["limit"])
-        subjects, evaluations = [], {}
-        roles: dict[str, str] = {}
-        for case in made["cases"]:
-            part = case["cases"], case["language"]
-            keys = {name: Key(*part, name) for name in made["retrievers"]}
-            own = evaluations[part] = {name: load_evaluation(store.evaluation_of(key)) for name, key in keys.items()}
-            runs = {name: path for name, key in keys.items() if (path := store.run_of(key, made["k"])).is_file()}
-            roles |= {str(path): f"run of {name}" for name, path in runs.items()}
-            qrels = part[0] if part[1] == NONE else f"{part[0]} ({part[1]})"
-            comparison = compare_evaluated(design, own) if len(own) > 1 else None
-            failures = collected(
-                (one["retriever"], Failure.of_dict(one))
-                for one in made["failures"]
-                if (one["cases"], one["language"]) == part
-            )
-            rows = [dict(one) for one in case["queries"]]
-            queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
-            subjects.append(
-                Subject(
-                    name=qrels if len(made["cases"]) > 1 else "",
-                    evaluations=own,
-                    comparison=comparison,
-                    queries=queries,
-                    groupings=(by,) if by and set(by) <= set(queries.columns) else (),
-                    names=dict(case["names"]),
-                    tables=tables_of_page(
-                        qrels, comparison, case["n_cases"], {name: failures.get(name, ()) for name in own}
-                    ),
-                    runs={name: Run(path, name=name) for name, path in runs.items()} if len(runs) == len(own) else {},
-                    qrels=qrels,
-                )
-            )
+        design, store = Design.of(made["design"]), Store(folder, made["limit"])
+        subjects = {(case["cases"], case["language"]): _subject_of(case, made, design, store) for case in made["cases"]}
         languages = [
             languages_of(
-                {language: evaluations[cases, language] for language, cases in family["cases"].items()},
+                {language: subjects[cases, language].evaluations for language, cases in family["cases"].items()},
                 family["pairs"],
                 design=design,
                 name=family["name"],
@@ -341,6 +310,7 @@ def read_finished(
         facts = [Fact("", None, heading, text, is_warning) for heading, text, is_warning in made["facts"]]
     except DeadheatError:
         raise
+    # a value of a wrong type shows where it is used, perhaps as late as in a comparison
     except (LookupError, TypeError, AttributeError, ValueError, pl.exceptions.PolarsError) as error:
         raise FileFormatError(
             f"is damaged: {error!r:.80}",
@@ -348,7 +318,45 @@ def read_finished(
             hint="call deadheat bench again, which takes up its finished runs",
             path=path,
         ) from error
-    return subjects, roles, languages, made.get("margin"), facts
+    roles = {
+        str(path): f"run of {name}"
+        for (cases, language), name in product(subjects, made["retrievers"])
+        if (path := store.run_of(Key(cases, language, name), made["k"])).is_file()
+    }
+    return list(subjects.values()), roles, languages, made.get("margin"), facts
+
+
+def _subject_of(case: Mapping[str, Any], made: Mapping[str, Any], design: Design, store: Store) -> Subject:
+    """Return what a bench.json says of a part, with its evaluations compared, and with its runs if all are there."""
+    cases, language, by = case["cases"], case["language"], tuple(made["by"])
+    evaluations = {
+        name: load_evaluation(store.evaluation_of(Key(cases, language, name))) for name in made["retrievers"]
+    }
+    runs = {name: store.run_of(Key(cases, language, name), made["k"]) for name in evaluations}
+    comparison = compare_evaluated(design, evaluations) if len(evaluations) > 1 else None
+    rows = [dict(one) for one in case["queries"]]
+    queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
+    failures = collected(
+        (one["retriever"], Failure.of_dict(one))
+        for one in made["failures"]
+        if (one["cases"], one["language"]) == (cases, language)
+    )
+    qrels = cases if language == NONE else f"{cases} ({language})"
+    return Subject(
+        name=qrels if len(made["cases"]) > 1 else "",
+        evaluations=evaluations,
+        comparison=comparison,
+        queries=queries,
+        groupings=(by,) if by and set(by) <= set(queries.columns) else (),
+        names=dict(case["names"]),
+        tables=tables_of_page(
+            qrels, comparison, case["n_cases"], {name: failures.get(name, ()) for name in evaluations}
+        ),
+        runs={name: Run(path, name=name) for name, path in runs.items()}
+        if all(map(Path.is_file, runs.values()))
+        else {},
+        qrels=qrels,
+    )
 
 
 def _slug(name: str) -> str:
@@ -702,6 +710,38 @@ def _told() -> Iterator[list[Warning | str]]:
     found += [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
 
 
+class _Searches:
+    """What retrievers found in a collection: each takes it once, and searches once for the same cases as deep.
+
+    Retrievers are told apart by id(), as objects of users need not have a hash.
+    """
+
+    def __init__(self, documents: Collection, tell: Callable[[str], None]) -> None:
+        self._documents, self._tell = documents, tell
+        self._indexed: set[int] = set()
+        self._found: dict[tuple[int, tuple[str, str], int], pl.DataFrame] = {}
+
+    def keep(self, retriever: Retriever, part: Part, k: int, found: pl.DataFrame) -> None:
+        """Take what a retriever found before, for its rerankers."""
+        self._found[id(retriever), part.key, k] = found
+
+    def index(self, retriever: Retriever, part: Part, k: int, name: str) -> None:
+        """Let a retriever take the documents, if it has to search and has none yet."""
+        if id(retriever) not in self._indexed and (id(retriever), part.key, k) not in self._found:
+            self._tell(f"{name} takes {len(self._documents):,} documents of {self._documents.name}")
+            retriever.index(self._documents)
+            self._indexed.add(id(retriever))
+
+    def of(
+        self, retriever: Retriever, part: Part, k: int, query_ids: Sequence[str], texts: Sequence[str]
+    ) -> pl.DataFrame:
+        """Return what a retriever finds for the cases of a part, which have these ids and texts."""
+        key = id(retriever), part.key, k
+        if key not in self._found:
+            self._found[key] = retrieve(retriever, query_ids, texts, k)
+        return self._found[key]
+
+
 def _search(
     systems: Mapping[str, System],
     parts: Sequence[Part],
@@ -711,12 +751,8 @@ def _search(
     *,
     tell: Callable[[str], None],
 ) -> Iterator[tuple[Key, Part, pl.DataFrame]]:
-    """Yield the run of each retriever on each part.
-
-    A retriever takes the documents when its first run is to be made. It searches once, also for its rerankers.
-    """
-    ready: set[int] = set()
-    searched: dict[tuple[int, tuple[str, str], int], pl.DataFrame] = {}
+    """Yield the run of each retriever on each part: one that is in the store, or a new one, which is put there."""
+    searches = _Searches(documents, tell)
     for (name, system), part in product(systems.items(), parts):
         named = Key(*part.key, name)
         language = None if part.language == NONE else part.language
@@ -733,20 +769,14 @@ def _search(
         if found is not None:
             tell(f"{name} on {part}: finished before")
             if not isinstance(retriever, Reranked):
-                searched[id(retriever), part.key, k] = found
+                searches.keep(retriever, part, k, found)
             yield named, part, found
             continue
+        first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
+        searches.index(first, part, deep, name)
         start = time.perf_counter()
         query_ids, texts = [case.case_id for case in part.cases], [case.text for case in part.cases]
-        first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
-        if (id(first), part.key, deep) not in searched:
-            if id(first) not in ready:
-                tell(f"{name} takes {len(documents):,} documents of {documents.name}")
-                first.index(documents)
-                ready.add(id(first))
-                start = time.perf_counter()
-            searched[id(first), part.key, deep] = retrieve(first, query_ids, texts, deep)
-        found = searched[id(first), part.key, deep]
+        found = searches.of(first, part, deep, query_ids, texts)
         if isinstance(retriever, Reranked):
             found = best(retriever.regrade(found, query_ids, texts, documents), query_ids, k)
         seconds = time.perf_counter() - start
