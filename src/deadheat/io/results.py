@@ -198,10 +198,10 @@ class Reader:
             )
         if docs:
             self._saw(query, name if n_numbers else "", docs[0])
-        if n_numbers and False not in self._trends:  # one that does not rise is enough
-            self._trends.add(_rises(numbers))
-        elif not n_numbers:
+        if not n_numbers:
             numbers = [-place for place in range(1, len(docs) + 1)] if self.kind == "run" else [1] * len(docs)
+        elif False not in self._trends:  # one that does not rise is enough
+            self._trends.add(_rises(numbers))
         return self._once(text_of_ids(docs, self.where), numbers, query, results)
 
     def _saw(self, query: object, number: str, doc: object) -> None:
@@ -350,16 +350,16 @@ class Reader:
 
     def _no_list(self, given: object, query: object) -> SourceTypeError:
         keys = ", ".join(map(repr, list(given)[:6])) if isinstance(given, Mapping) else ""
-        hints = {
-            "a set has no order: give a list, best first": isinstance(given, AbstractSet),
-            "write [id] for a single document": is_id(given),
-            "it has the results of several queries: give it alone, or query for one at a time": is_of_chroma(given),
-            f"its keys are {keys}: give the list that is in it": isinstance(given, Mapping),
-        }
+        hints = (
+            (isinstance(given, AbstractSet), "a set has no order: give a list, best first"),
+            (is_id(given), "write [id] for a single document"),
+            (is_of_chroma(given), "it has the results of several queries: give it alone, or query for one at a time"),
+            (isinstance(given, Mapping), f"its keys are {keys}: give the list that is in it"),
+        )
         return SourceTypeError(
             given=Plain(f"{described(given)} for query {query!r}"),
             allowed=LISTS[self.kind],
-            hint=next((hint for hint, helps in hints.items() if helps), ""),
+            hint=next((hint for applies, hint in hints if applies), ""),
             path=self.where,
             line=self.line,
         )

@@ -9,9 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import polars as pl
 
@@ -104,18 +103,18 @@ class Case:
 
     def __post_init__(self) -> None:
         ids, grades = self.expected_ids, self.relevance
-        twice, n = max(Counter(ids).items(), key=itemgetter(1), default=("", 0))
-        problems = {
-            f"expected_ids must be several ids, got the text {ids!r}: write ({ids!r},)": isinstance(ids, str),
-            f"expected id {twice!r} appears {n} times, expected once": n > 1,
-            f"relevance must have a grade for each of the {len(ids)} expected ids, got {len(grades)}": (
-                len(grades) != len(ids)
-            ),
-            f"each grade of relevance must be a positive number, got {grades!r}": not all(map(is_grade, grades)),
-        }
-        for problem, is_wrong in problems.items():
-            if is_wrong:
-                raise CasesError(f"case {self.case_id!r}: {problem}")
+        if isinstance(cast("object", ids), str):
+            raise self._error(f"expected_ids must be several ids, got the text {ids!r}: write ({ids!r},)")
+        if len(set(ids)) < len(ids):
+            [(twice, n)] = Counter(ids).most_common(1)
+            raise self._error(f"expected id {twice!r} appears {n} times, expected once")
+        if len(grades) != len(ids):
+            raise self._error(f"relevance must have a grade for each of the {len(ids)} expected ids, got {len(grades)}")
+        if not all(map(is_grade, grades)):
+            raise self._error(f"each grade of relevance must be a positive number, got {grades!r}")
+
+    def _error(self, problem: str) -> CasesError:
+        return CasesError(f"case {self.case_id!r}: {problem}")
 
     @property
     def folded_text(self) -> str:
