@@ -340,7 +340,8 @@ def test_polars_and_the_slow_way_agree(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_csv(path)
-    table = _HeaderFile(path, "run", ",", {})
+    table = _HeaderFile(path, "run", ",")
+    table.choose({})
     fast = _parse(table, {"score": 2})
     slow, _ = _read_rows(table, {"score": 2})
     assert slow.rows() == rows

@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
@@ -83,7 +83,12 @@ _GUARDED = re.compile(r" (?=[=@+-])")  # against formulas in spreadsheets
 
 
 class _HeaderFile:
-    """A file with a header: where it is, and which of its columns are wanted.
+    """A file with a header: where it is, and once `choose` was called, which of its columns are wanted.
+
+    Parameters
+    ----------
+    said : collection of str
+        Columns that the user names, which tell the separator.
 
     Attributes
     ----------
@@ -98,10 +103,14 @@ class _HeaderFile:
         Whether Quepid wrote it, whose rows may lack what is not known.
     unanswerable : set of str
         Those of the rows that were read.
+    given, columns : mapping of str to str
+        Names of columns in the file, by canonical name: those that the user says, and all that are wanted.
+    places : dict of str to int
+        The positions of the wanted ones.
     """
 
-    def __init__(self, path: Path, kind: Kind, separator: str, given: Mapping[str, str]) -> None:
-        self.path, self.kind, self.given = path, kind, given
+    def __init__(self, path: Path, kind: Kind, separator: str, said: Collection[str] = ()) -> None:
+        self.path, self.kind = path, kind
         self.data: Path | bytes = path
         head = plain_head(path)
         if head is None:
@@ -111,7 +120,7 @@ class _HeaderFile:
             refuse_binary(head, path)
             check_lines_of(path)
         self.head = head.removeprefix(BOM)
-        if separator == "," and has_semicolons(self.head, given.values()):
+        if separator == "," and has_semicolons(self.head, said):
             separator = ";"
         with self.opened() as file:
             rows = FileRows(file, path, separator)
@@ -125,24 +134,19 @@ class _HeaderFile:
         """Open the file, unpacked."""
         return self.data.open("rb") if isinstance(self.data, Path) else BytesIO(self.data)
 
-    @cached_property
-    def columns(self) -> dict[str, str]:
-        """The names of the columns in the file, by canonical name."""
+    def choose(self, given: Mapping[str, str]) -> None:
+        """Find the wanted columns in the header."""
+        self.given = given
         known = _QUEPID[self.kind] if self.is_quepid else {}
-        given = {canonical: name for canonical, name in known.items() if name in self.header} | dict(self.given)
-        columns = resolve_columns(self.header, self.kind, where=self.path, given=given)
-        if columns["doc_id"] in LIST_NAMES[self.kind]:
+        named = {canonical: name for canonical, name in known.items() if name in self.header} | dict(given)
+        self.columns = resolve_columns(self.header, self.kind, where=self.path, given=named)
+        if self.columns["doc_id"] in LIST_NAMES[self.kind]:
             raise ColumnError(
-                f"column {columns['doc_id']!r} would hold lists of documents, which a table of text cannot",
+                f"column {self.columns['doc_id']!r} would hold lists of documents, which a table of text cannot",
                 hint="write .jsonl, or a row for each document",
                 path=self.path,
             )
-        return columns
-
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """The positions of the columns, by canonical name."""
-        return {name: self.header.index(column) for name, column in self.columns.items()}
+        self.places = {name: self.header.index(column) for name, column in self.columns.items()}
 
     @property
     def value(self) -> str | None:
@@ -182,11 +186,12 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     """
     if not given and is_trec(path, separator):
         return read_trec(path, kind, given)
-    table = _HeaderFile(path, kind, separator, given)
+    table = _HeaderFile(path, kind, separator, given.values())
     if are_cases(table.header, kind, given):
         return CASES
     if not any(table.header):
         raise DataError(f"{kind} without a header line", allowed="column names and rows", path=path)
+    table.choose(given)
     values = {name: place for name, place in table.places.items() if name not in TEXTS}
     frame, notes = _read(table, values)
     if (
@@ -229,9 +234,9 @@ def read_score_columns(
     path: Path, names: Sequence[str] | None, given: Mapping[str, str], *, separator: str
 ) -> ScoreColumns:
     """Read the ids of a table and several columns of scores, in file order."""
-    table = _HeaderFile(path, "run", separator, {**given, "score": names[0]} if names else given)
+    table = _HeaderFile(path, "run", separator, [*given.values(), *(names or ())[:1]])
     chosen, notes = chosen_names(names, _numeric(table) if names is None else (), table.header, given, path)
-    table.given = {**given, "score": chosen[0]}
+    table.choose({**given, "score": chosen[0]})
     # names of their own, as a column of scores may be called as ids are
     values = {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)}
     frame = _read(table, values)[0]
@@ -252,7 +257,7 @@ def _numeric(table: _HeaderFile) -> list[str]:
 
 def names_in_table(path: Path, *, separator: str) -> list[str]:
     """Return the names in the header, none if there is none."""
-    return _HeaderFile(path, "run", separator, {}).header
+    return _HeaderFile(path, "run", separator).header
 
 
 def locate_in_table(
@@ -261,7 +266,8 @@ def locate_in_table(
     """Return the 1-based lines on which the rows of this pair begin."""
     if not given and is_trec(path, separator):
         return locate_in_lines(path, kind, query_id, doc_id, given)
-    table = _HeaderFile(path, kind, separator, given)
+    table = _HeaderFile(path, kind, separator, given.values())
+    table.choose(given)
     query, doc = (table.places[name] for name in KEYS)
     return [line for line, row in table.rows() if row[query] == query_id and row[doc] == doc_id]
 
