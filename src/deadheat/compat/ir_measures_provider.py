@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -175,6 +175,17 @@ class DeadheatProvider(ir_measures.providers.Provider):
         return DeadheatEvaluator(list(measures), qrels, self._ties)
 
 
+class _Data(NamedTuple):
+    """What measures are computed from; those that share it are computed together."""
+
+    gains: tuple[tuple[float, float], ...]  # levels, and what each counts as
+    low: float
+    high: float
+    judged_only: bool
+    has_subtopics: bool
+    tool: str  # whose order of ties counts; empty if a policy is chosen
+
+
 class DeadheatEvaluator(ir_measures.providers.Evaluator):
     """Computes some measures of any number of runs.
 
@@ -188,37 +199,40 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
     """
 
     def __init__(self, measures: list[Any], qrels: Any, ties: str | None) -> None:  # noqa: ANN401 - as above
-        groups: dict[tuple[Any, ...], dict[Any, Measure]] = {}  # of measures with the same data and order of ties
+        groups: dict[_Data, dict[Any, Measure]] = {}
         for measure in measures:
             own = ours(measure)
-            low = 0 if measure.NAME == "Judged" else -math.inf  # there, negative relevance is a judgment
-            high = (own.max_rel or math.inf) if isinstance(own, ScaledMeasure) else math.inf
-            gains = tuple(sorted((measure.params.get("gains") or {}).items()))
+            data = _Data(
+                gains=tuple(sorted((measure.params.get("gains") or {}).items())),
+                low=0 if measure.NAME == "Judged" else -math.inf,  # there, negative relevance is a judgment
+                high=(own.max_rel or math.inf) if isinstance(own, ScaledMeasure) else math.inf,
+                judged_only=bool(measure.params.get("judged_only")),
+                has_subtopics=isinstance(own, TopicMeasure),
+                tool="" if is_chosen(ties) else _tool_of(measure),
+            )
             if isinstance(own, Accuracy):
                 own = OfRetrieved(rel=own.rel, cutoff=own.cutoff)
             elif isinstance(own, RBP) and own.cutoff is None:
                 own = ReadTo1000(p=own.p, rel=own.rel)
-            tool = "" if is_chosen(ties) else _tool_of(measure)
-            judged_only = bool(measure.params.get("judged_only"))
-            groups.setdefault((gains, low, high, judged_only, isinstance(own, TopicMeasure), tool), {})[measure] = own
+            groups.setdefault(data, {})[measure] = own
         first, second = ir_measures.util.QrelsConverter(qrels).tee(2)
         judged: Nested = first.as_dict_of_dict()
         super().__init__(measures, set(judged))
-        subtopics = _subtopics(second) if any(has_subtopics for *_, has_subtopics, _ in groups) else None
+        subtopics = _subtopics(second) if any(data.has_subtopics for data in groups) else None
         highest = judged  # of a document over its subtopics; ir_measures' dicts have that of the last
         if subtopics is not None:
             of_docs = subtopics.group_by("query_id", "doc_id", maintain_order=True).agg(pl.max("relevance"))
             highest = Qrels.of_checked(of_docs, "qrels").to_dict()
         self.groups = []
-        for (gains, low, high, judged_only, has_subtopics, tool), named in groups.items():
+        for data, named in groups.items():
             evaluator = Evaluator(
-                _changed(highest if has_subtopics else judged, dict(gains), low, high),
+                _changed(highest if data.has_subtopics else judged, data),
                 named,
-                ties=tie_policy(ties, "input" if tool in ORDERS else OF_TREC_EVAL),
-                judged_only=judged_only,
-                subtopics=subtopics if has_subtopics else None,
+                ties=tie_policy(ties, "input" if data.tool in ORDERS else OF_TREC_EVAL),
+                judged_only=data.judged_only,
+                subtopics=subtopics if data.has_subtopics else None,
             )
-            self.groups.append((ORDERS.get(tool), evaluator))
+            self.groups.append((ORDERS.get(data.tool), evaluator))
 
     def iter_calc(self, run: Any) -> Iterator[Any]:  # noqa: ANN401 - ir_measures has no types
         """Yield the values of each query: 0 of one that the run lacks, but for Accuracy, which has none then."""
@@ -236,12 +250,13 @@ class DeadheatEvaluator(ir_measures.providers.Evaluator):
                 yield ir_measures.Metric(query_id=query, measure=measure, value=math.nan)
 
 
-def _changed(qrels: Nested, gains: Mapping[float, float], low: float, high: float) -> Nested:
+def _changed(qrels: Nested, data: _Data) -> Nested:
     """Return the judgments as ir_measures and its tools change them: other levels, none outside of two limits."""
-    if not gains and math.isinf(low) and math.isinf(high):
+    if not data.gains and math.isinf(data.low) and math.isinf(data.high):
         return qrels
+    gains = dict(data.gains)
     return {
-        query: {doc: min(max(gains.get(level, level), low), high) for doc, level in own.items()}
+        query: {doc: min(max(gains.get(level, level), data.low), data.high) for doc, level in own.items()}
         for query, own in qrels.items()
     }
 

@@ -37,6 +37,11 @@ LOOKED = 20  # lines that say whether a file is as it is mostly written
 T = TypeVar("T")
 _Split: TypeAlias = tuple[Path | bytes, Kind, str, bool]
 _FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
+# Runs that threads are splitting: for each what is split (`_key`), the frames of all that are split with it, its place
+# among them, and the count of its blanks. `begin` fills it while the rest of a command is still imported, `in_pieces`
+# while the runs before are evaluated. `split` takes a file out, so its reader asks for `is_begun` and `begun_count`
+# before that. What comes out may have a column `RANK`: files that are split together have it, and the reader takes it
+# off; of a file that was split alone he reads the ranks of the first rows himself.
 _begun: dict[Path, tuple[_FilePart, Future[list[pl.DataFrame | None]], int, Future[Any]]] = {}
 
 
