@@ -36,7 +36,7 @@ SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
 @pytest.fixture(autouse=True)
 def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "LARGE", 1)
+    monkeypatch.setattr(parquet, "LARGE_PARQUET", 1)
 
 
 def written(rows: pl.DataFrame, tmp_path: Path, row_group_size: int = 7) -> Path:
@@ -136,7 +136,7 @@ def test_wrong_rows_are_named(
 
 
 def test_a_file_without_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "LARGE", 0)
+    monkeypatch.setattr(parquet, "LARGE_PARQUET", 0)
     with pytest.raises(DataError, match="empty: it has no rows"):
         dh.evaluate({"q": {"d": 1}}, written(pl.DataFrame(schema=SCHEMA), tmp_path), ["RR"])
 
@@ -175,7 +175,7 @@ def test_whole_numbers_that_float64_merges_are_refused(tmp_path: Path, monkeypat
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files.blocks, "__defaults__", (200,))
-    monkeypatch.setattr(files, "LARGE", 1)
+    monkeypatch.setattr(files, "LARGE_TEXT", 1)
 
 
 @pytest.mark.slow

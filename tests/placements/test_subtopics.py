@@ -69,7 +69,7 @@ def test_frames_of_duckdb(ties: str) -> None:
 @pytest.mark.parametrize("is_adjacent", [True, False])
 def test_large_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ties: str, *, is_adjacent: bool) -> None:
     monkeypatch.setattr(files, "_MOST_ROWS", 10)
-    monkeypatch.setattr(parquet, "LARGE", 1)
+    monkeypatch.setattr(parquet, "LARGE_PARQUET", 1)
     rows = rows_of(RUN)
     (rows.sort("query_id") if is_adjacent else rows).write_parquet(tmp_path / "x.parquet", row_group_size=7)
     assert_equal_to_dicts(frame_of(JUDGED), tmp_path / "x.parquet", ties)

@@ -23,7 +23,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import LARGEST_INTEGER, DataError, DeadheatWarning, Plain, as_precision, changed, counted
 from deadheat.io.files import BLOCK
 from deadheat.io.formats.trec import Marked, note_of_comments, read_blocks
-from deadheat.io.guarding import readable
+from deadheat.io.guarding import guarded_rows
 from deadheat.io.kinds import KEYS, TREC_FIELDS, Kind
 from deadheat.io.splitting import doc_hash
 from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mapping, normalized_keys
@@ -431,7 +431,7 @@ class UnreadRows(LazyRows):
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows, fetched and checked once."""
-        with readable(self.where):
+        with guarded_rows(self.where):
             rows, wrong = self.reading.in_polars(MemoryRows(_collected(self.unchecked)).lazy)
         self.reading.check(wrong, self.where)
         return rows
@@ -439,7 +439,7 @@ class UnreadRows(LazyRows):
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the unchecked rows of a file in their order, about so many at a time."""
         frame: pl.LazyFrame = self.unchecked.to_native()
-        with readable(self.where):
+        with guarded_rows(self.where):
             yield from frame.collect_batches(chunk_size=n_rows, maintain_order=True)
 
     def notes(self) -> tuple[str, ...]:

@@ -48,15 +48,15 @@ T = TypeVar("T")
 LONGEST_LINE = STEP = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000
 _LARGEST_RATIO = 200
-LARGE = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
+LARGE_TEXT = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
 ROW = 64  # bytes of memory for a row in a frame, beside its text; measured 49
 _OBJECT = 150  # and for a field that becomes an object of Python; measured 96 in a table, 226 in JSON
-_HELD = 3  # bytes of memory for a byte of TREC text
+_MEMORY_PER_TREC_BYTE = 3
 _PACKED = 4  # bytes of text in a compressed byte
 _BYTES_PER_ROW = 500  # of memory, for each row that is read at a time
 _MOST_ROWS, _FEWEST_ROWS = 1_000_000, 20_000  # read at a time
-_given: ContextVar[int | None] = ContextVar("max_decompressed", default=None)
-_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
+_max_decompressed: ContextVar[int | None] = ContextVar("max_decompressed", default=None)
+_max_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 BLOCK = 1 << 24
 HEAD = 1 << 16
 MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
@@ -361,7 +361,7 @@ def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
-    return WithValue(_given, _checked(_given, n_bytes))
+    return WithValue(_max_decompressed, _checked(_max_decompressed, n_bytes))
 
 
 def max_memory(n_bytes: float) -> AbstractContextManager[None]:
@@ -389,7 +389,7 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    return WithValue(_memory, _checked(_memory, n_bytes))
+    return WithValue(_max_memory, _checked(_max_memory, n_bytes))
 
 
 def _checked(limit: ContextVar[int | None], n_bytes: float) -> int:
@@ -419,24 +419,24 @@ class WithValue(AbstractContextManager[None], Generic[T]):
 
 def is_bounded() -> bool:
     """Tell whether :func:`max_memory` was set."""
-    return _memory.get() is not None
+    return _max_memory.get() is not None
 
 
 def exceeds(n_bytes: int) -> bool:
     """Tell whether rows of this size are more than :func:`max_memory` allows."""
-    most = _memory.get()
+    most = _max_memory.get()
     return most is not None and n_bytes > most
 
 
 def is_held(n_bytes: int, *, is_packed: bool) -> bool:
     """Tell whether a TREC file of this size is read into memory."""
-    n_text, most = n_bytes * (_PACKED if is_packed else 1), _memory.get()
-    return n_text < LARGE if most is None else n_text * _HELD <= most
+    n_text, most = n_bytes * (_PACKED if is_packed else 1), _max_memory.get()
+    return n_text < LARGE_TEXT if most is None else n_text * _MEMORY_PER_TREC_BYTE <= most
 
 
 def rows_at_a_time() -> int:
     """Return how many rows of a run that is not held are read at a time."""
-    most = _memory.get()
+    most = _max_memory.get()
     return _MOST_ROWS if most is None else min(max(most // _BYTES_PER_ROW, _FEWEST_ROWS), _MOST_ROWS)
 
 
@@ -446,7 +446,7 @@ def check_held(n_bytes: int, n_compressed: int, path: Path, *, is_streamed: bool
     A streamed file needs that much memory only if it is a single line or has very many rows, so for one a limit lower
     than the default is ignored.
     """
-    allowed, given = max(_LEAST_ALLOWED, _LARGEST_RATIO * n_compressed), _given.get()
+    allowed, given = max(_LEAST_ALLOWED, _LARGEST_RATIO * n_compressed), _max_decompressed.get()
     if given is not None:
         allowed = max(allowed, given) if is_streamed else given
     if n_bytes > allowed:
@@ -662,8 +662,7 @@ def _is_stream(path: Path) -> bool:
     return may_be_redirected or (path.exists() and not path.is_file())
 
 
-HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}
-BEYOND = 1 << 20  # the byte that Windows locks; what is before it can still be read
+LOCKED_BYTE = 1 << 20  # the byte that Windows locks; what is before it can still be read
 
 
 @contextmanager
@@ -692,7 +691,7 @@ def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[Non
     try:
         _lock(file)
     except OSError as error:
-        if error.errno in HELD:
+        if error.errno in {errno.EAGAIN, errno.EACCES, errno.EDEADLK}:  # it is held
             with open(file, errors="replace") as held:  # noqa: PTH123 - a descriptor
                 holder = held.read(200)
             raise DataError(
@@ -716,7 +715,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: int) -> None:
-        os.lseek(file, BEYOND, os.SEEK_SET)
+        os.lseek(file, LOCKED_BYTE, os.SEEK_SET)
         try:
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         finally:

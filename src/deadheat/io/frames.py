@@ -25,7 +25,7 @@ from deadheat.io.formats.base import (
     split_off,
     which_judged,
 )
-from deadheat.io.guarding import check_threads, readable
+from deadheat.io.guarding import check_threads, guarded_rows
 from deadheat.io.kinds import (
     ANSWERABLE,
     KEYS,
@@ -231,7 +231,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     is_spark = frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
     if is_spark or (is_large and kind == "run"):
         return Content(raw, notes, _ranks(frame, names), reading=reading)
-    with readable(where):
+    with guarded_rows(where):
         if not frame.implementation.is_polars():
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
         checked, wrong = reading.in_polars(raw)

@@ -77,7 +77,7 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def readable(where: str) -> Iterator[None]:
+def guarded_rows(where: str) -> Iterator[None]:
     """Raise `DataError` where Polars finds bytes that are not text, or a damaged file."""
     import polars as pl
 

@@ -449,7 +449,7 @@ def are_plain(values: pl.Series) -> bool:
 
 
 MARKS = (",", ".")
-_given: ContextVar[str | None] = ContextVar("decimal", default=None)
+_decimal: ContextVar[str | None] = ContextVar("decimal", default=None)
 _GROUPED = {mark: re.compile(rf"[+-]?[1-9][0-9]{{0,2}}(?:\{mark}[0-9]{{3}})+", re.ASCII) for mark in MARKS}
 _SHORT = re.compile(r"[+-]?[0-9]{1,3}", re.ASCII)  # no thousands to group
 
@@ -476,17 +476,17 @@ def decimal(mark: str) -> AbstractContextManager[None]:
     ...     pass  # dh.evaluate("qrels.csv", "run.csv")
     """
     check_choice("decimal", mark, MARKS)
-    return WithValue(_given, mark)
+    return WithValue(_decimal, mark)
 
 
 def given_decimal() -> str | None:
     """Return the mark that :func:`decimal` set."""
-    return _given.get()
+    return _decimal.get()
 
 
 def may_be_number(text: str, *, has_semicolons: bool) -> bool:
     """Return whether a text is a number if its marks are what they may be."""
-    given = _given.get()
+    given = _decimal.get()
     if given is not None:
         text = text.replace(MARKS[given == ","], "").replace(given, ".")
     return is_number(text.replace(",", ".") if has_semicolons else text)
@@ -519,7 +519,7 @@ class DecimalColumn:
 
     def plain(self, text: str, line: int) -> str:
         """Return a number with a point as its decimal mark; a text that is no number stays one."""
-        given = _given.get()
+        given = _decimal.get()
         if given is None:
             return self._of_unknown_mark(text, line) if self.has_semicolons else text
         other = MARKS[given == ","]

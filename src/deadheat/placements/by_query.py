@@ -27,7 +27,7 @@ from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows, i
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.files import is_bounded, rows_at_a_time
-from deadheat.io.guarding import check_threads, guarded, readable
+from deadheat.io.guarding import check_threads, guarded, guarded_rows
 from deadheat.placements.contiguous import Contiguous, count
 from deadheat.placements.placements import Placements, from_frames
 
@@ -147,7 +147,7 @@ def look_at(
     where : str
         Where the rows are from, for messages.
     """
-    with readable(where):
+    with guarded_rows(where):
         rows, wrong = reading.in_polars(MemoryRows(frame).lazy)
     found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
     if wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or not wrong.n_rows:

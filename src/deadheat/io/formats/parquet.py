@@ -16,7 +16,7 @@ from deadheat.io.kinds import Kind, are_cases
 
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
 COMPRESSED = "it is compressed as a whole: unpack it first (Parquet is compressed inside)"
-LARGE = 4_000_000  # rows from which a run is read where it is needed, whole queries at a time
+LARGE_PARQUET = 4_000_000  # rows from which a run is read where it is needed, whole queries at a time
 
 
 def scan_parquet(path: Path) -> pl.LazyFrame:
@@ -47,7 +47,7 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
         from deadheat.io.frames import canonical  # it needs Narwhals
 
-        return canonical(rows, kind, str(path), given, is_large=is_bounded() or n_rows >= LARGE)
+        return canonical(rows, kind, str(path), given, is_large=is_bounded() or n_rows >= LARGE_PARQUET)
 
 
 def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
@@ -85,6 +85,14 @@ def check_pages(path: Path) -> None:
                     hint="its sizes are impossible, or files were joined",
                     path=path,
                 ) from None
+
+
+def footer_of(path: Path) -> bytes:
+    """Return the end of a Parquet file, from its schema on; `OSError` or `ValueError` if it is too short for one."""
+    with path.open("rb") as file:
+        file.seek(-_TAIL, io.SEEK_END)
+        file.seek(-_TAIL - int.from_bytes(file.read(4), "little"), io.SEEK_END)
+        return file.read()
 
 
 def _check(data: mmap.mmap, end: int) -> None:
