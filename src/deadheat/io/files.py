@@ -51,7 +51,7 @@ _LARGEST_RATIO = 200
 LARGE_TEXT = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
 ROW = 64  # bytes of memory for a row in a frame, beside its text; measured 49
 _OBJECT = 150  # and for a field that becomes an object of Python; measured 96 in a table, 226 in JSON
-_MEMORY_PER_TREC_BYTE = 3
+_PER_TREC_BYTE = 3  # of TREC text
 _PACKED = 4  # bytes of text in a compressed byte
 _BYTES_PER_ROW = 500  # of memory, for each row that is read at a time
 _MOST_ROWS, _FEWEST_ROWS = 1_000_000, 20_000  # read at a time
@@ -431,7 +431,7 @@ def exceeds(n_bytes: int) -> bool:
 def is_held(n_bytes: int, *, is_packed: bool) -> bool:
     """Tell whether a TREC file of this size is read into memory."""
     n_text, most = n_bytes * (_PACKED if is_packed else 1), _max_memory.get()
-    return n_text < LARGE_TEXT if most is None else n_text * _MEMORY_PER_TREC_BYTE <= most
+    return n_text < LARGE_TEXT if most is None else n_text * _PER_TREC_BYTE <= most
 
 
 def rows_at_a_time() -> int:

@@ -190,7 +190,6 @@ def _check_known(known: Mapping[str, str | None], names: Sequence[str], where: s
 
 def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any]:
     """Return an object as a frame, or as a list of dicts or results."""
-    fields = (*ROW[:-1], value)
     if isinstance(source, Mapping):
         found: list[Any] = []
         for query, given in source.items():
@@ -199,7 +198,7 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
                 raise SourceTypeError(
                     given=Plain(f"{type(given).__name__} for query {query!r}"), allowed="a list of passages", path=where
                 )
-            found += (_with_query(row, query, fields, where) for row in rows)
+            found += (_with_query(row, query, value, where) for row in rows)
             if not rows and value == "relevance":
                 found.append({"query_id": query, ANSWERABLE: False})
         return found
@@ -219,7 +218,7 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
         )
     rows = list(source)
     if rows and isinstance(rows[0], tuple) and not hasattr(rows[0], "_fields"):
-        return [_by_field(row, fields, f"row {n}", where) for n, row in enumerate(rows, 1)]
+        return [_by_field(row, (*ROW[:-1], value), f"row {n}", where) for n, row in enumerate(rows, 1)]
     return rows
 
 
@@ -230,13 +229,13 @@ def _by_field(row: Sequence[object], fields: Sequence[str], what: str, where: st
     return dict(zip(fields, row, strict=False))
 
 
-def _with_query(row: object, query: object, fields: Sequence[str], where: str) -> dict[str, Any]:
+def _with_query(row: object, query: object, value: str, where: str) -> dict[str, Any]:
     """Return a passage of a query with it, and with its score or relevance if it has one."""
-    value, score, held = fields[-1], None, row
+    score, held = None, row
     if isinstance(row, tuple) and len(row) == 2 and not is_id(row[0]):  # a result and its score
         held, score = row
     elif isinstance(row, tuple):
-        held = _by_field(row, fields[1:], f"a passage of query {query!r}", where)
+        held = _by_field(row, (*ROW[1:-1], value), f"a passage of query {query!r}", where)
     if score is None and value == "score":
         score = _at(held, _path([held], COLUMN_NAMES["run"]["score"]))
     beside = {} if score is None else {value: score}

@@ -406,7 +406,7 @@ READERS: dict[str, Callable[[Path, Wanted], Records]] = {
 
 
 _ROWS, _TEXTS = "{*}sheetData/{*}row", ("{*}t", "{*}r/{*}t", "{*}is/{*}t", "{*}is/{*}r/{*}t")
-_MEMORY_PER_XML_BYTE = 20  # measured 11 to 16
+_PER_XML_BYTE = 20  # bytes of memory; measured 11 to 16
 _TARGET = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
 
@@ -437,7 +437,7 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
     try:
         with ZipFile(path) as book:
             files.check_held(
-                _MEMORY_PER_XML_BYTE * sum(one.file_size for one in book.infolist()), path.stat().st_size, path
+                _PER_XML_BYTE * sum(one.file_size for one in book.infolist()), path.stat().st_size, path
             )
             found = {name: rows for name, rows in _sheets(book) if rows}
     except DataError:
