@@ -73,8 +73,6 @@ from deadheat.version import __version__
 
 RETRIEVER = Column("retriever", "retriever", is_name=True)
 SYSTEM, BASELINE = Column("system", "retriever", is_name=True), Column("baseline", "against", is_name=True)
-MOST_LANGUAGES = 12  # rows of differences between languages on a screen
-CASES = Column("cases", "cases")
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
 SHOWN = 6  # and of all retrievers together on a screen, but one of each
 SPOKEN = 2  # parts whose verdicts are said one by one
@@ -127,7 +125,7 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
                 system=RETRIEVER,
                 margin=margin,
                 unit=CASE,
-                most=None if full else MOST_LANGUAGES,
+                most=None if full else 12,  # rows of differences on a screen
             )
         ),
         *_averages(result, shown),
@@ -206,7 +204,7 @@ def data_of_bench(result: BenchResult) -> Report:
     return Report(
         (
             *(table_of_rows(*one) for one in found if one[2]),
-            *data_of_languages(result.across, leading=CASES, margin=result.settings.margin),
+            *data_of_languages(result.across, leading=Column("cases", "cases"), margin=result.settings.margin),
         ),
         (
             _verdicts(result)[-1],

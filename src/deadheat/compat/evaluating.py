@@ -226,7 +226,6 @@ class Tally:
 TALLY = Tally()
 
 
-REPLACED = "pytrec_eval"
 USAGE = """usage: python -m deadheat.compat [--ties POLICY] SCRIPT [ARGUMENTS]
        python -m deadheat.compat [--ties POLICY] -m MODULE [ARGUMENTS]
 
@@ -264,13 +263,13 @@ def install(ties: str | None = None) -> None:
         os.environ[VARIABLE] = tie_policy(ties, ties)
     TALLY.start()
     ours = import_module("deadheat.compat.pytrec_eval")
-    theirs = sys.modules.get(REPLACED)
+    theirs = sys.modules.get("pytrec_eval")
     if theirs is not None and theirs is not ours:
         named = [name for name in ours.__all__ if hasattr(theirs, name)]
         _rebind([(theirs, ours), *((getattr(theirs, name), getattr(ours, name)) for name in named)], {theirs, ours})
         for name in ours.__all__:  # what is looked up in the old module later
             setattr(theirs, name, getattr(ours, name))
-    sys.modules[REPLACED] = ours
+    sys.modules["pytrec_eval"] = ours
     for name in EXTENDED:
         if name in sys.modules:
             _extend(name, sys.modules[name])

@@ -43,14 +43,12 @@ except ImportError as error:
     raise MissingDependencyError("ir_measures is not installed", hint="pip install ir-measures") from error
 
 NOT_PROVIDED = ir_measures.providers.base.NOT_PROVIDED
-GDEVAL_TOP = 4  # the highest relevance that gdeval.pl knows
 CWL_RANKS = 1000  # that cwl_eval looks at
 SAME = (
     *("P", "R", "RR", "AP", "Rprec", "IPrec", "infAP", "Judged", "NumQ", "NumRel", "Compat", "Accuracy"),
     *("BPM", "NERR8", "NERR9", "alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA"),
     "StRecall",
 )
-OF_DATA = {"judged_only", "gains"}  # parameters that change what is measured
 
 
 class ReadTo1000(RBP):
@@ -87,7 +85,7 @@ OURS: dict[str, Callable[..., Measure]] = {
     "Success": Hit,
     "Bpref": bpref,
     "nDCG": lambda dcg, cutoff=None: nDCG(cutoff=cutoff, gain={"log2": "linear", "exp-log2": "exp"}[dcg]),
-    "ERR": partial(ERR, max_rel=GDEVAL_TOP),
+    "ERR": partial(ERR, max_rel=4),  # the highest relevance that gdeval.pl knows
     "RBP": _rbp,
     "SDCG": lambda dcg, **given: SDCG(**given),  # noqa: ARG005 - dcg has one formulation
     "NumRet": lambda rel=None: NumRet() if rel is None else NumRelRet(rel=rel),
@@ -129,7 +127,8 @@ def ours(measure: Any) -> Measure:  # noqa: ANN401 - ir_measures has no types
         raise UnknownMeasureError(
             f"deadheat does not compute {str(measure)!r} of ir_measures", hint=f"here are {', '.join(sorted(OURS))}"
         )
-    given = {name: measure[name] for name in measure.SUPPORTED_PARAMS if name not in OF_DATA}
+    # these change the data that are measured
+    given = {name: measure[name] for name in measure.SUPPORTED_PARAMS if name not in {"judged_only", "gains"}}
     return make(**{name: value for name, value in given.items() if value is not NOT_PROVIDED})
 
 
@@ -282,20 +281,15 @@ def _value(node: object) -> object:
     raise ValueError("values must be str, float, int, bool, etc.")  # its command catches it, and names the measure
 
 
-def _mend_parser() -> None:
-    """Let ir_measures read numbers on Python 3.14, too: version 0.4.3 asks for ``ast.Num``, which is gone there."""
+def register() -> None:
+    """Put a provider into ir_measures' pipeline, once: first under a tie policy of the environment, else last.
+
+    Its parser is mended where it fails: version 0.4.3 asks for ``ast.Num``, which Python 3.14 has no more.
+    """
     try:
         ir_measures.parse_measure("P@1")
     except (AttributeError, DeprecationWarning):  # the warning where warnings are errors
         ir_measures.util._ast_to_value = _value  # noqa: SLF001 - nothing else of its parser is wrong
-
-
-def register() -> None:
-    """Put a provider into ir_measures' pipeline, once: first under a tie policy of the environment, else last.
-
-    Its parser is mended where it fails.
-    """
-    _mend_parser()
     pipeline = ir_measures.DefaultPipeline.providers
     if all(one.NAME != DeadheatProvider.NAME for one in pipeline):
         pipeline[:] = [DeadheatProvider(is_first=True), *pipeline, ir_measures.providers.register(DeadheatProvider())]

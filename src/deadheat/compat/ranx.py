@@ -54,7 +54,6 @@ GRADED: dict[str, tuple[Callable[..., Measure], str]] = {
     "dcg_burges": (DCG, "exp"),
     "ndcg_burges": (nDCG, "exp"),
 }
-WITHOUT_CUTOFF = {"r-precision", "bpref"}
 TESTS = {"student": "t", "fisher": "randomization", "tukey": "tukey"}
 
 
@@ -85,7 +84,7 @@ def metric_of(text: str, levels: Collection[float]) -> tuple[Measure, float]:
             hint=did_you_mean(text.partition("@")[0], names) or f"All: {', '.join(names)}",
         )
     name, level = found["name"], int(found["level"] or 1)
-    cutoff = {} if name in WITHOUT_CUTOFF else {"cutoff": int(found["cutoff"] or 0) or None}
+    cutoff = {} if name in {"r-precision", "bpref"} else {"cutoff": int(found["cutoff"] or 0) or None}
     if name in BINARY:
         return BINARY[name](rel=level, **cutoff), 1.0
     measure, gain = GRADED[name]
@@ -152,7 +151,15 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
     judged, retrieved = _dicts(qrels, "qrels"), _dicts(run, "run", sort=not is_chosen(ties))
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not make_comparable and judged.keys() != retrieved.keys():
-        raise _different_queries(judged, retrieved)
+        lacking, more = sorted(judged.keys() - retrieved.keys()), sorted(retrieved.keys() - judged.keys())
+        parts = [
+            f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
+            for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
+            if ids
+        ]
+        raise DataError(
+            " and ".join(parts), hint="make_comparable=True counts the first as empty and leaves the others out"
+        )
     whole = {query: retrieved.get(query, {}) for query in sorted(judged)}
     found = _evaluator(judged, names, tie_policy(ties, "input")).by_query(whole)
     values = {
@@ -229,19 +236,6 @@ def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
     except (AttributeError, TypeError):  # no dict, or no numbers: said where they are read
         pass
     return own
-
-
-def _different_queries(qrels: Nested, run: Nested) -> DataError:
-    lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
-    parts = [
-        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
-        for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
-        if ids
-    ]
-    return DataError(
-        " and ".join(parts),
-        hint="make_comparable=True counts the first as empty and leaves the others out",
-    )
 
 
 def compare(  # noqa: PLR0917 - ranx's order of arguments

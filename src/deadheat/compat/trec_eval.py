@@ -313,8 +313,6 @@ def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) ->
     return {}
 
 
-VERSIONS = (9, 10)
-KEPT = {"num_q", "num_rel"}  # values that a topic without results has too
 UNJUDGED, BELOW, BEYOND, UNKNOWN = "-", ".", ">", "?"  # in the place of a relevance; the last one inside a tie
 
 
@@ -387,7 +385,7 @@ def trec_eval(
     if note is not None and ties == "expected" and (estimated := _estimated(chosen, ranked)):
         note(f"estimated: {estimated}")
     if has_queries:
-        yield from _by_query(chosen, ranked, values, ~missing if version == VERSIONS[0] else np.ones_like(missing))
+        yield from _by_query(chosen, ranked, values, ~missing if version == 9 else np.ones_like(missing))
     if has_summary:
         yield from _summary(chosen, values, tag, int((placements.judged_relevance > 0).sum()) if complete else None)
 
@@ -406,11 +404,11 @@ def _estimated(chosen: Sequence[PrintedValue], placements: Placements) -> str:
 def _placed(qrels: Qrels, run: Run, *, complete: bool, version: int, ties: str) -> Placements:
     """Return the placements of the topics that count, after the tie policy."""
     # version 10 holds a score in 64 bits, earlier ones in 32; under the other policies all bits count
-    engine = engine_of(qrels, run, "float32" if ties == OF_TREC_EVAL and version < VERSIONS[1] else None)
+    engine = engine_of(qrels, run, "float32" if ties == OF_TREC_EVAL and version < 10 else None)
     placements = engine.place()
     missing = placements.missing
     if not complete and missing.any():
-        if version > VERSIONS[0]:
+        if version > 9:
             lacking = placements.query_ids[missing].tolist()
             raise DataError(
                 f"{run.where} lacks {counted(len(lacking), 'topic')} of the qrels: {three([*map(repr, lacking)])};"
@@ -424,7 +422,8 @@ def _placed(qrels: Qrels, run: Run, *, complete: bool, version: int, ties: str) 
 def _values(one: PrintedValue, measure: Measure, placements: Placements, missing: BoolArray) -> FloatArray:
     """Return the values of all topics; of one that the run lacks it is 0, whatever an empty list would have."""
     values = measure.mean(placements)
-    return values if one.name in KEPT or one.of.is_geometric else np.where(missing, 0.0, values)
+    # counts and logarithms are those of a topic without results, too
+    return values if one.name in {"num_q", "num_rel"} or one.of.is_geometric else np.where(missing, 0.0, values)
 
 
 def _by_query(

@@ -59,7 +59,6 @@ _max_decompressed: ContextVar[int | None] = ContextVar("max_decompressed", defau
 _max_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 BLOCK = 1 << 24
 HEAD = 1 << 16
-MOSTLY_TEXT = 8  # in text, fewer than one byte in 8 is NUL; in UTF-16 about every other is
 CATALOGUE = "ir_datasets:"  # before the name of a data set
 PATTERN = frozenset("*?[")  # in the name of a file: characters that stand for others
 BOM = b"\xef\xbb\xbf"
@@ -149,7 +148,8 @@ def refuse_binary(data: bytes, path: Path) -> None:
         if b"\0" not in head:
             return  # an id may begin like a magic number
     kind = next((name for magic, name in _FOREIGN.items() if head.startswith(magic)), None)
-    if kind is None and head.count(b"\0") >= len(head) / MOSTLY_TEXT:  # a few are named by their lines, later
+    # in UTF-16 about every other byte is NUL; a few are named by their lines, later
+    if kind is None and head.count(b"\0") >= len(head) / 8:
         kind = "a binary file or UTF-16 text"
     if kind is not None:
         raise FileFormatError(
@@ -536,8 +536,6 @@ def is_kept(name: str) -> bool:
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
 
-_SLICE = 1 << 18  # rows written together
-
 
 def write_text(
     table: pl.DataFrame,
@@ -549,7 +547,7 @@ def write_text(
 
     Polars writes into memory, plain text slice by slice: before 2.0 it does not report that a file lost the last bytes.
     """
-    size = _SLICE if compression == "uncompressed" else max(table.height, 1)
+    size = 1 << 18 if compression == "uncompressed" else max(table.height, 1)
     for start in range(0, max(table.height, 1), size):
         held = io.BytesIO()
         table[start : start + size].write_csv(
@@ -662,9 +660,6 @@ def _is_stream(path: Path) -> bool:
     return may_be_redirected or (path.exists() and not path.is_file())
 
 
-LOCKED_BYTE = 1 << 20  # the byte that Windows locks; what is before it can still be read
-
-
 @contextmanager
 def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[None]:
     """Hold a lock: a file that names the process while the lock is held.
@@ -715,7 +710,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(file: int) -> None:
-        os.lseek(file, LOCKED_BYTE, os.SEEK_SET)
+        os.lseek(file, 1 << 20, os.SEEK_SET)  # what is before the locked byte can still be read
         try:
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         finally:

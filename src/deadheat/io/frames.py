@@ -107,9 +107,8 @@ class Reading:
 
     def check(self, found: WrongRows, where: str) -> None:
         """Raise for what is wrong; `where` is for messages."""
-        kind, value = self.kind, self.value
         if found.beyond is not None:
-            raise DataError(f"{VALUE_COLUMN[kind]} {found.beyond} is {BEYOND}", path=where)
+            raise DataError(f"{VALUE_COLUMN[self.kind]} {found.beyond} is {BEYOND}", path=where)
         if not found.n_rows:
             raise DataError("empty: it has no rows", path=where)
         if found.n_without_id:
@@ -121,10 +120,10 @@ class Reading:
         if found.bad is not None:
             query, doc, given = found.bad
             what = "missing (null or NaN)" if given is None else "NaN" if math.isnan(given) else "infinite"
-            if value == "rank" and given is not None and not math.isnan(given):
+            if self.value == "rank" and given is not None and not math.isnan(given):
                 what = f"{given:g}, expected a whole number from 1"
             count = f"; this holds for {found.n_bad:,} rows" if found.n_bad > 1 else ""
-            raise DataError(f"{value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
+            raise DataError(f"{self.value} of document {doc!r} for query {query!r} is {what}{count}", path=where)
 
     def _numbers(self, frame: Frame) -> Frame:
         # -0.0 equals 0.0 in Polars, but perhaps not elsewhere

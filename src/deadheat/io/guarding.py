@@ -21,8 +21,6 @@ Advance: TypeAlias = Callable[[int], None]
 # Takes what is done, and how many steps it has if that is known
 Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]]
 
-_TASKS = Path("/proc/self/task")
-_OF_POLARS = r"polars-\d|async-executor"  # names of its worker threads; importing starts none
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 _ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark", "py4j": "Spark"}
 _CAUSE = r"(?m)^(?:: |Caused by: )(.+)"  # of an exception of Java, the last one the first of all
@@ -119,9 +117,9 @@ class _Threads:
 
 def _others_use_polars() -> bool:
     """Tell whether Polars has computed something, by the threads of this process where the system shows them."""
-    for name in _TASKS.glob("*/comm"):
+    for name in Path("/proc/self/task").glob("*/comm"):
         with suppress(OSError):  # it may have ended meanwhile
-            if re.match(_OF_POLARS, name.read_text()):
+            if re.match(r"polars-\d|async-executor", name.read_text()):  # its workers; importing starts none
                 return True
     return False
 

@@ -27,11 +27,15 @@ def start_painter() -> None:
     """Start the process, if there is none and what it needs is installed; it ends with this one."""
     if painters or not (find_spec("vl_convert") and find_spec("altair")):
         return
-    words = [sys.executable, "-P", "-c", PAINTER]
     with suppress(OSError):
         painters.append(
             Popen(  # noqa: S603 - what is said above
-                words, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, encoding="utf-8", start_new_session=True
+                [sys.executable, "-P", "-c", PAINTER],
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                encoding="utf-8",
+                start_new_session=True,
             )
         )
         atexit.register(_end_painter)

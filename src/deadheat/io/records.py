@@ -436,9 +436,7 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
     """
     try:
         with ZipFile(path) as book:
-            files.check_held(
-                _PER_XML_BYTE * sum(one.file_size for one in book.infolist()), path.stat().st_size, path
-            )
+            files.check_held(_PER_XML_BYTE * sum(one.file_size for one in book.infolist()), path.stat().st_size, path)
             found = {name: rows for name, rows in _sheets(book) if rows}
     except DataError:
         raise

@@ -50,10 +50,6 @@ _DATA_SETS: dict[Kind, tuple[str, str, str]] = {  # of ir_datasets
 _RESPONSES = (".json", ".json.gz", ".json.zst")
 _RESPONSE = '{"hits": {"hits": [...]}}, the response of a search'
 _PREDICTIONS = "_predictions.json"  # of MTEB, after the name of the task
-_HOLDS: dict[Kind, str] = {
-    "qrels": "a data set of BEIR, which has judgments",
-    "run": "predictions of MTEB, which are runs",
-}
 
 
 def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
@@ -198,7 +194,7 @@ def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
         )
     if kind not in (None, holds):
         raise SwappedFilesError(
-            f"is {_HOLDS[holds]}",
+            "is a data set of BEIR, which has judgments" if qrels else "is predictions of MTEB, which are runs",
             allowed=OTHER_KIND[holds],
             hint=SWAPPED,
             path=folder,
@@ -296,7 +292,7 @@ def export(
     name: str,
     kind: Kind,
     matches: Callable[[Document], object],
-    instead: str = "were qrels and run given in the wrong order?",
+    instead: str = SWAPPED,
 ) -> Callable[[Callable[[Document, str], Found]], None]:
     """Register a function that reads a document and takes it and where it comes from.
 

@@ -595,8 +595,7 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
     ]
     # of a ROBOT template the first row says language and scope, and whether cells hold several
     mark = _MARK.match(table[0]["text"]) if table and table[0]["term"] == "ID" else None
-    scope, split = (mark[1].upper(), bool(mark[3])) if mark else ("EXACT", False)
-    head = 1 if mark else 0
+    head, scope, split = (1, mark[1].upper(), bool(mark[3])) if mark else (0, "EXACT", False)
     code = next((fields.get("language", "") for fields in table[head:]), "")
     rows: list[Translation] = []
     for place, fields in enumerate(table[head:], head):

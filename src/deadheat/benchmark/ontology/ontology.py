@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 MAX_CELLS = 1 << 23  # 64 MB of similarities are kept
 UNKNOWN = -1
 KEYS = ["query_id", "doc_id"]
-LEAST_DEPTH = 100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -437,7 +436,7 @@ class Ontology:
         codes = codes_of(self.ids, pairs["doc_id"])
         others = set(pairs["doc_id"].filter(codes == UNKNOWN)) - expected.unknown
         self._warn_of(others, "retrieved", "are given relevance 0", NoteWarning)
-        depth = (depth or max(longest, LEAST_DEPTH)) if ideal else 0
+        depth = (depth or max(longest, 100)) if ideal else 0
         found = Qrels(relevance_of(expected, pairs, codes.to_numpy(), depth), name=f"{qrels.name} ({kind})")
         found.bare = tuple(query for query in qrels.bare if query not in set(pairs["query_id"]))
         return found

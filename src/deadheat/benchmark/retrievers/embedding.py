@@ -376,7 +376,6 @@ CASES = "cases"  # the language of the cases
 
 DISTANCES = {"levenshtein": "Levenshtein", "indel": "Indel"}  # the modules of rapidfuzz.distance
 MAX_SIMILARITIES = 1 << 23  # of a matrix of similarities: 64 MB
-ALMOST_0 = 1e-30  # a k1 that adds nothing to a number of words, also in float32
 
 
 def folded_accents(word: str) -> str:
@@ -541,9 +540,9 @@ class BM25:
     def index(self, documents: Collection) -> None:
         """Take the documents that are to be searched."""
         self._strings = Strings.of(documents, self.strings)
-        # bm25+ has 0 / 0 for a word that is not there if k1 is 0: its limit is 0
+        # bm25+ has 0 / 0 for a word that is not there if k1 is 0; 1e-30 adds nothing to a number of words
         self._index = self._bm25s.BM25(
-            method=self.method, k1=max(self.k1, ALMOST_0) if self.method == "bm25+" else self.k1, b=self.b
+            method=self.method, k1=max(self.k1, 1e-30) if self.method == "bm25+" else self.k1, b=self.b
         )
         tokens = self._tokens(self._strings.texts)
         if not any(tokens):

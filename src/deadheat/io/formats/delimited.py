@@ -388,7 +388,6 @@ for name, mark in (("csv", ","), ("tsv", "\t")):
     )
 
 
-_QUOTES = 'a field that begins with a quote must end with one, and a quote inside it is doubled, ""'
 _SEPARATOR = re.compile(rb"""["']?sep=([;,\t|])["']?[;,\t|]*\s*""", re.IGNORECASE)
 
 
@@ -450,7 +449,10 @@ class FileRows:
                 if "new-line character" in str(error):
                     raise self._stray_return() from error
                 raise MalformedRowError(
-                    f"unmatched quotes from here on ({error}): {_QUOTES}", path=self._path, line=line
+                    f"unmatched quotes from here on ({error}): a field that begins with a quote must end with one, and"
+                    ' a quote inside it is doubled, ""',
+                    path=self._path,
+                    line=line,
                 ) from error
             if row is None:
                 return
