@@ -33,6 +33,7 @@ COMMAND = r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)"  # a workflow com
 BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
 BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
+ROUNDING = 1e-12  # relative: values closer than this are equal in theory
 LONGEST_LIST = 160  # characters of several names in brackets
 MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows
@@ -102,7 +103,8 @@ def _advised(options: Options, advice: Advice, path: Path | None) -> str:
     if name == "format":
         name = FORMATS.get(advice.of, "from")
     if isinstance(value, Mapping):  # columns, of one kind of files: the other may have other names
-        value = {f"{advice.of}." * bool(advice.of) + key: column for key, column in value.items()}
+        prefix = f"{advice.of}." if advice.of else ""
+        value = {prefix + key: column for key, column in value.items()}
     steps = [f"give {_named(options, name, value)}"] if name in options else []
     if advice.endings:  # a stream has no name to change
         is_stream = re.fullmatch(STREAM, str(path))
@@ -188,8 +190,11 @@ def percentage(share: float, error: float = 0.0) -> str:
     >>> percentage(0.845), percentage(0.001), percentage(0.845, 0.0041)
     ('84%', '<1%', '84% ± 0.4%')
     """
-    shown = "<1%" if 0 < share < 0.01 else ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
-    return shown + (f" ± {100 * error:.{0 if error >= 0.1 else 1}f}%" if error >= 0.0005 else "")
+    text = f"{100 * share:.0f}%"
+    if 0 < share < 0.01 or 0.99 < share < 1:
+        text = "<1%" if share < 0.5 else ">99%"
+    digits = 0 if error >= 0.1 else 1
+    return f"{text} ± {100 * error:.{digits}f}%" if error >= 0.0005 else text
 
 
 def three(ids: Sequence[str], between: str = ", ") -> str:
@@ -213,8 +218,9 @@ def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:
     (' (a, b)', ' (5 intervals)', '')
     """
     listed = ", ".join(names)
-    are_few = len(names) <= MOST_NAMED and len(listed) <= LONGEST_LIST
-    return f" ({head}{listed})" if are_few else f" ({counted(len(names), what)})" * bool(what)
+    if len(names) <= MOST_NAMED and len(listed) <= LONGEST_LIST:
+        return f" ({head}{listed})"
+    return f" ({counted(len(names), what)})" if what else ""
 
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
@@ -274,8 +280,8 @@ def is_plain(text: str) -> bool:
 
 def short_repr(one: DataclassInstance) -> str:
     """Return the repr of a dataclass with four decimals of a number."""
-    shown = ((item.name, getattr(one, item.name)) for item in fields(one) if item.repr)
-    values = (f"{name}={round(value, 4) if isinstance(value, float) else value!r}" for name, value in shown)
+    parts = ((item.name, getattr(one, item.name)) for item in fields(one) if item.repr)
+    values = (f"{name}={round(value, 4) if isinstance(value, float) else value!r}" for name, value in parts)
     return f"{type(one).__name__}({', '.join(values)})"
 
 
@@ -343,9 +349,10 @@ class DeadheatError(Exception):
 
     def told(self, options: Options = None, *, has_place: bool = True) -> str:
         """Return the message, worded for Python or with the options of a command, with or without path and line."""
-        place = "" if self.path is None or not has_place else f"{printable(str(self.path))}:"
-        place += f"{self.line}: " if place and self.line is not None else " " * bool(place)
-        place += f"{self.measure}: " if self.measure else ""
+        place = f"{self.measure}: " if self.measure else ""
+        if self.path is not None and has_place:
+            line = "" if self.line is None else f"{self.line}:"
+            place = f"{printable(str(self.path))}:{line} {place}"
         choices = () if isinstance(self.allowed, str | None) else tuple(self.allowed)
         allowed = f"one of {', '.join(map(repr, choices))}" if choices else str(self.allowed or "")
         if self.argument:
@@ -361,9 +368,10 @@ class DeadheatError(Exception):
             text += f", got {given}"
         hint = _advised(options, self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
         hint = hint or (did_you_mean(self.given, choices) if len(choices) > 1 else "")
-        if hint:
-            end = "." if hint[0].isupper() else ";" if self.is_given else ":"
-            text = f"{text.removesuffix('.' * (end == '.'))}{end} {hint}"
+        if hint and hint[0].isupper():
+            text = f"{text.removesuffix('.')}. {hint}"
+        elif hint:
+            text += f"{';' if self.is_given else ':'} {hint}"
         return place + text + (f"; {self.python}" if self.python and options is None else "")
 
 
@@ -581,17 +589,19 @@ def array_of(
     import numpy as np
 
     if np.ma.is_masked(given):  # NumPy would drop the mask
-        hint = "select what is not masked, or give array.data"
         raise ParameterError(
-            argument=argument, given=Plain("a masked array"), allowed="an array without a mask", hint=hint
+            argument=argument,
+            given=Plain("a masked array"),
+            allowed="an array without a mask",
+            hint="select what is not masked, or give array.data",
         )
     try:
         found = np.asarray(given, dtype)
     except (TypeError, ValueError, OverflowError):
         raise ParameterError(argument=argument, given=given, allowed=allowed) from None
     if found.dtype.kind == "U" and not isinstance(given, np.ndarray):
-        as_given = np.asarray(given, object)
-        return found if all(isinstance(one, str) for one in as_given.flat) else as_given
+        objects = np.asarray(given, object)
+        return found if all(isinstance(one, str) for one in objects.flat) else objects
     return found
 
 
@@ -691,8 +701,9 @@ def as_number(name: str, given: float, low: float = -math.inf, high: float = mat
     """Return a finite number from `low` to `high`; one without a fraction as an int."""
     number = _finite(given)
     if not low <= number <= high:
-        span = f" from {low:g} to {high:g}" if high < math.inf else f" from {low:g} on" * (low > -math.inf)
-        raise ParameterError(argument=name, given=given, allowed=f"a number{span}")
+        end = "on" if high == math.inf else f"to {high:g}"
+        allowed = "a number" if low == -math.inf else f"a number from {low:g} {end}"
+        raise ParameterError(argument=name, given=given, allowed=allowed)
     return int(number) if number.is_integer() and abs(number) < LARGEST_INTEGER else number
 
 

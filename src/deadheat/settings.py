@@ -37,7 +37,6 @@ _POLICIES = {  # and what help says of each
     "random": "random",
 }
 TIES = tuple(_POLICIES)
-WAYS = ("rescore", "shared", "strict")
 TUKEY = "tukey"  # of several systems
 CLUSTERED = ("randomization", "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
 TESTS = (*CLUSTERED, "wilcoxon", "sign")
@@ -198,8 +197,12 @@ class Conventions(Settings):
         super().__post_init__()
         if self.unjudged == "zero":
             if self.unjudged_max_rel is not None:
-                problem, hint = "requires bounds over unjudged documents", Advice("unjudged", "bounds")
-                raise ParameterError(problem, argument="unjudged_max_rel", given=self.unjudged_max_rel, hint=hint)
+                raise ParameterError(
+                    "requires bounds over unjudged documents",
+                    argument="unjudged_max_rel",
+                    given=self.unjudged_max_rel,
+                    hint=Advice("unjudged", "bounds"),
+                )
             return
         # labels of unjudged documents must change gains alone, neither lists nor which queries count
         beside = {"unjudged": self.unjudged}
@@ -253,7 +256,7 @@ class Rejudging(Settings):
 
     judgments: str | None = setting(
         None,
-        WAYS,
+        ("rescore", "shared", "strict"),
         "If the judgments of saved evaluations differ: rescore the earlier one under the newer judgments (the default,"
         " if its ranking was kept), compare the queries with equal judgments (shared), or fail (strict).",
     )

@@ -272,19 +272,34 @@ def numbers_of(
     try:
         found: Any = held if on_device(held) else np.asarray(held)
     except ValueError:
-        shown = Plain("lists of several lengths")
-        raise ParameterError(argument=argument, given=shown, allowed=f"an array of {allowed}", hint=hint) from None
-    is_seen = isinstance(found, np.ndarray)
-    is_number = found.dtype.kind in "fiub" or is_short(found.dtype) if is_seen else "complex" not in str(found.dtype)
-    beside = next((one for one in for_each if hasattr(one, "shape") or isinstance(one, Sequence)), None)
-    if len(found.shape) == 1 and beside is not None:
-        n_rows = beside.shape[0] if hasattr(beside, "shape") else len(cast("Sequence[object]", beside))
-        found = library_of(found).broadcast_to(found, (n_rows, found.shape[0]))
-    if len(found.shape) != 2 or 0 in found.shape or not is_number:
-        shown = Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}")
-        allowed += ", at least one of each" * (len(found.shape) == 2 and 0 in found.shape)
-        raise ParameterError(argument=argument, given=shown, allowed=allowed)
+        raise ParameterError(
+            argument=argument,
+            given=Plain("lists of several lengths"),
+            allowed=f"an array of {allowed}",
+            hint=hint,
+        ) from None
+    if isinstance(found, np.ndarray):
+        is_number = found.dtype.kind in "fiub" or is_short(found.dtype)
+    else:
+        is_number = "complex" not in str(found.dtype)
+    found = _as_rows(found, for_each)
+    is_matrix, is_empty = len(found.shape) == 2, 0 in found.shape
+    if not is_matrix or is_empty or not is_number:
+        raise ParameterError(
+            argument=argument,
+            given=Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}"),
+            allowed=f"{allowed}, at least one of each" if is_matrix and is_empty else allowed,
+        )
     return found
+
+
+def _as_rows(numbers: Array, for_each: Sequence[object]) -> Array:
+    """Return a vector as the same row for each entry of the first list or array; anything else as it is."""
+    beside: Any = next((one for one in for_each if hasattr(one, "shape") or isinstance(one, Sequence)), None)
+    if len(numbers.shape) != 1 or beside is None:
+        return numbers
+    n_rows = beside.shape[0] if hasattr(beside, "shape") else len(beside)
+    return library_of(numbers).broadcast_to(numbers, (n_rows, numbers.shape[0]))
 
 
 def _mask_of(mask: object, scores: Array, shape: tuple[int, int]) -> Array:
