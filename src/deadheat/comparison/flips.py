@@ -19,7 +19,6 @@ from deadheat.comparison.orders import (
     MAX_ORDERS,
     MAX_VALUES,
     ON_GRID,
-    ROUNDING,
     Distribution,
     DrawnSums,
     Summands,
@@ -29,7 +28,7 @@ from deadheat.comparison.orders import (
     n_draws,
     probability_below,
 )
-from deadheat.errors import Rng, generator
+from deadheat.errors import ROUNDING, Rng, generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure

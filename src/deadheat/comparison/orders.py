@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
+from deadheat.errors import ROUNDING
 from deadheat.kernels.segments import segment_sums
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
@@ -452,7 +453,6 @@ Cells: TypeAlias = tuple[IntArray, FloatArray]  # numbers of cells, ascending, a
 
 MAX_VALUES = 50_000
 PAIRS = 8  # sums of two values that are formed in all, as a multiple of the values that may be left
-ROUNDING = 1e-12  # relative: sums closer than this are equal in theory
 MAX_CELLS = 1 << 18  # of a grid, under the values of all queries laid end to end: 2 MB a sum
 GRIDS = (
     *(1, 2, 6, 12, 24, 60, 120, 240, 420, 840, 1_680, 2_520, 5_040, 10_080, 20_160, 27_720, 55_440, 110_880),

@@ -7,7 +7,7 @@ import numpy as np
 
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import FigureError, check_choice, counted, exact_text, level_text, percentage
+from deadheat.errors import NOISE, FigureError, check_choice, counted, exact_text, level_text, percentage
 from deadheat.figures.base import (
     BLACK,
     BLUE,
@@ -196,7 +196,7 @@ def without_task(found: Leaderboard) -> alt.LayerChart:
         {
             "label": label,
             "without": step,
-            "rank": int((sign * means > sign * means[n] + 1e-12).sum()) + 1,
+            "rank": int((sign * means > sign * means[n] + NOISE).sum()) + 1,
             "mean": float(means[n]),
         }
         for n, label in enumerate(names)

@@ -15,6 +15,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.data.queries import Queries
 from deadheat.data.tables import DocumentTable, Source
 from deadheat.errors import (
+    NOISE,
     Advice,
     DataError,
     ParameterError,
@@ -46,7 +47,6 @@ from deadheat.evaluation.intervals import (
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
 from deadheat.gates.notation import (
-    EQUAL,
     LOWER_IS_BETTER,
     QUESTIONS,
     Check,
@@ -563,14 +563,14 @@ def lowest(
     pulls = values if weights is None or math.isinf(below) else weights * (values - below)
     order = np.argsort(pulls, kind="stable")  # NaN comes last
     order = order[~np.isnan(values[order])]
-    has_worst = len(order) and (what == "losses" or values[order[-1]] - values[order[0]] > EQUAL)
-    order = order[values[order] < below - EQUAL]
+    has_worst = len(order) and (what == "losses" or values[order[-1]] - values[order[0]] > NOISE)
+    order = order[values[order] < below - NOISE]
     if not (has_worst and len(order)):  # where all are equal, none is behind it more than others
         return ""
     sign = -1 if what == "highest" else 1
     shown = [f"{printable(str(query_ids[place]))} {sign * values[place] + 0.0:.2f}" for place in order[:NAMED]]
     last = values[order[:NAMED][-1]]
-    n_more = int((np.abs(values[order[NAMED:]] - last) < EQUAL).sum())
+    n_more = int((np.abs(values[order[NAMED:]] - last) < NOISE).sum())
     more = f" and {n_more:,} more of {sign * last + 0.0:.2f}" if n_more else ""
     return f"{f'largest losses{unit}' if what == 'losses' else what}: {', '.join(shown)}{more}"
 

@@ -14,6 +14,8 @@ import polars as pl
 
 from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.errors import (
+    NOISE,
+    ROUNDING,
     FileFormatError,
     ParameterError,
     as_given,
@@ -43,7 +45,6 @@ QUANTITIES = {
 }
 LOWER_IS_BETTER = ("tie_std",)  # whatever the measure
 EXAMPLE = "'nDCG@10 >= 0.8' or 'low(RR) > 0.7'"
-EQUAL = 1e-12  # relative: two numbers closer than this are equal in theory
 
 GATE = re.compile(r"(?P<left>.+)(?P<operator>>=|<=|>|<)(?P<bound>.*)", re.DOTALL)
 EACH = re.compile(r"each\s*\((?P<columns>[^()]*)\)\s*:(?P<rest>.*)", re.DOTALL)
@@ -118,7 +119,7 @@ class Threshold:
 
     def holds(self, value: float) -> bool:
         """Return whether a value passes; NaN never does. Values that differ only by rounding are equal."""
-        if math.isclose(value, self.bound, rel_tol=EQUAL, abs_tol=EQUAL):
+        if math.isclose(value, self.bound, rel_tol=ROUNDING, abs_tol=NOISE):
             return self.operator in {">=", "<="}
         return value > self.bound if self.operator[0] == ">" else value < self.bound
 

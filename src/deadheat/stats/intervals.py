@@ -5,11 +5,10 @@ from statistics import NormalDist
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special
-from deadheat.errors import Rng, as_level, as_resamples, check_choice, generator
+from deadheat.errors import ROUNDING, Rng, as_level, as_resamples, check_choice, generator
 from deadheat.settings import BOUNDED, OF_ANY_MEANS
 from deadheat.stats.units import (
     BATCH_CELLS,
-    ROUNDING,
     Units,
     as_clusters,
     as_matrix,

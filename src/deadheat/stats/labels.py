@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, special
-from deadheat.errors import NOISE
+from deadheat.errors import ROUNDING
 
 FEWEST = 5  # known values: with fewer the weight would be a guess
 ENOUGH = 50  # from which one weight for all will do
@@ -123,7 +123,7 @@ def strata_doubt(known: IntArray, others: IntArray) -> float | None:
     expected = every * (known.sum() / every.sum())
     drawn = np.random.default_rng(0).multivariate_hypergeometric(every, int(known.sum()), size=N_SAMPLES)
     own, apart = (((counts - expected) ** 2 / expected).sum(-1) for counts in (known, drawn))
-    p_value = (1 + int((apart >= own * (1 - NOISE)).sum())) / (1 + N_SAMPLES)
+    p_value = (1 + int((apart >= own * (1 - ROUNDING)).sum())) / (1 + N_SAMPLES)
     return p_value if p_value < SUSPECT else None
 
 

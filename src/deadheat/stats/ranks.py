@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, special
-from deadheat.errors import Rng, generator
+from deadheat.errors import ROUNDING, Rng, generator
 from deadheat.kernels.segments import segment_sums
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, ROUNDING, Units, batches, bootstrap_means, drawn_counts
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units, batches, bootstrap_means, drawn_counts
 
 MOST = 1 << 22  # counts of queries that are drawn at once
 CELLS = 1 << 19  # units drawn at a time where each draw has a tie-break of its own: 4 MB

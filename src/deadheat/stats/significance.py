@@ -9,12 +9,21 @@ from functools import partial
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_starts, special
-from deadheat.errors import ParameterError, Plain, Rng, array_of, as_level, as_resamples, check_choice, generator
+from deadheat.errors import (
+    ROUNDING,
+    ParameterError,
+    Plain,
+    Rng,
+    array_of,
+    as_level,
+    as_resamples,
+    check_choice,
+    generator,
+)
 from deadheat.settings import CLUSTERED, CORRECTIONS, TESTS
 from deadheat.stats.intervals import t_bounds
 from deadheat.stats.units import (
     NEGLIGIBLE_DIFFERENCE,
-    ROUNDING,
     Alternative,
     Units,
     as_alternative,

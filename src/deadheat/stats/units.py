@@ -17,12 +17,22 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.errors import ParameterError, Plain, Rng, array_of, as_resamples, check_choice, collected, generator
+from deadheat.errors import (
+    NOISE,
+    ROUNDING,
+    ParameterError,
+    Plain,
+    Rng,
+    array_of,
+    as_resamples,
+    check_choice,
+    collected,
+    generator,
+)
 from deadheat.kernels.weighting import are_equal, effective_number, relative
 from deadheat.settings import ALTERNATIVES
 
-ROUNDING = 1e-12  # relative; sums that differ by less are equal in theory
-NEGLIGIBLE_DIFFERENCE = 1e-12  # differences below it count as zero: what rounding leaves of two equal values
+NEGLIGIBLE_DIFFERENCE = NOISE  # differences below it count as zero
 DRAWN_CELLS = 1 << 17  # drawn at a time: 1 MB of integers stays in the cache
 BATCH_CELLS = 1 << 21  # multiplied at a time: 16 MB; few large products, because each wakes the threads of BLAS
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special
-from deadheat.errors import NOISE, as_level
-from deadheat.stats.units import ROUNDING, Alternative, as_clusters, as_matrix, means_of, units_of
+from deadheat.errors import ROUNDING, as_level
+from deadheat.stats.units import Alternative, as_clusters, as_matrix, means_of, units_of
 
 HALVINGS = 60  # of the range in which a p value, or an end, lies: more than a float has digits
 
@@ -124,7 +124,7 @@ def shared_of(values: FloatArray) -> Shared:
 
 def _excess(square: float, other: float) -> float:
     """Return how much more one mean square is than another; 0 where rounding alone tells them apart."""
-    return 0.0 if abs(square - other) <= NOISE * max(square, other) else square - other
+    return 0.0 if abs(square - other) <= ROUNDING * max(square, other) else square - other
 
 
 def _mean_squares(values: FloatArray) -> tuple[float, float, FloatArray]:
