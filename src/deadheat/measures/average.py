@@ -29,7 +29,7 @@ from deadheat.measures.base import (
 )
 from deadheat.measures.discounted import gains_of, scale_top
 from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.top import RelevanceMeasure, constant_norm
+from deadheat.measures.top import NormMeasure, RelevanceMeasure, constant_norm
 from deadheat.placements.placements import Placements
 
 ROUNDED: dict[str, Callable[[FloatArray], FloatArray]] = {  # numbers of documents
@@ -160,7 +160,7 @@ class CountConditional(RelevanceMeasure, CutMeasure, JointMeasure):
     aliases=("MAP",),
     trec_eval=("map", "map_cut_{}"),
 )
-class AP(SumMeasure, CountConditional):
+class AP(NormMeasure, SumMeasure, CountConditional):
     r"""Average precision.
 
     .. math:: AP@k = \frac{1}{N} \sum_{i \le k,\ d_i\ \text{relevant}} C_i / i
@@ -194,11 +194,15 @@ class AP(SumMeasure, CountConditional):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
-        return (CountConditional if self.is_conditional else SumMeasure).mean(self, placements)
+        return CountConditional.mean(self, placements) if self.is_conditional else SumMeasure.mean(self, placements)
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
-        return (CountConditional if self.is_conditional else SumMeasure).variance(self, placements)
+        return (
+            CountConditional.variance(self, placements)
+            if self.is_conditional
+            else SumMeasure.variance(self, placements)
+        )
 
     def moment(self, placements: Placements, *, squares: bool) -> FloatArray:
         """Return the mean of each query's sum of precisions over all tie orders, or its variance (`squares`)."""
@@ -223,7 +227,7 @@ class AP(SumMeasure, CountConditional):
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
         if self.is_conditional:
-            return super().extremes(placements)
+            return CountConditional.extremes(self, placements)
         ties, divisor = placements.relevant(self.rel), self.divisor(placements)
         low, high = (self._moment(placements, ties.apart(best=best), squares=False) for best in (False, True))
         return ratio(low, divisor), ratio(high, divisor)
@@ -264,7 +268,7 @@ class AP(SumMeasure, CountConditional):
     "AR@k = 1/N ∑ C_i / R over the ranks i ≤ k of relevant documents, or C_k (C_k + 1) / (2 R N)",
     aliases=("MAR",),
 )
-class AR(CountConditional):
+class AR(NormMeasure, CountConditional):
     r"""Average recall.
 
     .. math:: AR@k = \frac{1}{N} \sum_{i \le k,\ d_i\ \text{relevant}} \frac{C_i}{R} = \frac{C_k (C_k + 1)}{2 R N}

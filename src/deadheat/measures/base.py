@@ -17,6 +17,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import (
+    ROUNDING,
     MeasureError,
     ParameterError,
     Plain,
@@ -190,7 +191,6 @@ Check: TypeAlias = Number | Choice | Only | Call
 REGISTRY: "dict[str, type[Measure]]" = {}
 ALIASES: dict[str, str] = {}
 PRESETS: dict[str, Mapping[str, Any]] = {}
-EQUAL = 1e-12  # relative: values closer than this are equal in theory
 MANY = 1 << 13  # judged documents, so many that it is faster to leave out those that are ranked too low to count
 MOST_SUMMED = 10_000_000  # ranks, also below a list, over which a divisor is summed
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
@@ -204,13 +204,13 @@ class MeasureType(ABCMeta):
         if (meant := vars(cls).get("stands_for")) is not None:
             return meant(*values, **parameters).called(cls.__name__)
         own = fields(cls) if is_dataclass(cls) else ()
-        known = [field.name for field in own]
+        known = [one.name for one in own]
         if not parameters.keys() <= {*known}:
             parameters = renamed(parameters, known)
         for name, value in parameters.items():
             if name not in known:
                 raise unknown_parameter(cls.__name__, name, value, known)
-        if values and all(field.kw_only for field in own):
+        if values and all(one.kw_only for one in own):
             example = f"{cls.__name__} @ 10" if "cutoff" in known else f"{cls.__name__}(rel=2)"
             raise MeasureError(
                 f"name each parameter and write a cutoff behind @, as in {example}", measure=cls.__name__, given=values
@@ -225,12 +225,12 @@ class MeasureType(ABCMeta):
         """The parameters, as help and notebooks show them."""
         own = [
             Parameter(
-                field.name,
-                Parameter.KEYWORD_ONLY if field.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
-                default=Parameter.empty if field.default is MISSING else field.default,
-                annotation=field.type,
+                one.name,
+                Parameter.KEYWORD_ONLY if one.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
+                default=Parameter.empty if one.default is MISSING else one.default,
+                annotation=one.type,
             )
-            for field in (fields(cls) if is_dataclass(cls) else ())
+            for one in (fields(cls) if is_dataclass(cls) else ())
         ]
         return Signature(sorted(own, key=lambda one: one.kind))
 
@@ -290,8 +290,8 @@ class Measure(ABC, metaclass=MeasureType):
     is_quality: ClassVar[bool] = True
     at: ClassVar[str] = "cutoff"
     names_rel: ClassVar[bool] = False  # of one whose lowest relevant level was named, even if it is the default
+    asked: ClassVar[str] = ""  # the label, if it is another name than the notation
     _alias: ClassVar[str] = ""  # of a measure that was asked for by another name: it stands for that of the class
-    _asked: ClassVar[str] = ""  # of one that was asked for by a name with the cutoff in it, as ndcg_cut_10: all of it
 
     def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 - checked against the fields
         """Take the parameters; others have their defaults."""
@@ -316,7 +316,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     def __call__(self, **parameters: Any) -> Self:  # noqa: ANN401 - checked against the fields
         """Return the measure with other parameters."""
-        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
         made = type(self)(**(own | renamed(parameters, list(own)))).called(self._alias)
         object.__setattr__(made, "names_rel", self.names_rel or "rel" in parameters)
         return made
@@ -330,9 +330,9 @@ class Measure(ABC, metaclass=MeasureType):
     def __repr__(self) -> str:
         """Return the notation: what prints can be parsed."""
         shown = [
-            f"{field.name}={getattr(self, field.name)!r}"
-            for field in fields(self)
-            if field.name != self.at and getattr(self, field.name) != field.default
+            f"{own.name}={getattr(self, own.name)!r}"
+            for own in fields(self)
+            if own.name != self.at and getattr(self, own.name) != own.default
         ]
         at = getattr(self, self.at, None)
         name = type(self).__name__ + (f"({', '.join(shown)})" if shown else "")
@@ -349,35 +349,28 @@ class Measure(ABC, metaclass=MeasureType):
     @cached_property
     def key(self) -> tuple[object, ...]:
         """What equal measures share: the class and the parameters. As a key it is looked up faster than the measure."""
-        return (type(self), *(getattr(self, field.name) for field in fields(self)))
+        return (type(self), *(getattr(self, own.name) for own in fields(self)))
 
     @cached_property
     def label(self) -> str:
         """What tables and keys call it: the name by which it was asked for, as ``"MAP"``; else the notation."""
-        notation = str(self)
-        return self._asked or (self._alias + notation.removeprefix(type(self).__name__) if self._alias else notation)
-
-    @cached_property
-    def asked(self) -> str:
-        """The name by which it was asked for; empty if that is the notation."""
-        return "" if self.label == str(self) else self.label
+        return str(self)
 
     def called(self, alias: str, asked: str = "") -> Self:
-        """Return the same measure, equal to this one, under another name.
+        """Return the same measure, equal to this one, under another name: its `label`.
 
         Parameters
         ----------
         alias : str
-            In the place of the name of the class; empty: none.
+            In the place of the name of the class, also once the measure is called with other parameters; empty: none.
         asked : str, default ""
-            The whole name, if the cutoff and parameters are in it.
+            The whole name, if the cutoff and parameters are in it, as in ``ndcg_cut_10``: of these parameters alone.
         """
         if not (alias or asked):
             return self
-        named = changed(self, _alias=alias, _asked=asked)
-        for name in ("label", "asked"):
-            vars(named).pop(name, None)
-        return named
+        notation = str(self)
+        label = asked or alias + notation.removeprefix(type(self).__name__)
+        return changed(self, _alias=alias, label=label, asked="" if label == notation else label)
 
     def level_of(self, mean: Any) -> Any:  # noqa: ANN401 - a float, or an array of them
         """Return what is reported of a mean of values: of logarithms the geometric mean."""
@@ -434,7 +427,7 @@ class Measure(ABC, metaclass=MeasureType):
         if is_open.any():
             for keep in others:
                 found = np.fmax(found, best(keep))
-        return np.where(best(everything, unjudged=1) > found + EQUAL * np.abs(found), np.nan, self.sign * found)
+        return np.where(best(everything, unjudged=1) > found + ROUNDING * np.abs(found), np.nan, self.sign * found)
 
     def _ideal_lists(self, placements: Placements) -> Iterator[BoolArray]:
         """Yield the judgments that a list may be made of: all, each query's first, and those from each class up."""
@@ -459,8 +452,7 @@ class Measure(ABC, metaclass=MeasureType):
     @property
     def deepest(self) -> int | None:
         """Rank below which it makes no difference what was retrieved; None: it does everywhere."""
-        sees_all = getattr(self, "norm", "") == "retrieved_all" or getattr(self, "ideal", "") == "retrieved"
-        return None if sees_all else getattr(self, "cutoff", None)
+        return None
 
     def looked_at(self, placements: Placements) -> IntArray:
         """Return how many documents of each list it looks at: the others change no value, wherever they are."""
@@ -534,6 +526,11 @@ class CutMeasure(Measure):
     """A measure that can be cut at a rank."""
 
     cutoff: int | None = parameter(None, CUTOFF, "rank at which the list is cut; what @ sets")
+
+    @property
+    def deepest(self) -> int | None:
+        """The cutoff; a measure whose divisor looks at the whole list has none."""
+        return self.cutoff
 
     def inside(self, above: IntArray, tied: IntArray) -> IntArray:
         """Return how many ranks of each tie are within the cutoff."""

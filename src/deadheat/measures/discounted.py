@@ -166,7 +166,7 @@ def binary_gains(placements: Placements, rel: float) -> tuple[object, FloatArray
 
 def ideal_rank(placements: Placements) -> IntArray:
     """Return the 0-based rank of each judgment in its query's ideal ranking, of shape (n_judged,)."""
-    return placements.of_judgments("ideal_rank", lambda: ranks_within(placements.judged_query))
+    return placements.of_judgments("ideal_rank", lambda: ranks_within(placements.judged_query), per_query=False)
 
 
 def ranks_within(query: IntArray) -> IntArray:
@@ -313,6 +313,19 @@ class DCG(GainMeasure, WeightedMeasure):
                 return np.ones(n_ranks)
 
 
+@parameters
+class IdealMeasure(GainMeasure, CutMeasure):
+    """A measure of the ideal ranking, which may be that of the whole list."""
+
+    discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
+    ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
+
+    @property
+    def deepest(self) -> int | None:
+        """The cutoff; None if the ideal ranking is of the whole list."""
+        return None if self.ideal == "retrieved" else self.cutoff
+
+
 @register(
     "normalised discounted cumulative gain",
     "nDCG@k = ∑ gain(d_i) · D(i) over the ranks i = 1..k, divided by that sum of the ideal ranking",
@@ -320,7 +333,7 @@ class DCG(GainMeasure, WeightedMeasure):
     trec_eval=("ndcg", "ndcg_cut_{}"),
     range=(0.0, 1.0),
 )
-class nDCG(DCG):
+class nDCG(IdealMeasure, DCG):
     r"""Discounted cumulative gain as a share of the ideal one.
 
     .. math:: nDCG@k = DCG@k \,/\, \max DCG@k
@@ -347,7 +360,6 @@ class nDCG(DCG):
     {'nDCG@10': 0.8154648767857288}
     """
 
-    ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
     floor: str = parameter("zero", Choice(("zero", "worst")), "what has the value 0: a DCG of 0, or the worst ranking")
 
     def __post_init__(self) -> None:
@@ -373,14 +385,18 @@ class nDCG(DCG):
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the DCG of the ideal ranking, by query, or how far it is above the worst."""
 
-        def find() -> FloatArray:
-            if self.ideal == "retrieved":
-                query, gains = placements.query, gains_of(self.gain, placements.relevance)
-                return self._of_sorted(placements, query, gains[np.lexsort((-gains, query))])
-            return self._of_sorted(placements, placements.judged_query, ideal_gains(placements, self.gain))
+        def of_retrieved() -> FloatArray:
+            query, gains = placements.query, gains_of(self.gain, placements.relevance)
+            return self._of_sorted(placements, query, gains[np.lexsort((-gains, query))])
 
-        remembered = placements.cached if self.ideal == "retrieved" else placements.of_judgments
-        ideal = remembered(("ideal", self.key), find)
+        if self.ideal == "retrieved":
+            ideal = placements.cached(("ideal", self.key), of_retrieved)
+        else:
+            ideal = placements.of_judgments(
+                ("ideal", self.key),
+                lambda: self._of_sorted(placements, placements.judged_query, ideal_gains(placements, self.gain)),
+                per_query=True,
+            )
         return ideal if self.floor == "zero" else ideal - self._worst(placements)
 
     def _worst(self, placements: Placements) -> FloatArray:
@@ -408,7 +424,7 @@ class nDCG(DCG):
     range=(0.0, np.inf),
     is_quality=False,
 )
-class IDCG(GainMeasure, CutMeasure):
+class IDCG(IdealMeasure):
     r"""Discounted cumulative gain of the ideal ranking, which nDCG divides by.
 
     .. math:: IDCG@k = \max DCG@k
@@ -426,9 +442,6 @@ class IDCG(GainMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 3, "z": 2}}, {"q": {"a": 0.5, "b": 0.5}}, ["IDCG(discount='linear')"]).means()
     {"IDCG(discount='linear')": 4.0}
     """
-
-    discount: str = parameter("log(2)", DISCOUNT, "weight of a rank")
-    ideal: str = parameter("judged", Choice(("judged", "retrieved")), "documents of the ideal ranking")
 
     @property
     def share(self) -> nDCG:

@@ -161,19 +161,18 @@ class TopicMeasure(MeanMeasure):
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a relevant document: the documents of each set of subtopics."""
         topics, found = self.topics(placements), GainTies.of(placements, placements.relevance)
-        query, above = found.query, found.above
         member = topics.member[found.levels.astype(np.int64)]
         of_ties = (member * found.counts[:, :, None]).sum(axis=1).astype(np.float64)
-        before = scan_before(of_ties, query, np.add)
+        before = scan_before(of_ties, found.query, np.add)
 
         def added(ties: IntArray, j: int, kind: int, seen: Sequence[IntArray]) -> FloatArray:
-            rank, total = along(above[ties] + j, seen), along(np.zeros(1), seen)
+            rank, total = along(found.above[ties] + j, seen), along(np.zeros(1), seen)
             for topic in np.flatnonzero(member[ties, kind].any(axis=0)).tolist():
                 over = along(before[ties, topic], seen)
                 for other, number in enumerate(seen):
                     if (is_own := member[ties, other, topic]).any():
                         over = over + along(is_own.astype(np.float64), seen) * number
-                worth = self.worth(rank, over, along(topics.n_relevant[query[ties], topic], seen))
+                worth = self.worth(rank, over, along(topics.n_relevant[found.query[ties], topic], seen))
                 total = total + along(member[ties, kind, topic].astype(np.float64), seen) * worth
             return total
 
@@ -218,7 +217,7 @@ class IdealShare(NoveltyMeasure):
 
     def divisor(self, placements: Placements) -> FloatArray:
         """Return the sum of the ideal list."""
-        topics, cutoff = self.topics(placements), getattr(self, "cutoff", None)
+        topics, cutoff = self.topics(placements), self.deepest
 
         def find() -> tuple[IntArray, list[FloatArray]]:
             known: dict[bytes, int] = {}  # queries often share the sets of their documents, and so the ideal list

@@ -80,6 +80,17 @@ class CutShare(CutTopMeasure):
         return self.cutoff == 1
 
 
+class NormMeasure(CutMeasure):
+    """A measure whose `norm` may be the relevant documents of the whole list."""
+
+    norm: str
+
+    @property
+    def deepest(self) -> int | None:
+        """The cutoff; None if the norm counts the whole list."""
+        return None if self.norm == "retrieved_all" else self.cutoff
+
+
 def retrieved_relevant(placements: Placements, rel: float) -> FloatArray:
     """Return the number of relevant documents in the whole list, by query."""
     found = placements.relevant(rel)
@@ -134,7 +145,7 @@ class P(RelevanceMeasure, CutShare):
     aliases=("Recall", "SetR", "MHits"),
     trec_eval=("recall_{}", "set_recall"),
 )
-class R(RelevanceMeasure, CutTopMeasure):
+class R(RelevanceMeasure, NormMeasure, CutTopMeasure):
     r"""Share of the relevant documents that are in the top k.
 
     .. math:: R@k = C_k / R
@@ -166,7 +177,7 @@ class R(RelevanceMeasure, CutTopMeasure):
 
 
 @register("F measure", "F@k = (1 + β^2) C_k / (k + β^2 R)", aliases=("F1", "SetF", "F1Score"), trec_eval=("set_F",))
-class F(RelevanceMeasure, CutTopMeasure):
+class F(RelevanceMeasure, NormMeasure, CutTopMeasure):
     r"""Weighted harmonic mean of precision and recall.
 
     .. math:: F_\beta@k = \frac{(1 + \beta^2)\, C_k}{k + \beta^2 R}

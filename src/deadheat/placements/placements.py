@@ -17,7 +17,6 @@ from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
 
 T = TypeVar("T")
-OF_QUERIES = {"ideal", "n_relevant"}  # what is found in the judgments of each query alone, and holds for its copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +166,20 @@ class Placements(Shown):
         """Leave what was found to be computed again: of many runs it takes more memory than they do."""
         self._cache.clear()
 
-    def of_judgments(self, key: object, make: Callable[[], T]) -> T:
-        """Return what `make` finds in the judgments alone, computed once for all placements with the same judgments."""
+    def of_judgments(self, key: object, make: Callable[[], T], *, per_query: bool) -> T:
+        """Return what `make` finds in the judgments alone, computed once for all placements with the same judgments.
+
+        Parameters
+        ----------
+        key : hashable
+        make : callable
+        per_query : bool
+            Whether it is an array of shape (n_queries,), of numbers that the judgments of each query alone decide:
+            placements of some of the queries know theirs.
+        """
         own, known = (self.judged_query, self.judged_relevance), self._of_judgments.get(key)
         if known is None or known[0] is not own[0] or known[1] is not own[1]:
-            known = self._of_judgments[key] = (*own, make())
+            known = self._of_judgments[key] = (*own, make(), per_query)
         return cast("T", known[2])
 
     @cached_property
@@ -207,6 +215,7 @@ class Placements(Shown):
         return self.of_judgments(
             ("n_relevant", rel),
             lambda: np.bincount(self.judged_query[self.judged_relevance >= rel], minlength=self.n_queries),
+            per_query=True,
         )
 
     def by_query(self, values: AnyArray, query: IntArray) -> FloatArray:
@@ -249,9 +258,9 @@ class Placements(Shown):
         judged, judged_query = rows_of(self.judged_query, queries)
         relevance = self.judged_relevance[judged]
         known = {
-            key: (judged_query, relevance, found[queries])
-            for key, (of_query, of_relevance, found) in self._of_judgments.items()
-            if key[0] in OF_QUERIES and of_query is self.judged_query and of_relevance is self.judged_relevance
+            key: (judged_query, relevance, found[queries], per_query)
+            for key, (of_query, of_relevance, found, per_query) in self._of_judgments.items()
+            if per_query and of_query is self.judged_query and of_relevance is self.judged_relevance
         }
         return replace(
             self.rows(rows),
