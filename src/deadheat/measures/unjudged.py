@@ -184,8 +184,8 @@ def open_documents(qrels: Qrels, run: Run, conventions: Conventions) -> pl.DataF
         placed = placed.filter(pl.col("above") < depth).with_columns(
             tied=pl.min_horizontal("tied", depth - pl.col("above"))
         )
-    failed = cast("pl.DataFrame", qrels.failures).select("query_id", "doc_id")
-    return failed.join(placed, on=["query_id", "doc_id"], how="left")
+    failures = cast("pl.DataFrame", qrels.failures)
+    return failures.select("query_id", "doc_id").join(placed, on=["query_id", "doc_id"], how="left")
 
 
 def open_ties(placements: Placements, documents: pl.DataFrame) -> Unjudged:
@@ -220,8 +220,11 @@ def unjudged_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision =
     [('q', 'a', 0, 1), ('q', 'c', 1, 2)]
     """
     judged = qrels.to_polars().select("query_id", "doc_id")
-    found = run.positions(score_precision).join(judged, on="query_id", how="semi")
-    return found.join(judged, on=["query_id", "doc_id"], how="anti")
+    return (
+        run.positions(score_precision)
+        .join(judged, on="query_id", how="semi")
+        .join(judged, on=["query_id", "doc_id"], how="anti")
+    )
 
 
 def answered(
@@ -285,10 +288,13 @@ Ends = tuple[FloatArray, FloatArray]
 
 
 def has_ends(measure: Measure) -> bool:
-    """Tell whether a measure has bounds over unjudged documents."""
-    is_open = getattr(measure, "top", "") == "query" or getattr(measure, "is_conditional", False)  # divisors change
-    is_open |= isinstance(measure, nDCG) and measure.negative == "gain"
-    return type(measure) in ENDS and not is_open
+    """Tell whether a measure has bounds over unjudged documents; none are known of some with a divisor that changes."""
+    is_changing = (
+        (isinstance(measure, RBP) and measure.top == "query")
+        or (isinstance(measure, AP) and measure.is_conditional)
+        or (isinstance(measure, nDCG) and measure.negative == "gain")
+    )
+    return type(measure) in ENDS and not is_changing
 
 
 def deepest_counted(measure: Measure) -> int | None:
@@ -351,10 +357,10 @@ def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: floa
     return np.where(has_some, low, exact), np.where(has_some, high, exact)
 
 
-def _rising(measure: Measure, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
+def _rising(measure: Any, placements: Placements, unjudged: Unjudged, top: float) -> Ends:  # noqa: ANN401 - one of `ENDS`
     """Return the ends of a measure that rises with the relevance of every document."""
-    scale = getattr(measure, "max_rel", None) or placements.max_relevance
-    if (getattr(measure, "graded", False) or getattr(measure, "stop", "") == "exp") and top > scale:
+    has_scale = (isinstance(measure, RBP) and measure.graded) or (isinstance(measure, ERR) and measure.stop == "exp")
+    if has_scale and top > (scale := measure.max_rel or placements.max_relevance):
         raise MeasureError(
             f"unjudged_max_rel={top:g} is above the top of its scale",
             measure=str(measure),
@@ -367,11 +373,10 @@ def _rising(measure: Measure, placements: Placements, unjudged: Unjudged, top: f
 
 def _labels(measure: Measure, top: float) -> tuple[float, float]:
     """Return the labels of the least and of the greatest gain."""
-    gain = getattr(measure, "gain", None)
-    if not isinstance(gain, Gains):
+    if not isinstance(measure, GainMeasure) or not isinstance(measure.gain, Gains):
         return 0.0, top
-    labels = np.array(_named(gain, top))
-    gains = gains_of(gain, labels)
+    labels = np.array(_named(measure.gain, top))
+    gains = gains_of(measure.gain, labels)
     return float(labels[np.argmin(gains)]), float(labels[np.argmax(gains)])
 
 
@@ -456,7 +461,7 @@ def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> 
 
 
 def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
-    sums, is_list = measure.moment(placements, squares=False), getattr(measure, "ideal", "") == "retrieved"
+    sums, is_list = measure.moment(placements, squares=False), measure.ideal == "retrieved"
     judged_query, gains = placements.judged_query, ideal_gains(placements, measure.gain)
     if is_list:  # the ideal holds what was retrieved
         judged_query, gains = placements.query, gains_of(measure.gain, placements.relevance)
@@ -550,45 +555,61 @@ def _end(measure: Measure, own: Placements, is_open: BoolArray, n_open: int, *, 
     is_first, is_last = (is_top, is_none & ~is_top) if best else (is_none, is_top & ~is_none)
     first, middle, last = order[is_first], order[~is_first & ~is_last], order[is_last]
     n_kept = int(own.n_retrieved[0]) - n_open
-    start, width = _slots(own.above[~is_open], own.tied[~is_open], n_kept, best=best)
-    if comb(len(start) + len(middle) - 1, len(middle)) > MOST:
+    slots = _slots(own.above[~is_open], own.tied[~is_open], n_kept, best=best)
+    if comb(len(slots) + len(middle) - 1, len(middle)) > MOST:
         return _outer_end(measure, own, is_open, n_open, middle=middle, best=best)
-    chosen = np.array(list(combinations_with_replacement(range(len(start)), len(middle))), np.int64)
+    chosen = combinations_with_replacement(slots, len(middle))
+    lists = [_in_slots(own, ~is_open, dict(zip(middle.tolist(), each, strict=True))) for each in chosen]
+    above, tied = (np.stack(columns) for columns in zip(*lists, strict=True))
     n_above = len(first) + (0 if best else n_open - len(order))  # unjudged ones are first where nothing is to be gained
-    above, tied = (np.tile(column, (len(chosen), 1)) for column in (own.above + n_above, own.tied))
-    tied[:, order] = 1
+    above += n_above
     above[:, first] = n_above - len(first) + np.arange(len(first))
     above[:, last] = n_above + n_kept + len(middle) + np.arange(len(last))
-    at, wide = start[chosen], width[chosen]
-    kept = np.flatnonzero(~is_open)
-    above[:, kept] += ((at + (wide > 0))[:, :, None] <= own.above[kept]).sum(1)
-    tied[:, kept] += ((wide > 0)[:, :, None] & (at[:, :, None] == own.above[kept])).sum(1)
-    earlier = (chosen[:, None, :] < chosen[:, :, None]).sum(2)
-    together = (chosen[:, None, :] == chosen[:, :, None]).sum(2)
-    above[:, middle] = n_above + at + np.where(wide > 0, earlier, np.arange(len(middle)))
-    tied[:, middle] = np.where(wide > 0, wide + together, 1)
-    copies = own.select(np.zeros(len(chosen), np.int64))
+    tied[:, [*first, *last]] = 1
+    copies = own.select(np.zeros(len(lists), np.int64))
     found = measure.mean(_placed(copies, above.ravel(), tied.ravel()))
     return float(found.max() if best else found.min())
+
+
+def _in_slots(own: Placements, is_kept: BoolArray, slots: dict[int, tuple[int, int]]) -> tuple[IntArray, IntArray]:
+    """Return the documents above and tied of each row of a query, with some of them moved to slots among those kept.
+
+    Parameters
+    ----------
+    own : Placements
+    is_kept : ndarray of bool, shape (n_rows,)
+    slots : dict of int to (int, int)
+        The slot of each row that moves, from the first to the last; in one between ties they are one after the other.
+    """
+    above, tied, places = own.above.copy(), own.tied.copy(), list(slots.values())
+    for n_before, (row, (start, size)) in enumerate(slots.items()):
+        if size:  # a tie: only documents below it move down
+            above[is_kept] += own.above[is_kept] > start
+            tied[is_kept] += own.above[is_kept] == start
+            above[row], tied[row] = start + places.index((start, size)), size + places.count((start, size))
+        else:
+            above[is_kept] += own.above[is_kept] >= start
+            above[row], tied[row] = start + n_before, 1
+    return above, tied
 
 
 def _levels(measure: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - any measure with bounds
     """Return what a measure sees of each relevance, from 0 on."""
     if isinstance(measure, GainMeasure):
         return gains_of(measure.gain, relevance)
-    if isinstance(measure, ERR) or getattr(measure, "graded", False):
+    if isinstance(measure, ERR) or (isinstance(measure, RBP) and measure.graded):
         return np.maximum(relevance, 0.0)
     return (relevance >= measure.rel).astype(np.float64)
 
 
-def _slots(above: IntArray, tied: IntArray, n_kept: int, *, best: bool) -> IntArray:
+def _slots(above: IntArray, tied: IntArray, n_kept: int, *, best: bool) -> list[tuple[int, int]]:
     """Return the places to try, from the first to the last: documents above, and those of a tie, 0 for between ties.
 
     Between unjudged documents it is better to be higher, and worse to be lower: only next to a judged one it may turn.
     """
     edges = np.append(0, above + tied) if best else np.append(above, n_kept)
     of_ties = {(place, size) for place, size in zip(above.tolist(), tied.tolist(), strict=True) if size > 1}
-    return np.array(sorted({(edge, 0) for edge in edges.tolist()} | of_ties)).T
+    return sorted({(edge, 0) for edge in edges.tolist()} | of_ties)
 
 
 def _placed(copies: Placements, above: IntArray, tied: IntArray) -> Placements:
@@ -601,7 +622,7 @@ def _outer_end(
     measure: Measure, own: Placements, is_open: BoolArray, n_open: int, *, middle: IntArray, best: bool
 ) -> float:
     """Return one end with documents of a middle relevance as the most relevant ones, or as unjudged."""
-    if getattr(measure, "ideal", "") == "retrieved":  # which other labels would change
+    if isinstance(measure, nDCG) and measure.ideal == "retrieved":  # which other labels would change
         return float(best)
     if not best:
         kept = np.delete(np.arange(len(is_open)), middle)
