@@ -19,8 +19,7 @@ from deadheat.errors import MeasureError, warn_of_time
 from deadheat.kernels.segments import batches
 
 DECAY_EXPONENT = 41.5  # -ln(1e-18): by Maclaurin's inequality the mean product of x is at most (mean q) ** x
-N_TABLES = 4  # of the second moments
-MAX_TABLE = 1 << 28  # cells of them for one tie: 2 GB, and about as much again while they grow
+MAX_TABLE = 1 << 28  # cells of the tables of second moments for one tie: 2 GB, and about as much again while they grow
 CELLS_A_SECOND = 1e8  # that one document is added to
 DENSE = 512  # documents; with more, equal ones are merged in one go where that is shorter
 ALIKE = 4.0  # sum of squared deviations up to which documents are put into the tables together
@@ -201,7 +200,7 @@ def variance(groups: Groups, *, weights: FloatArray) -> FloatArray:
     part = np.zeros(len(groups.tied))
     stoppers = groups.listed + (groups.plain if groups.plain_stop else 0)
     size, n_above = _sizes(groups, stoppers)
-    cells = N_TABLES * size * n_above
+    cells = 4 * size * n_above  # of four tables
     alike = _alike(groups, size * n_above)
     _check_cost(cells, groups.listed - alike)
     some = _two_way_batches(groups.inside * (size > 0) * (alike == 0), groups.listed, cells)

@@ -97,8 +97,12 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
         """Return the mean of each query's sum over all tie orders, or its variance (`squares`)."""
         groups, query, arrival = self._groups(placements)
         weights = 1 / np.arange(1.0, int(self.depth(placements).max(initial=1)) + 1)
-        part = (cascade.variance if squares else cascade.mean)(groups, weights=weights)
-        return placements.by_query(arrival ** (1 + squares) * part, query) * self.has_relevant(placements)
+        part = (
+            arrival**2 * cascade.variance(groups, weights=weights)
+            if squares
+            else arrival * cascade.mean(groups, weights=weights)
+        )
+        return placements.by_query(part, query) * self.has_relevant(placements)
 
     @once("stop", "max_rel", "cutoff")
     def _groups(self, placements: Placements) -> tuple[cascade.Groups, IntArray, FloatArray]:

@@ -224,7 +224,7 @@ class PaperMeasure(FirstMeasure):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        return (FirstMeasure if self.definition == "permutations" else Measure).extremes(self, placements)
+        return super().extremes(placements) if self.definition == "permutations" else Measure.extremes(self, placements)
 
 
 @register("mean tied reciprocal rank", "MTRR@k = mean over all orders of the ties of RR@k")
@@ -429,6 +429,6 @@ class MR(RankSum):
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""
-        return (CountConditional if self.missing == "skip" else Measure).extremes(self, placements)
+        return super().extremes(placements) if self.missing == "skip" else Measure.extremes(self, placements)
 
     empty = last_rank

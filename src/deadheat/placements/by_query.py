@@ -319,8 +319,9 @@ class ByQuery:
                 found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
                 return self._held().place()
-            counts = of_kind(found, QUERY, "query_id", "above", "tied", "value")
-            counts = counts.select("query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0, top_score="value")
+            counts = of_kind(found, QUERY, "query_id", "above", "tied", "value").select(
+                "query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0, top_score="value"
+            )
             rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
             del found  # there may be many judgments
             return from_frames(self._qrels, self._run, counts, rows)
@@ -365,6 +366,5 @@ def say_first(rule: str, blocks: Blocks, judgments: pl.DataFrame) -> list[pl.Dat
         engine = Contiguous(Qrels.of_checked(own, "qrels"), Run.of_checked(blocks.frame, "run"), blocks)
         placements = engine.place()
         rows = np.flatnonzero(placements.tied > 1)
-        first = engine.count_first(placements, rows, rule)
-        found.append(said(FIRST, **placements.pairs(rows).to_dict(), above=first))
+        found.append(said(FIRST, **placements.pairs(rows).to_dict(), above=engine.count_first(placements, rows, rule)))
     return found

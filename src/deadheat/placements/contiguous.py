@@ -490,12 +490,14 @@ class Together(Contiguous):
         n_queries, n_runs = queries.height, len(self._runs)
         with guarded(", ".join(run.where for run in self._runs)):
             counts, rows = count(self._blocks, self._qrels.to_polars())
-            counts = counts.with_columns(block=pl.int_range(pl.len(), dtype=pl.Int64))
-            counts = counts.join(queries, on="query_id", how="left", maintain_order="left")
-            counts = counts.with_columns(place=pl.Series(self._run_of * n_queries) + pl.col("code"))
+            counts = (
+                counts.with_columns(block=pl.int_range(pl.len(), dtype=pl.Int64))
+                .join(queries, on="query_id", how="left", maintain_order="left")
+                .with_columns(place=pl.Series(self._run_of * n_queries) + pl.col("code"))
+            )
         self._check_common(counts, queries)
-        every = pl.DataFrame({"place": np.arange(n_runs * n_queries)})
-        every = every.join(counts, on="place", how="left", maintain_order="left")
+        places = pl.DataFrame({"place": np.arange(n_runs * n_queries)})
+        every = places.join(counts, on="place", how="left", maintain_order="left")
         self._block = every["block"].fill_null(0).to_numpy()
         firsts = np.arange(n_runs)[:, None] * n_queries
         return sort_rows(
@@ -576,8 +578,9 @@ def kept(run: Run, depth: int, precision: ScorePrecision = None) -> Run | None:
     keep = (rounded > last) | ((rounded == last) & ~np.repeat(is_large, sizes))
     left = np.maximum.reduceat(np.where(keep, -np.inf, scores), starts)
     is_whole = np.add.reduceat(keep, starts, dtype=np.int64) == sizes
-    queries = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": sizes, "next_score": left})
-    queries = queries.with_columns(next_score=pl.when(~pl.Series(is_whole)).then("next_score"))
+    queries = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": sizes, "next_score": left}).with_columns(
+        next_score=pl.when(~pl.Series(is_whole)).then("next_score")
+    )
     return changed(run, rows=KeptRows(blocks.frame.filter(keep), queries, depth))
 
 
@@ -620,7 +623,8 @@ class Kept(Contiguous):
         """Return the placements of the judged documents in the ranks that are known."""
         with guarded(self._run.where):
             counts, rows = count(self._blocks, self._qrels.to_polars())
-            queries = self.known.join(counts.drop("n_retrieved"), on="query_id", how="left")
-            queries = queries.with_columns(pl.col("ends_in_tie") & pl.col("is_whole"))
+            queries = self.known.join(counts.drop("n_retrieved"), on="query_id", how="left").with_columns(
+                pl.col("ends_in_tie") & pl.col("is_whole")
+            )
             rows = rows.join(self.known, on="query_id").filter(pl.col("above") < pl.col("n_known"))
             return from_frames(self._qrels, self._run, queries, rows)

@@ -11,6 +11,7 @@ from deadheat.arrays import AnyArray, BoolArray, IntArray, TextArray, run_starts
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run
 from deadheat.placements.comparing import Piece, to_memory
+from deadheat.placements.placements import rows_of
 
 STRIPS = 8  # scores of which the greatest one is looked at: more leave fewer to sort, and a lower bound
 
@@ -75,12 +76,11 @@ class Lists:
             Which queries, or their places in any order.
         """
         places = np.arange(len(self.query_ids))[queries]
-        first, last = (np.searchsorted(self.query, places, side) for side in ("left", "right"))
-        rows = spans(first, last - first)
+        rows, query = rows_of(self.query, places)
         return replace(
             self,
             query_ids=self.query_ids[places],
-            query=np.repeat(np.arange(len(places)), last - first),
+            query=query,
             document=self.document[rows],
             above=self.above[rows],
             tied=self.tied[rows],

@@ -42,9 +42,11 @@ class Relational:
         with guarded(self._run.where):
             tie = ["query_id", "score"]
             levels = find_judged(self._judged, self._retrieved).select(tie).unique()
-            tied = collect(self._retrieved.join(levels, on=tie, how="semi"))
-            tied = tied.sort(*tie, "doc_id", descending=True)
-            tied = tied.with_columns(first=pl.int_range(pl.len(), dtype=pl.Int64).over(tie))
+            tied = (
+                collect(self._retrieved.join(levels, on=tie, how="semi"))
+                .sort(*tie, "doc_id", descending=True)
+                .with_columns(first=pl.int_range(pl.len(), dtype=pl.Int64).over(tie))
+            )
             wanted = placements.pairs(rows)
             return wanted.join(tied, on=wanted.columns, how="left", maintain_order="left")["first"].to_numpy()
 
