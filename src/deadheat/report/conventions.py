@@ -528,36 +528,32 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     """
     first = evaluations[0]
     are_skipped = first.conventions.no_relevant == "skip"
-    every = {measure.label: [one[measure] for one in evaluations] for measure in first.measures}
-    found = {
-        name: sorted(set[str]().union(*(one.query_ids[~one.has_relevant].tolist() for one in scores)))
-        for name, scores in every.items()
-    }
-    counting = {
-        name: (tuple(found[name]), "") if are_skipped else _counting(scores, set(found[name]))
-        for name, scores in every.items()
-    }
-    alike = collected(
-        ((*counting[name], any(one.spread.is_right.any() for one in scores)), scores[0].measure)
-        for name, scores in every.items()
-    )
+    found: dict[str, list[str]] = {}  # queries by measure
+    alike: dict[tuple[tuple[str, ...], str, bool], list[Measure]] = {}  # measures of which the same is to be said
+    for measure in first.measures:
+        scores = [one[measure] for one in evaluations]
+        ids = set[str]().union(*(one.query_ids[~one.has_relevant].tolist() for one in scores))
+        found[measure.label] = sorted(ids)
+        counting, where = (tuple(sorted(ids)), "") if are_skipped else _counting(scores, ids)
+        is_right = any(one.spread.is_right.any() for one in scores)
+        alike.setdefault((counting, where, is_right), []).append(measure)
     yield Fact("queries_without_relevant", found)
-    ids = set[str]().union(*(one.query_ids.tolist() for one in evaluations))
-    unanswerable = sorted(ids.intersection(first.unanswerable))
+    every = set[str]().union(*(one.query_ids.tolist() for one in evaluations))
+    unanswerable = sorted(every.intersection(first.unanswerable))
     if unanswerable and first.conventions.no_relevant is None:
         asking = [one.label for one in first.measures if one.asks_for_relevant]
         text = f"{named(unanswerable)}, left out of {', '.join(asking)}; Abstain judges them" if asking else ""
         yield Fact("queries_unanswerable", {"queries": unanswerable, "left_out_of": asking}, "no answer", text)
-    for (alike_ids, where, is_right), measures in alike.items():
+    for (counting, where, is_right), measures in alike.items():
         effects = {
             "left out": are_skipped,
             "count as 1 where nothing is retrieved, else as 0": is_right,
             "count as 0": all(one.higher_is_better for one in measures),
         }
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
-        if alike_ids:
+        if counting:
             yield note(
-                "nothing relevant", f"{named(alike_ids)}, {first_true(effects, 'count as the worst value')}{of}{where}"
+                "nothing relevant", f"{named(counting)}, {first_true(effects, 'count as the worst value')}{of}{where}"
             )
 
 

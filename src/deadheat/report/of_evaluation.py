@@ -312,11 +312,12 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
         for measure, interval in intervals.items()
         if not one[measure].measure.total
     ]
-    methods = [(measure, interval.method) for measure, *_, interval in found]
-    how = estimated_by(methods, units, options.n_resamples, whole(options.rng)) if found else "none of counts"
+    how = estimated_by(
+        ((measure, interval.method) for measure, *_, interval in found), units, options.n_resamples, whole(options.rng)
+    )
     known = [one for one in found if not math.isnan(one[-1].low)]
     yield from (
-        Fact("intervals", options.to_dict(), "intervals", how),
+        Fact("intervals", options.to_dict(), "intervals", how if found else "none of counts"),
         said("intervals", f"none where there are fewer than two {units}" if len(known) < len(found) else ""),
         note("intervals", few_units(interval for *_, interval in found)),
         *cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known),
@@ -342,10 +343,13 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         for one in evaluations
     }
     yield Fact("queries_without_value", {run: own for run, own in found.items() if own})
+    of_each = [
+        (one, collected((tuple(unexplained(one, own)), own.measure.label) for own in one)) for one in evaluations
+    ]
     alike = collected(
         ((tuple(measures), lacking, set(one.missing_queries).issuperset(lacking)), one.name)
-        for one in evaluations
-        for lacking, measures in collected((tuple(unexplained(one, own)), own.measure.label) for own in one).items()
+        for one, measures_by_queries in of_each
+        for lacking, measures in measures_by_queries.items()
         if lacking
     )
     for (measures, lacking, are_missing), runs in alike.items():
