@@ -495,8 +495,13 @@ class Report:
             yield from (table.title, table.caption, *table.groups)
             yield from [column.heading for column in (table.group, *table.labels, *table.columns)]
             yield from chain.from_iterable(row.labels for row in table.rows)
-            cells = (cell for row in table.rows for group in row.cells for cell in group)
-            yield from ("".join(cell) for cell in cells if isinstance(cell, str | tuple))  # of a str the same
+            yield from (
+                "".join(cell)  # of a str the same
+                for row in table.rows
+                for group in row.cells
+                for cell in group
+                if isinstance(cell, str | tuple)
+            )
 
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
@@ -571,7 +576,9 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
     )
 
 
-def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:
+def format_cell(  # noqa: PLR0911 - one for each kind of cell
+    cell: Cell, digits: int | None = None, *, empty: str = "-"
+) -> str:
     """Return a cell as people read it.
 
     Parameters
@@ -594,8 +601,12 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     >>> [format_cell(NumberCell(p, "p"), digits) for p, digits in ((0.00002, 4), (0.0001, 4), (0.004, 2))]
     ['<.0001', '0.0001', '<.01']
     """
-    if isinstance(cell, str | tuple | Bar):
-        return cell if isinstance(cell, str) else draw(cell) if isinstance(cell, Bar) else " ".join(cell)
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, tuple):
+        return " ".join(cell)
+    if isinstance(cell, Bar):
+        return draw(cell)
     if isinstance(cell, Span):
         low, high = (format_cell(end, digits, empty="") for end in (cell.low, cell.high))
         return f"[{low}, {high}]{'' if cell.is_known else DOUBT}" if low or high else empty
