@@ -98,11 +98,10 @@ def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
     n = counted(pair.n_queries, "query", "queries")
     if abs(pair.difference) <= NOISE:
         return f"{of} is as before, {mean:.4f}", n
-    size = f"{rounded(abs(pair.difference), 4)}{unit_of(measure)}"
-    what = f"{'rose' if pair.difference > 0 else 'fell'} by {size} to {mean:.4f}"
+    what = f"{'rose' if pair.difference > 0 else 'fell'} by {rounded(abs(pair.difference), 4)}{unit_of(measure)}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
     p = f"{pair.p_adjusted:.4f}" if pair.p_adjusted >= LEAST_P else f"< {LEAST_P:g}"
-    return f"{of} {what}, {sure}", f"adjusted p {p}, {n}"
+    return f"{of} {what} to {mean:.4f}, {sure}", f"adjusted p {p}, {n}"
 
 
 def _table(found: History, measure: str) -> Table:

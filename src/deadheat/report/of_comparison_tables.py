@@ -186,14 +186,16 @@ def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparis
     if queries is None:
         return []
     is_unpaired = comparison.weights is not None and PAIR in queries.columns
-    unpaired = "not compared by pairs of queries, each of which has two weights" if is_unpaired else ""
     small = {label(name): len(one.query_ids) for name, one in parts.items() if len(one.query_ids) < SMALLEST}
     strata = [
         Fact("strata", len(parts), "strata", f"{len(parts)} from {source}"),
         *overlapping(part.query_ids.tolist() for part in parts.values()),
         *([Fact("small", list(small), "small", few_queries(small, SMALLEST))] if small else []),
     ]
-    return [note("languages", unpaired), *([] if () in parts else strata)]
+    return [
+        note("languages", "not compared by pairs of queries, each of which has two weights" if is_unpaired else ""),
+        *([] if () in parts else strata),
+    ]
 
 
 def planned(

@@ -61,12 +61,15 @@ def report_judges(
     level = level_heading(next(iter(found.judges.values())).confidence_level, set())
     frame = found.per_query() if per_query else pl.DataFrame()
     leading = () if len(found.judges) == 1 and for_people else (JUDGE,)
-    several = len(found.conclusions) > 1 or not for_people
     tables = [
         _statistics(found.judges, level) if leading else _of_one(found.only, level),
         *(_of_grades(found.judges, level, leading) if not (leading and for_people) else ()),
         *(_statistics(own.judges, level, f"stratum_{name}", name) for name, own in (strata or {}).items()),
-        *(table for one in found.conclusions for table in _of_conclusions(one, level, is_named=several)),
+        *(
+            table
+            for one in found.conclusions
+            for table in _of_conclusions(one, level, is_named=len(found.conclusions) > 1 or not for_people)
+        ),
         tabulate(
             "queries",
             (JUDGE, QUERY),

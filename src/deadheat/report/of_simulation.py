@@ -95,14 +95,14 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
     # of two runs, the rival is the other one
     columns = (*COLUMNS, WRONG, Column("rival", "against", is_data=len(runs) < 3, spare=1)) if found.pairs else COLUMNS
     of_pair, title = (MEASURE, SYSTEM, Column("baseline", "baseline"), SCORES), "The winner of each pair"
-    whose = runs[0] if is_single else counted(len(runs), "run")
     return Report(
         (
             tabulate("scores", labels, columns, found.rows, main=3, has_blocks=True),
             *([tabulate("pairs", of_pair, PAIR, found.pairs, title=title)] if found.pairs and not for_people else []),
         ),
         tuple(_facts(found)),
-        heading=f"{whose} with coarser scores: {counted(found.n_queries, 'query', 'queries')}",
+        heading=f"{runs[0] if is_single else counted(len(runs), 'run')} with coarser scores:"
+        f" {counted(found.n_queries, 'query', 'queries')}",
         closing=OF_ERROR + (OF_WINNER if found.pairs else ""),
         subject=found,
         headline=_largest_error(found),

@@ -272,8 +272,9 @@ def _cells(
         **{key: None if is_total else getattr(interval, attribute, None) for key, attribute in DETAILS.items()},
     }
     if scores.unjudged is not None:
-        has_ends = scores.has_unjudged_bounds
-        cells["unjudged"] = Span(scores.mean_unjudged_min, scores.mean_unjudged_max) if has_ends else NOTHING
+        cells["unjudged"] = (
+            Span(scores.mean_unjudged_min, scores.mean_unjudged_max) if scores.has_unjudged_bounds else NOTHING
+        )
     for other in beside:
         apart = difference_of(scores, other[name].select(members(other.query_ids, evaluation.query_ids)), other.ties)
         cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}

@@ -129,12 +129,14 @@ def page_of(
     first = subjects[0]
     about_it = (f"{of} by {first.main.label}", about(first), str(datetime.now(UTC).date()), f"deadheat {__version__}")
     missing, numbers = are_missing(), count()
-    most = None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES
     of_languages = [
         draw("languages", one, one.across[0].measure, numbers) if one.across and not missing else []
         for one in languages
     ]
-    of_subjects = [[] if missing else pictures_of(one, numbers, most=most) for one in subjects]
+    of_subjects = [
+        [] if missing else pictures_of(one, numbers, most=None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES)
+        for one in subjects
+    ]
     held = [data_of(one) for one in subjects]  # while figures are drawn
     made: Any = templates().get_template("page.html").module
     columns = (Column("n_bytes", "bytes"), Column("sha256", "SHA-256", lambda one: one.sha256 or "-"))

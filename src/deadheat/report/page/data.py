@@ -281,8 +281,11 @@ def _each_order(
     orders = [tuple(chain.from_iterable(choice)) for choice in product(*map(permutations, ties))]
     (code,) = np.flatnonzero(evaluation.query_ids == query)
     own = evaluation.placements_of(measure).select(np.repeat(code, len(orders)))  # a query for each order
-    rows = own.doc_ids.reshape(len(orders), -1)
-    above = [order.index(doc) for order, docs in zip(orders, rows.tolist(), strict=True) for doc in docs]
+    above = [
+        order.index(doc)
+        for order, docs in zip(orders, own.doc_ids.reshape(len(orders), -1).tolist(), strict=True)
+        for doc in docs
+    ]
     values = measure.mean(own.moved(np.array(above, np.int64)))
     if np.ptp(values) > NOISE:  # else their order decides nothing
         yield from sorted(zip(values.tolist(), orders, strict=True), key=lambda one: -one[0])

@@ -242,8 +242,10 @@ def headline_of(subject: Subject, measure: Measure | None = None) -> str:
 def about(subject: Subject) -> str:
     """Return what it is about in one line: qrels, queries, how ties were broken."""
     n, ties = counted(len(subject.query_ids), "query", "queries"), subject.first.ties
-    told = {"expected": "mean over all orders"}.get(ties, ties)
-    return f"{PurePath(subject.qrels).name}: {n}, {counted(len(subject.ranked), 'system')}, ties: {told}"
+    return (
+        f"{PurePath(subject.qrels).name}: {n}, {counted(len(subject.ranked), 'system')},"
+        f" ties: {'mean over all orders' if ties == 'expected' else ties}"
+    )
 
 
 def glance(subject: Subject, measure: Measure | None = None) -> list[Glance]:
