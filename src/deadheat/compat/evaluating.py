@@ -96,7 +96,7 @@ class Evaluator(Generic[Key]):
     ) -> None:
         self._named, self._ties, self._judged_only, self._subtopics = named, ties, judged_only, subtopics
         is_empty = hasattr(qrels, "values") and all(own == {} for own in qrels.values())
-        self._judged: Nested = {} if is_empty else _checked(qrels)
+        self._judged: Nested = {} if is_empty else _checked_judgments(qrels)
         self._max_relevance = max((max(own.values()) for own in self._judged.values()), default=0.0)
 
     def by_query(self, run: Nested) -> dict[str, dict[Key, float]]:
@@ -147,7 +147,7 @@ class Evaluator(Generic[Key]):
         return condense(placements) if self._judged_only else placements
 
 
-def _checked(qrels: Nested) -> dict[str, Mapping[str, float]]:
+def _checked_judgments(qrels: Nested) -> dict[str, Mapping[str, float]]:
     """Return judgments that are checked once, without queries that have none."""
     _check_is_mapping(qrels, "relevance")
     mapping = {query: own for query, own in check_mapping(qrels, "qrels", "qrels").items() if own}

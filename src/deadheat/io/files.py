@@ -361,7 +361,7 @@ def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_decompressed(20_000_000_000):
     ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
     """
-    return WithValue(_max_decompressed, _checked(_max_decompressed, n_bytes))
+    return WithValue(_max_decompressed, _checked_bytes(_max_decompressed, n_bytes))
 
 
 def max_memory(n_bytes: float) -> AbstractContextManager[None]:
@@ -389,10 +389,10 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     >>> with dh.max_memory(500_000_000):
     ...     pass  # dh.evaluate("qrels.txt", "huge.run.gz")
     """
-    return WithValue(_max_memory, _checked(_max_memory, n_bytes))
+    return WithValue(_max_memory, _checked_bytes(_max_memory, n_bytes))
 
 
-def _checked(limit: ContextVar[int | None], n_bytes: float) -> int:
+def _checked_bytes(limit: ContextVar[int | None], n_bytes: float) -> int:
     whole = int(n_bytes) if type(n_bytes) is float and n_bytes.is_integer() else n_bytes  # 1e9 is a usual way
     return as_count(limit.name, cast("int", whole))
 

@@ -162,10 +162,10 @@ def read_records(
         The subclass that says what is wrong, with the line if the format has lines.
     """
     path = readable(path)
-    return _checked(READERS[format_of_records(path, format, wanted)](path, wanted), wanted)
+    return _checked_records(READERS[format_of_records(path, format, wanted)](path, wanted), wanted)
 
 
-def _checked(records: Records, wanted: Wanted) -> Records:
+def _checked_records(records: Records, wanted: Wanted) -> Records:
     if records.misfits and not wanted.keeps_misfits:
         raise next(iter(records.misfits.values()))
     return records
@@ -360,7 +360,7 @@ def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
     rows = [{} if place in misfits else row for place, row in enumerate(rows)]
     if isinstance(given, dict) and not keys:
         rows = [{**row, wanted.id: key} for key, row in zip(given, rows, strict=True)]
-    return _checked(Records(rows, None, misfits, metadata, keys, json_text), wanted)
+    return _checked_records(Records(rows, None, misfits, metadata, keys, json_text), wanted)
 
 
 def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wanted: Wanted) -> tuple[str, ...]:

@@ -182,7 +182,7 @@ def all_numbers(mapping: Nested, queries: Sequence[str], kind: Kind, where: str)
     """
     numbers, at = np.empty(sum(len(mapping[query]) for query in queries)), 0
     n_queries = 1 + PACKED * len(queries) // (len(numbers) + 1)
-    with _checked(numbers, mapping, queries, kind, where):
+    with _checked_numbers(numbers, mapping, queries, kind, where):
         for first in range(0, len(queries), n_queries):
             some = (mapping[query].values() for query in queries[first : first + n_queries])
             at = _pack([*chain.from_iterable(some)], numbers, at)
@@ -236,7 +236,7 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
     retrieved = {query: run.get(query, {}) for query in queries}
     scores, at, bounds, judged_bounds = np.empty(sum(map(len, retrieved.values()))), 0, [0], [0]
     docs, relevance, own, some = list[str](), list[float](), list[float](), list[float]()
-    with _checked(scores, retrieved, queries, "run", run_where):
+    with _checked_numbers(scores, retrieved, queries, "run", run_where):
         for query, documents in retrieved.items():
             judged = qrels[query]
             some += documents.values()
@@ -254,7 +254,7 @@ def look_up(run: Nested, qrels: Nested, queries: Sequence[str], run_where: str, 
         _pack(some, scores, at)
     levels, found_scores = np.empty((2, len(docs)))
     _pack(own, found_scores, 0)
-    with _checked(levels, qrels, queries, "qrels", qrels_where):
+    with _checked_numbers(levels, qrels, queries, "qrels", qrels_where):
         _pack(relevance, levels, 0)
     return LookedUp(scores, np.array(bounds), docs, levels, found_scores, np.array(judged_bounds))
 
@@ -278,7 +278,9 @@ def _pack(values: Collection[Any], numbers: FloatArray, start: int) -> int:
 
 
 @contextmanager
-def _checked(numbers: FloatArray, mapping: Nested, queries: Sequence[str], kind: Kind, where: str) -> Iterator[None]:
+def _checked_numbers(
+    numbers: FloatArray, mapping: Nested, queries: Sequence[str], kind: Kind, where: str
+) -> Iterator[None]:
     """Raise for the first number that cannot be evaluated: that cannot be packed inside, or is doubtful afterwards.
 
     Doubtful are NaN, infinity in qrels, and what may be an integer that was rounded.
