@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.report.as_html import as_html, draw, escaped, fragment
+from deadheat.report.as_html import as_html, as_svg, escaped, fragment
 from deadheat.report.model import MARK, Bar, Column, Fact, NumberCell, Report, Row, Span, Table
 from deadheat.report.text import as_text
 from support.command import QRELS, RUN, call, ok
@@ -111,15 +111,15 @@ def test_every_document_has_a_title(report: Report, title: str) -> None:
 
 
 def test_bars_have_their_places() -> None:
-    root = read_html(draw(Bar(-0.5, -0.25, 0.5, -0.5, 0.5)))
+    root = read_html(as_svg(Bar(-0.5, -0.25, 0.5, -0.5, 0.5)))
     (svg,) = root.all("svg")
     assert svg.attributes["aria-hidden"] == "true"
     zero, line = (path.attributes["d"] for path in svg.all("path"))
     assert zero == "M60.0 0V14"
     assert line == "M5.0 7H115.0M5.0 3V11M115.0 3V11"
     assert svg.all("circle")[0].attributes["cx"] == "32.5"
-    assert not read_html(draw(Bar(math.nan, math.nan, math.nan, 0, 1))).all("path", "circle")
-    assert read_html(draw(Bar(1, 1, 1, 1, 1))).all("circle")[0].attributes["cx"] == "60.0"
+    assert not read_html(as_svg(Bar(math.nan, math.nan, math.nan, 0, 1))).all("path", "circle")
+    assert read_html(as_svg(Bar(1, 1, 1, 1, 1))).all("circle")[0].attributes["cx"] == "60.0"
     columns = (Column("ci", "CI"), Column("bar", "", spare=1))
     bars = Table("t", (Column("m", "m"),), columns, (Row(("RR",), ((Span(0.0, 1.0), Bar(0, 0.5, 1, 0, 1)),)),))
     assert read_html(fragment(Report((bars,)))).all("table")[0].rows() == [

@@ -93,7 +93,7 @@ def _label(text: str, is_again: bool) -> str:  # noqa: FBT001 - by map
 
 def _cell(cell: Cell, digits: int | None, *, is_text: bool) -> str:
     if isinstance(cell, Bar):
-        return f"<td>{draw(cell)}</td>"
+        return f"<td>{as_svg(cell)}</td>"
     marks = cell.marks if isinstance(cell, NumberCell) else ""
     if isinstance(cell, NumberCell) and cell.kind == "ranked":
         number = escaped(format_cell(cell.value, digits))
@@ -123,7 +123,7 @@ def _laid_out(table: Table) -> Table:
     return table.with_groups_as_rows() if len(table.groups) > MOST_SIDE_BY_SIDE else table
 
 
-def draw(bar: Bar) -> str:
+def as_svg(bar: Bar) -> str:
     """Return a bar as SVG; the numbers are in the cells beside it, so that a screen reader leaves it out."""
 
     def place(number: float) -> str:

@@ -168,7 +168,7 @@ def report_in_full(
             *tables,
             *([list_ranks(comparison, columns, parts)] if ranks else []),
             *([list_orders(found)] if found else []),
-            *(list_queries(comparison, queries_worst, texts, for_people=for_people) if queries_worst else []),
+            *(list_deciding(comparison, queries_worst, texts, for_people=for_people) if queries_worst else []),
         ),
         facts=(
             *report.facts,
@@ -249,7 +249,7 @@ def beside(pairs: Table, *others: Table) -> Table:
     return replace(pairs, columns=columns, rows=tuple(Row(labels, (cells,)) for labels, cells in rows.items()))
 
 
-def list_queries(comparison: Comparison, n: int, texts: Mapping[str, str], *, for_people: bool) -> list[Table]:
+def list_deciding(comparison: Comparison, n: int, texts: Mapping[str, str], *, for_people: bool) -> list[Table]:
     """Return the queries that decide each pair: a table of each pair for people, one of all for programs.
 
     Parameters
