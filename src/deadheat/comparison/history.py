@@ -15,13 +15,7 @@ from deadheat.comparison.flips import Side, over_all
 from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import changes
 from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
-from deadheat.errors import (
-    DataError,
-    as_count,
-    collected,
-    counted,
-    three,
-)
+from deadheat.errors import DataError, as_count, collected, counted, three
 from deadheat.evaluation.evaluate import opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin

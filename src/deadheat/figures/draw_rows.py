@@ -553,7 +553,6 @@ def overview(ties: Ties, measure: MeasureLike | None = None, other: MeasureLike 
     table = table_of(ties)
     names, runs = table["measure"].unique(maintain_order=True), table["run"].unique()
     first, _ = of_measure(table, measure)
-    charts: list[alt.LayerChart]
     if len(runs) > 1:
         charts = [
             traditional(table, first),

@@ -34,7 +34,7 @@ from deadheat.placements.dense import NOTHING, count_dense
 from deadheat.placements.lists import Lists
 from deadheat.profile.items import check_form, gini
 
-MOST_GROUPS = 300  # whose pairs are compared: 44,850 take about two seconds
+MOST_GROUPS = 300  # whose pairs are compared: 44,850 take about a second
 Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]
 
 
