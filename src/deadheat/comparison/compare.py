@@ -333,8 +333,11 @@ def compare_evaluated(
     given = evaluations
     if weights is not None:
         evaluations = {name: one.weighted(weights, queries) for name, one in evaluations.items()}
-    has_weights = any(one.weights is not None for one in evaluations.values())
-    design.check_systems(list(evaluations), has_clusters=cluster is not None, has_weights=has_weights)
+    design.check_systems(
+        list(evaluations),
+        has_clusters=cluster is not None,
+        has_weights=any(one.weights is not None for one in evaluations.values()),
+    )
     evaluations, together = reconciled(evaluations, judgments)
     (first, one), *others = evaluations.items()
     for name, other in others:

@@ -380,8 +380,13 @@ class Side:
             first = self.parts[0].summands(keep)
             second = self.parts[1].summands(keep) if first else None
             return first.minus(second) if first and second else None
-        most, weights = int(self.share * MAX_ORDERS), self._factors_of_own(keep)
-        return summands(self.measure, self.placements, keep[self.own], max_orders=most, weights=weights)
+        return summands(
+            self.measure,
+            self.placements,
+            keep[self.own],
+            max_orders=int(self.share * MAX_ORDERS),
+            weights=self._factors_of_own(keep),
+        )
 
     def _factors_of_own(self, keep: BoolArray) -> FloatArray | None:
         return None if self.weights is None else (self.weights / self.weights[keep].max(initial=0.0))[self.own]

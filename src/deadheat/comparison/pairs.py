@@ -583,8 +583,7 @@ def _refine(
     known = [side for sides in measures for side in sides.values() if doubtful.any() and side.can_draw]
     if known and known[0].share < 1:
         n_cells = sum(len(side.placements.query) for side in known)
-        likely = columns["flip_probability"] + columns["flip_standard_error"] >= LIKELY
-        doubtful &= likely
+        doubtful &= columns["flip_probability"] + columns["flip_standard_error"] >= LIKELY
         if n_cells > MOST_CELLS:
             doubtful &= np.concatenate([_are_leading(sides, places) for sides in measures])
     for n, sides in enumerate(measures):

@@ -402,10 +402,11 @@ class Grounds:
             deciding=tuple(by_weight[1]) if by_weight else (),
         )
         words = self._words(found, measure, pair, own, sign)
+        of_weights = _weights(found, by_weight[1], measure, self.unit[0]) if by_weight else ""
         sentences = [FIRST[kind].format_map(words), _too_many(pair, own, design)]
         if leader and kind != "none":
             sentences += [
-                _weights(found, by_weight[1], measure, self.unit[0]) if by_weight else "",
+                of_weights,
                 _judgments(found, sign),
                 _agreement(found),
                 "" if kind == "by judge" else self._ties(pair, measure, scale),
@@ -428,7 +429,7 @@ class Grounds:
         doubts = {
             "ties": pair.flip_probability >= LIKELY or pair.doc_id_reverses or _is_by_policy(pair),
             "missing judgments": found.lacking is not None and not found.lacking.is_safe,
-            "weights": by_weight is not None and bool(_weights(found, by_weight[1], measure, self.unit[0])),
+            "weights": bool(of_weights),
         }
         return replace(
             found,
@@ -480,7 +481,6 @@ class Grounds:
         noun = self.unit if pair.n_clusters is None else ("cluster", "clusters")
         units = queries if pair.n_clusters is None else f"{queries} in {counted(pair.n_clusters, 'cluster')}"
         units += "" if pair.n_effective is None else f" worth {pair.n_effective:.1f} of equal weight"
-        is_sided = pair.is_known and pair.low * pair.high > 0
         return {
             "query": self.unit[0],
             "queries": queries,
@@ -489,7 +489,9 @@ class Grounds:
             "nouns": noun[1],
             "everywhere": f"on the only {self.unit[0]}" if pair.n_queries == 1 else f"on each of {units}",
             "differ": f"{differing:,} of {n:,} {noun[n != 1]} differ{'s' * (differing == 1)}",
-            "rests": f"; the interval rests on the same {differing:,}" if is_sided else "",
+            "rests": f"; the interval rests on the same {differing:,}"
+            if pair.is_known and pair.low * pair.high > 0
+            else "",
         }
 
     def _words_of_lead(self, found: Verdict, measure: Measure, pair: Pair, sign: int) -> dict[str, Any]:
@@ -829,7 +831,7 @@ def size_of(difference: float, measure: Measure) -> str:
     is_share = max(map(abs, measure.range)) <= 1 and not measure.total
     size = abs(difference) * (100 if is_share else 1)
     decimals = max(0, 1 - math.floor(math.log10(size))) if size else 0
-    number = rounded(size, decimals)
-    number = number.rstrip("0").rstrip(".") if "." in number else number
-    points = f" {'point' if number == '1' else 'points'} of" if is_share else " in"
-    return f" by about {number}{points} {measure.label}"
+    about = rounded(size, decimals)
+    about = about.rstrip("0").rstrip(".") if "." in about else about
+    points = f" {'point' if about == '1' else 'points'} of" if is_share else " in"
+    return f" by about {about}{points} {measure.label}"
