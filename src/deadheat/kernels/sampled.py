@@ -44,8 +44,19 @@ def moments(values: FloatArray, of_others: FloatArray, gains: FloatArray, others
 
     The tie has r documents with gains, in any order, among t others, which may have gains too; B_i others come before
     the i-th of the documents, and A_j documents before the j-th other. Any order of the gains is equally likely, so the
-    second moments of :math:`\sum_i u_i(B_i)` and :math:`\sum_j w_j(A_j)` are enough. They are found from the last
-    document up: of what follows after b others.
+    second moments of :math:`\sum_i u_i(B_i)` and :math:`\sum_j w_j(A_j)` are enough.
+
+    They are found from the last document up. Let b others be above, of which the next document is the i-th; it has c
+    of them above it, where c is b or more, with a chance that is proportional to the orders :math:`L_{i+1}(c)` of what
+    follows. With the sums :math:`U_{i+1}(c)` and :math:`W_{i+1}(c)` of what follows, and
+    :math:`S(c) = \sum_{j \le c} w_j(i - 1)` of the others that have i - 1 documents above them,
+
+    .. math:: U_i(b) = u_i(c) + U_{i+1}(c), \qquad W_i(b) = S(c) - S(b) + W_{i+1}(c), \qquad
+        L_i(b) = \sum_{c \ge b} L_{i+1}(c)
+
+    Means of U, W, UU, UW, WW, and of the sums of the squares of single terms, are those of the right sides over c. As
+    S(b) is no part of what is averaged, it is taken out afterwards, as in
+    :math:`E (X - S(b))^2 = E X^2 - 2 S(b)\, E X + S(b)^2`.
 
     Parameters
     ----------

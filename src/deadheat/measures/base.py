@@ -290,8 +290,9 @@ class Measure(ABC, metaclass=MeasureType):
     is_quality: ClassVar[bool] = True
     at: ClassVar[str] = "cutoff"
     names_rel: ClassVar[bool] = False  # of one whose lowest relevant level was named, even if it is the default
+    # How it is called: `called` sets these and the label of one measure, which equality does not look at
     asked: ClassVar[str] = ""  # the label, if it is another name than the notation
-    _alias: ClassVar[str] = ""  # of a measure that was asked for by another name: it stands for that of the class
+    _alias: ClassVar[str] = ""  # what stands for the name of the class in it, also once it has other parameters
 
     def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 - checked against the fields
         """Take the parameters; others have their defaults."""

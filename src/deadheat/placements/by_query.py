@@ -28,7 +28,7 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.files import is_bounded, rows_at_a_time
 from deadheat.io.guarding import check_threads, guarded, guarded_rows
-from deadheat.placements.contiguous import Contiguous, count
+from deadheat.placements.contiguous import Contiguous, count_in
 from deadheat.placements.placements import Placements, from_frames
 
 if TYPE_CHECKING:
@@ -350,7 +350,7 @@ class ByQuery:
 
 def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     """Say how many documents each query has, and where its judged ones are."""
-    counts, rows = count(blocks, judgments)
+    counts, rows = count_in(blocks, judgments)
     rows = rows.drop("block").sort("query_id", "doc_id")  # one order, however the rows were divided
     return [
         said(QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied", "top_score": "value"}).to_dict()),

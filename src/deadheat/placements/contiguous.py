@@ -70,7 +70,7 @@ class Contiguous:
     def place(self) -> Placements:
         """Return the placements, counted within each query's rows."""
         with guarded(self._run.where):
-            return from_frames(self._qrels, self._run, *count(self._blocks, self._qrels.to_polars(), self._found))
+            return from_frames(self._qrels, self._run, *count_in(self._blocks, self._qrels.to_polars(), self._found))
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
@@ -90,7 +90,7 @@ class Contiguous:
         return codes_of(placements.query_ids[query], self._blocks.query_ids)
 
 
-def count(
+def count_in(
     blocks: Blocks, judgments: pl.DataFrame, found: "JudgedRows | None" = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return how many documents each query has, and where the judged ones among them are.
@@ -113,16 +113,16 @@ def count(
     """
     n_parts = min(pl.thread_pool_size(), blocks.frame.height // WORTH)
     if n_parts < 2 or found is not None:
-        return _count(blocks, found or find_judged(judgments, blocks))
+        return _count_in(blocks, found or find_judged(judgments, blocks))
     parts = blocks.parts(n_parts)
     with ThreadPoolExecutor(n_parts) as beside:
-        counts, rows = zip(*beside.map(lambda part: _count(part, find_judged(judgments, part)), parts), strict=True)
+        counts, rows = zip(*beside.map(lambda part: _count_in(part, find_judged(judgments, part)), parts), strict=True)
     firsts = np.cumsum([0, *(len(part.query_ids) for part in parts[:-1])]).tolist()
     placed = (own.with_columns(pl.col("block") + first) for own, first in zip(rows, firsts, strict=True))
     return pl.concat(counts), pl.concat(placed)
 
 
-def _count(blocks: Blocks, found: "JudgedRows") -> tuple[pl.DataFrame, pl.DataFrame]:
+def _count_in(blocks: Blocks, found: "JudgedRows") -> tuple[pl.DataFrame, pl.DataFrame]:
     above, tied, ends_in_tie, top_score = map(np.concatenate, zip(*_in_pieces(blocks, found), strict=True))
     counts = {
         "query_id": blocks.query_ids,
@@ -489,7 +489,7 @@ class Together(Contiguous):
         queries, judged_query, judged_relevance = self._qrels.in_order
         n_queries, n_runs = queries.height, len(self._runs)
         with guarded(", ".join(run.where for run in self._runs)):
-            counts, rows = count(self._blocks, self._qrels.to_polars())
+            counts, rows = count_in(self._blocks, self._qrels.to_polars())
             counts = (
                 counts.with_columns(block=pl.int_range(pl.len(), dtype=pl.Int64))
                 .join(queries, on="query_id", how="left", maintain_order="left")
@@ -622,7 +622,7 @@ class Kept(Contiguous):
     def place(self) -> Placements:
         """Return the placements of the judged documents in the ranks that are known."""
         with guarded(self._run.where):
-            counts, rows = count(self._blocks, self._qrels.to_polars())
+            counts, rows = count_in(self._blocks, self._qrels.to_polars())
             queries = self.known.join(counts.drop("n_retrieved"), on="query_id", how="left").with_columns(
                 pl.col("ends_in_tie") & pl.col("is_whole")
             )
