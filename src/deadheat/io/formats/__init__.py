@@ -16,7 +16,6 @@ from deadheat.errors import ColumnError, DataError, ParameterError, shown
 from deadheat.io.files import BOM, HEAD, Compression, blocks, is_held, path_named, plain_head, readable, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
 from deadheat.io.formats.delimited import is_trec
-from deadheat.io.formats.parquet import footer_of
 from deadheat.io.formats.trec import is_comment
 from deadheat.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.values import CONTROL
@@ -60,8 +59,10 @@ def has_column(path: Path, name: str, form: str | None = None) -> bool:
         with suppress(DataError):  # which reading it raises
             head = next(blocks(path, HEAD))
     if head is not None and head.startswith(b"PAR1"):  # Parquet has names at its end
-        with suppress(OSError, ValueError):
-            head = footer_of(path)
+        with suppress(OSError, ValueError), path.open("rb") as file:
+            file.seek(-8, os.SEEK_END)
+            file.seek(-8 - int.from_bytes(file.read(4), "little"), os.SEEK_END)
+            head = file.read()
     if head is None or name.encode() not in head:
         return False
     columns = format_of(path, None).columns

@@ -87,14 +87,6 @@ def check_pages(path: Path) -> None:
                 ) from None
 
 
-def footer_of(path: Path) -> bytes:
-    """Return the end of a Parquet file, from its schema on; `OSError` or `ValueError` if it is too short for one."""
-    with path.open("rb") as file:
-        file.seek(-_TAIL, io.SEEK_END)
-        file.seek(-_TAIL - int.from_bytes(file.read(4), "little"), io.SEEK_END)
-        return file.read()
-
-
 def _check(data: mmap.mmap, end: int) -> None:
     data.seek(_size(end))
     footer = _struct(data)
