@@ -77,8 +77,7 @@ def moments(ties: Relevant, need: IntArray) -> tuple[FloatArray, FloatArray]:
             is_own = np.isin(values_of, queries)
             table = np.full((len(queries), width), np.inf)
             table[np.searchsorted(queries, values_of[is_own]), _places(n_values[queries]) - 1] = values[is_own]
-            own_ties = ties[np.isin(ties.query, queries)]
-            mean[queries], square[queries] = _Walk(own_ties, need[queries], table).walk()
+            mean[queries], square[queries] = _Walk(ties[np.isin(ties.query, queries)], need[queries], table).walk()
     return mean / n_levels, np.maximum(square - mean**2, 0.0) / n_levels**2
 
 

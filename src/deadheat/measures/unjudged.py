@@ -253,14 +253,6 @@ def left_after(unjudged: Unjudged, ties: IntArray) -> Unjudged:
     return Unjudged(query[some], unjudged.above[rows], unjudged.tied[rows], count[some], np.zeros_like(ties))
 
 
-def labelled(placements: Placements, unjudged: Unjudged, relevance: float) -> Placements:
-    """Return the placements as if every retrieved unjudged document were judged, all of one relevance."""
-    query, above, tied = (
-        np.repeat(column, unjudged.count) for column in (unjudged.query, unjudged.above, unjudged.tied)
-    )
-    return with_judged(placements, query, relevance, above, tied)
-
-
 def with_judged(
     placements: Placements, query: IntArray, relevance: float | FloatArray, above: IntArray, tied: IntArray
 ) -> Placements:
@@ -367,7 +359,10 @@ def _rising(measure: Any, placements: Placements, unjudged: Unjudged, top: float
             given=Plain(f"{scale:g}"),
             hint=f"write {measure(max_rel=top)}",
         )
-    low, high = (measure.mean(labelled(placements, unjudged, label)) for label in _labels(measure, top))
+    query, above, tied = (
+        np.repeat(column, unjudged.count) for column in (unjudged.query, unjudged.above, unjudged.tied)
+    )
+    low, high = (measure.mean(with_judged(placements, query, label, above, tied)) for label in _labels(measure, top))
     return low, high
 
 
