@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import deadheat as dh
@@ -142,6 +143,17 @@ def test_a_query_that_a_repeat_lacks_is_empty_or_left_out() -> None:
     assert skipped.variance_components.n_repeats == pytest.approx((23 - (11 * 4 + 1) / 23) / 11)
     none = dh.evaluate(QRELS, dh.Repeats([short, short]), "RR", missing="skip")
     assert len(none.query_ids) == 11
+
+
+def test_a_table_of_queries_that_nothing_asks_for_is_refused_beside_repeats() -> None:
+    qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    one, other = ({query: list(docs) for query in qrels} for docs in ("ab", "ba"))
+    table = pl.DataFrame({"query_id": [*qrels], "language": ["de", "en"] * 3, "asked": [1, 2] * 3})
+    for runs in ({"x": dh.Repeats([one, other]), "y": other}, {"x": one, "y": other}):
+        with pytest.raises(ParameterError, match=r"queries is the table that has the column of .*: name the column"):
+            dh.compare(qrels, runs, "RR", queries=table)
+        for given in ({"weights": "asked"}, {"cluster": "language"}, {"weights": "asked", "cluster": "language"}):
+            dh.compare(qrels, runs, "RR", queries=table, **given)
 
 
 def test_a_plan_halves_the_noise_of_repeats() -> None:

@@ -198,7 +198,7 @@ def _compare_repeats(  # noqa: PLR0917 - as they were given
         runs = by_name((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in runs)
     own: Any = {
         **options,
-        "queries": queries if isinstance(options["weights"], str) else None,
+        "queries": None if isinstance(cluster, str) and not isinstance(options["weights"], str) else queries,
         "rng": generator(design.rng),  # of each run, its own draws
     }
     evaluations: Any = evaluate(qrels, runs, measures, **own)
