@@ -146,13 +146,15 @@ def test_a_query_that_a_repeat_lacks_is_empty_or_left_out() -> None:
 
 
 def test_a_table_of_queries_that_nothing_asks_for_is_refused_beside_repeats() -> None:
-    qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    qrels = {f"q{n}": {"a": 1} for n in range(20)}
     one, other = ({query: list(docs) for query in qrels} for docs in ("ab", "ba"))
-    table = pl.DataFrame({"query_id": [*qrels], "language": ["de", "en"] * 3, "asked": [1, 2] * 3})
+    table = pl.DataFrame({"query_id": [*qrels], "language": ["de", "en"] * 10, "asked": [1, 2] * 10})
+    weights: dict[str, Any] = {"weights": "asked"}
+    clusters: dict[str, Any] = {"cluster": "language"}
     for runs in ({"x": dh.Repeats([one, other]), "y": other}, {"x": one, "y": other}):
         with pytest.raises(ParameterError, match=r"queries is the table that has the column of .*: name the column"):
             dh.compare(qrels, runs, "RR", queries=table)
-        for given in ({"weights": "asked"}, {"cluster": "language"}, {"weights": "asked", "cluster": "language"}):
+        for given in (weights, clusters, weights | clusters):
             dh.compare(qrels, runs, "RR", queries=table, **given)
 
 

@@ -595,7 +595,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
                 shutil.copyfileobj(held, stream)
         return
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.stat().st_mode & 0o222:
+    mode = None
+    with suppress(OSError, ValueError):  # another process may remove it at any time
+        mode = target.stat().st_mode
+    if mode is not None and not mode & 0o222:
         raise DataError(
             "is read-only, so it is not replaced", hint="choose another name, or make it writable", path=path
         )
@@ -605,8 +608,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     temporary = target.with_name(f".{cut(target.name, LONGEST - len(ending) - 1)}{ending}")
     try:
         with temporary.open("xb") as file:
-            if target.exists():
-                shutil.copymode(target, temporary)
+            if mode is not None:
+                temporary.chmod(stat.S_IMODE(mode))
             yield file
             file.flush()
             os.fsync(file.fileno())  # before renaming, after a crash of the machine the name is on a complete file
