@@ -554,7 +554,7 @@ def _end(measure: Measure, own: Placements, is_open: BoolArray, n_open: int, *, 
     if comb(len(slots) + len(middle) - 1, len(middle)) > MOST:
         return _outer_end(measure, own, is_open, n_open, middle=middle, best=best)
     chosen = combinations_with_replacement(slots, len(middle))
-    lists = [_in_slots(own, ~is_open, dict(zip(middle.tolist(), each, strict=True))) for each in chosen]
+    lists = [_in_slots(own, dict(zip(middle.tolist(), each, strict=True))) for each in chosen]
     above, tied = (np.stack(columns) for columns in zip(*lists, strict=True))
     n_above = len(first) + (0 if best else n_open - len(order))  # unjudged ones are first where nothing is to be gained
     above += n_above
@@ -566,25 +566,27 @@ def _end(measure: Measure, own: Placements, is_open: BoolArray, n_open: int, *, 
     return float(found.max() if best else found.min())
 
 
-def _in_slots(own: Placements, is_kept: BoolArray, slots: dict[int, tuple[int, int]]) -> tuple[IntArray, IntArray]:
+def _in_slots(own: Placements, slots: dict[int, tuple[int, int]]) -> tuple[IntArray, IntArray]:
     """Return the documents above and tied of each row of a query, with some of them moved to slots among those kept.
 
     Parameters
     ----------
     own : Placements
-    is_kept : ndarray of bool, shape (n_rows,)
+        Of one query, with the rows that move behind all others.
     slots : dict of int to (int, int)
         The slot of each row that moves, from the first to the last; in one between ties they are one after the other.
     """
     above, tied, places = own.above.copy(), own.tied.copy(), list(slots.values())
-    for n_before, (row, (start, size)) in enumerate(slots.items()):
-        if size:  # a tie: only documents below it move down
-            above[is_kept] += own.above[is_kept] > start
-            tied[is_kept] += own.above[is_kept] == start
-            above[row], tied[row] = start + places.index((start, size)), size + places.count((start, size))
+    for start, size in places:
+        if size:  # the tie grows, and only what is below it moves down
+            tied += own.above == start
+            above += own.above > start
         else:
-            above[is_kept] += own.above[is_kept] >= start
-            above[row], tied[row] = start + n_before, 1
+            above += own.above >= start
+    for n_before, (row, (start, size)) in enumerate(slots.items()):
+        above[row], tied[row] = start + n_before, 1
+        if size:
+            above[row], tied[row] = start + places.index((start, size)), size + places.count((start, size))
     return above, tied
 
 
