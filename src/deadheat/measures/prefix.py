@@ -302,9 +302,11 @@ class AUPRC(RelevanceMeasure, PrefixMeasure):
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a relevant document."""
         found = placements.relevant(self.rel)
-        return KindTies(found.query, found.tied, found.above, found.count[:, None]), lambda ties, j, _, seen: _strip(
-            along(found.above[ties] + j, seen), along(found.before[ties] + 1, seen) + seen[0]
-        )
+
+        def added(ties: IntArray, j: int, _kind: int, seen: Sequence[IntArray]) -> FloatArray:
+            return _strip(along(found.above[ties] + j, seen), along(found.before[ties] + 1, seen) + seen[0])
+
+        return KindTies(found.query, found.tied, found.above, found.count[:, None]), added
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
