@@ -136,7 +136,7 @@ main({arguments!r})
     ("function", "arguments"),
     [
         ("write_text", ["convert", "ties.run", "made.csv"]),
-        ("shutil.copymode", ["evaluate", "qrels.txt", "ties.run", "--format", "json", "-o", "there.json"]),
+        ("os.fsync", ["evaluate", "qrels.txt", "ties.run", "--format", "json", "-o", "there.json"]),
     ],
 )
 def test_a_process_that_is_ended_leaves_nothing_behind(
