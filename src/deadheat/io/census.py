@@ -142,7 +142,7 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
                 is_separator &= outside
             is_return = view == _RETURN
             n_newlines, n_returns = np.count_nonzero(is_newline), np.count_nonzero(is_return)
-            if n_returns != np.count_nonzero(is_return[:-1] & is_newline[1:]):
+            if n_returns and n_returns != np.count_nonzero(is_return[:-1] & is_newline[1:]):
                 return None
             n_low = np.count_nonzero(view < _SPACE) - n_newlines - n_returns
             if n_low and not view.all():
