@@ -16,6 +16,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields
 from importlib import import_module
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -644,8 +645,6 @@ def whole(given: object) -> int | None:
 
 def is_number(given: object) -> bool:
     """Tell whether an argument is a single real number, Python's or NumPy's."""
-    from numbers import Real  # not for --help
-
     return isinstance(given, Real) and not isinstance(given, bool)
 
 

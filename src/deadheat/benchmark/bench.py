@@ -308,6 +308,11 @@ def read_finished(
             for family in made["families"]
         ]
         facts = [Fact("", None, heading, text, is_warning) for heading, text, is_warning in made["facts"]]
+        roles = {
+            str(path): f"run of {name}"
+            for (cases, language), name in product(subjects, made["retrievers"])
+            if (path := store.run_of(Key(cases, language, name), made["k"])).is_file()
+        }
     except DeadheatError:
         raise
     # a value of a wrong type shows where it is used, perhaps as late as in a comparison
@@ -318,11 +323,6 @@ def read_finished(
             hint="call deadheat bench again, which takes up its finished runs",
             path=path,
         ) from error
-    roles = {
-        str(path): f"run of {name}"
-        for (cases, language), name in product(subjects, made["retrievers"])
-        if (path := store.run_of(Key(cases, language, name), made["k"])).is_file()
-    }
     return list(subjects.values()), roles, languages, made.get("margin"), facts
 
 
@@ -711,7 +711,7 @@ def _told() -> Iterator[list[Warning | str]]:
 
 
 class _Searches:
-    """What retrievers found in a collection: each takes it once, and searches once for the same cases as deep.
+    """What retrievers found in a collection: each indexes it once, and searches once for each part and depth.
 
     Retrievers are told apart by id(), as objects of users need not have a hash.
     """

@@ -151,15 +151,7 @@ def evaluate(  # noqa: PLR0917 - ranx's order of arguments
     judged, retrieved = _dicts(qrels, "qrels"), _dicts(run, "run", sort=not is_chosen(ties))
     names = [metrics] if isinstance(metrics, str) else list(metrics)
     if not make_comparable and judged.keys() != retrieved.keys():
-        lacking, more = sorted(judged.keys() - retrieved.keys()), sorted(retrieved.keys() - judged.keys())
-        parts = [
-            f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
-            for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
-            if ids
-        ]
-        raise DataError(
-            " and ".join(parts), hint="make_comparable=True counts the first as empty and leaves the others out"
-        )
+        raise _different_queries(judged, retrieved)
     whole = {query: retrieved.get(query, {}) for query in sorted(judged)}
     found = _evaluator(judged, names, tie_policy(ties, "input")).by_query(whole)
     values = {
@@ -236,6 +228,19 @@ def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
     except (AttributeError, TypeError):  # no dict, or no numbers: said where they are read
         pass
     return own
+
+
+def _different_queries(qrels: Nested, run: Nested) -> DataError:
+    lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
+    parts = [
+        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
+        for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
+        if ids
+    ]
+    return DataError(
+        " and ".join(parts),
+        hint="make_comparable=True counts the first as empty and leaves the others out",
+    )
 
 
 def compare(  # noqa: PLR0917 - ranx's order of arguments

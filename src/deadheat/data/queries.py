@@ -107,10 +107,8 @@ class Queries:
         return source if isinstance(source, cls) else cls(source)
 
     def __repr__(self) -> str:
-        return (
-            f"<Queries {self.name}: {counted(len(self), 'query', 'queries')}, columns"
-            f" {', '.join(self.columns) or 'none'}>"
-        )
+        size = counted(len(self), "query", "queries")
+        return f"<Queries {self.name}: {size}, columns {', '.join(self.columns) or 'none'}>"
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -243,10 +241,9 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     key = _find_id(list(columns), where)
     kinds = {type(value) for value in columns[key] if value is not None}
     if not kinds <= {str} and not kinds <= {int}:
+        held = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ColumnError(
-            f"column {key!r} holds values of type {', '.join(sorted(kind.__name__ for kind in kinds))}",
-            allowed="text or whole numbers as ids",
-            path=where,
+            f"column {key!r} holds values of type {held}", allowed="text or whole numbers as ids", path=where
         )
     return pl.DataFrame({name: [as_text(value) for value in column] for name, column in columns.items()})
 

@@ -73,9 +73,9 @@ def round_and_warn(scores: FloatArray, precision: ScorePrecision) -> FloatArray:
     """Return the scores rounded; warn if some become infinite, as these tie."""
     stored = round_scores(scores, precision)
     if precision is not None and np.isinf(stored).any() and (beyond := np.isinf(stored) & ~np.isinf(scores)).any():
+        example = scores[beyond].ravel()[0]
         warnings.warn(
-            f"{precision} cannot hold the score {scores[beyond].ravel()[0]:g}: it becomes infinite, and ties with all"
-            " such scores",
+            f"{precision} cannot hold the score {example:g}: it becomes infinite, and ties with all such scores",
             DeadheatWarning,
             stacklevel=2,
         )

@@ -51,7 +51,7 @@ _LARGEST_RATIO = 200
 LARGE_TEXT = 1_500_000_000  # bytes of TREC text from which a run is read in blocks
 ROW = 64  # bytes of memory for a row in a frame, beside its text; measured 49
 _OBJECT = 150  # and for a field that becomes an object of Python; measured 96 in a table, 226 in JSON
-_PER_TREC_BYTE = 3  # of TREC text
+_PER_TREC_BYTE = 3  # bytes of memory
 _PACKED = 4  # bytes of text in a compressed byte
 _BYTES_PER_ROW = 500  # of memory, for each row that is read at a time
 _MOST_ROWS, _FEWEST_ROWS = 1_000_000, 20_000  # read at a time
@@ -547,6 +547,7 @@ def write_text(
 
     Polars writes into memory, plain text slice by slice: before 2.0 it does not report that a file lost the last bytes.
     """
+    # rows written together
     size = 1 << 18 if compression == "uncompressed" else max(table.height, 1)
     for start in range(0, max(table.height, 1), size):
         held = io.BytesIO()
@@ -596,7 +597,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         return
     target = Path(os.path.realpath(path))
     mode = None
-    with suppress(OSError, ValueError):  # another process may remove it at any time
+    with suppress(FileNotFoundError, NotADirectoryError):  # another process may remove it at any time
         mode = target.stat().st_mode
     if mode is not None and not mode & 0o222:
         raise DataError(

@@ -292,8 +292,9 @@ def _checked_numbers(
             for doc, value in mapping[query].items():
                 check_number(kind, query, doc, value, where)
         raise
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.dot(numbers, numbers) < LARGEST_INTEGER**2:  # so each is smaller, in one pass; of NaN it is NaN
+    with np.errstate(all="ignore"):
+        # one pass: if the sum of squares is so small, each number is; of NaN it is NaN. np.dot would start threads
+        if np.einsum("i,i", numbers, numbers) < LARGEST_INTEGER**2:
             return
     is_doubtful, start = ~(np.abs(numbers) < LARGEST_INTEGER), 0
     for query in queries:

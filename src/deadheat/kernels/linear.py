@@ -58,13 +58,11 @@ def variance(
     part = np.zeros(len(above))
     varied = np.flatnonzero((tied > 1) & (inside > 0) & (gain_squares > 0))
     first, squares = above[varied, None] - 1, gain_squares[varied]
-    part[varied] = moments(
-        tied[varied],
-        inside[varied],
-        squares,
-        squares,
-        weight=lambda index, j: weights[np.minimum(first[index] + j, len(weights) - 1)],
-    )[1]
+
+    def weight(index: IntArray, j: IntArray) -> FloatArray:
+        return weights[np.minimum(first[index] + j, len(weights) - 1)]
+
+    part[varied] = moments(tied[varied], inside[varied], squares, squares, weight=weight)[1]
     return part
 
 

@@ -46,8 +46,8 @@ def moments(values: FloatArray, of_others: FloatArray, gains: FloatArray, others
     the i-th of the documents, and A_j documents before the j-th other. Any order of the gains is equally likely, so the
     second moments of :math:`\sum_i u_i(B_i)` and :math:`\sum_j w_j(A_j)` are enough.
 
-    They are found from the last document up. Let b others be above, of which the next document is the i-th; it has c
-    of them above it, where c is b or more, with a chance that is proportional to the orders :math:`L_{i+1}(c)` of what
+    They are found from the last document up. Where b others are above what is left, the next document is the i-th, and
+    has c others above it, b or more, with a chance that is proportional to the orders :math:`L_{i+1}(c)` of what
     follows. With the sums :math:`U_{i+1}(c)` and :math:`W_{i+1}(c)` of what follows, and
     :math:`S(c) = \sum_{j \le c} w_j(i - 1)` of the others that have i - 1 documents above them,
 

@@ -389,14 +389,13 @@ class nDCG(IdealMeasure, DCG):
             query, gains = placements.query, gains_of(self.gain, placements.relevance)
             return self._of_sorted(placements, query, gains[np.lexsort((-gains, query))])
 
+        def of_judged() -> FloatArray:
+            return self._of_sorted(placements, placements.judged_query, ideal_gains(placements, self.gain))
+
         if self.ideal == "retrieved":
             ideal = placements.cached(("ideal", self.key), of_retrieved)
         else:
-            ideal = placements.of_judgments(
-                ("ideal", self.key),
-                lambda: self._of_sorted(placements, placements.judged_query, ideal_gains(placements, self.gain)),
-                per_query=True,
-            )
+            ideal = placements.of_judgments(("ideal", self.key), of_judged, per_query=True)
         return ideal if self.floor == "zero" else ideal - self._worst(placements)
 
     def _worst(self, placements: Placements) -> FloatArray:

@@ -171,12 +171,11 @@ class PrecisionSum(LogarithmMeasure):
     def ties(self, placements: Placements) -> Parts:
         """Return all ties with a relevant document, whose rank adds its precision."""
         found = placements.relevant(self.rel)
-        return Parts(
-            found.query,
-            found.tied,
-            found.count,
-            lambda index, left, i: (found.before[index, None] + left) / (found.above[index, None] + i),
-        )
+
+        def value(index: IntArray, left: IntArray, i: int) -> FloatArray:
+            return (found.before[index, None] + left) / (found.above[index, None] + i)
+
+        return Parts(found.query, found.tied, found.count, value)
 
 
 @register(

@@ -553,40 +553,43 @@ def _end(measure: Measure, own: Placements, is_open: BoolArray, n_open: int, *, 
     slots = _slots(own.above[~is_open], own.tied[~is_open], n_kept, best=best)
     if comb(len(slots) + len(middle) - 1, len(middle)) > MOST:
         return _outer_end(measure, own, is_open, n_open, middle=middle, best=best)
-    chosen = combinations_with_replacement(slots, len(middle))
-    lists = [_in_slots(own, dict(zip(middle.tolist(), each, strict=True))) for each in chosen]
-    above, tied = (np.stack(columns) for columns in zip(*lists, strict=True))
+    chosen = list(combinations_with_replacement(slots, len(middle)))
+    above, tied = _in_slots(own, middle, np.reshape(chosen, (len(chosen), len(middle), 2)).astype(np.int64))
     n_above = len(first) + (0 if best else n_open - len(order))  # unjudged ones are first where nothing is to be gained
     above += n_above
     above[:, first] = n_above - len(first) + np.arange(len(first))
     above[:, last] = n_above + n_kept + len(middle) + np.arange(len(last))
     tied[:, [*first, *last]] = 1
-    copies = own.select(np.zeros(len(lists), np.int64))
+    copies = own.select(np.zeros(len(chosen), np.int64))
     found = measure.mean(_placed(copies, above.ravel(), tied.ravel()))
     return float(found.max() if best else found.min())
 
 
-def _in_slots(own: Placements, slots: dict[int, tuple[int, int]]) -> tuple[IntArray, IntArray]:
+def _in_slots(own: Placements, rows: IntArray, slots: IntArray) -> tuple[IntArray, IntArray]:
     """Return the documents above and tied of each row of a query, with some of them moved to slots among those kept.
 
     Parameters
     ----------
     own : Placements
         Of one query, with the rows that move behind all others.
-    slots : dict of int to (int, int)
+    rows : ndarray of int, shape (n_moved,)
+    slots : ndarray of int, shape (n_lists, n_moved, 2)
         The slot of each row that moves, from the first to the last; in one between ties they are one after the other.
+
+    Returns
+    -------
+    above, tied : ndarray of int, shape (n_lists, n_rows)
     """
-    above, tied, places = own.above.copy(), own.tied.copy(), list(slots.values())
-    for start, size in places:
-        if size:  # the tie grows, and only what is below it moves down
-            tied += own.above == start
-            above += own.above > start
-        else:
-            above += own.above >= start
-    for n_before, (row, (start, size)) in enumerate(slots.items()):
-        above[row], tied[row] = start + n_before, 1
-        if size:
-            above[row], tied[row] = start + places.index((start, size)), size + places.count((start, size))
+    above, tied = (np.tile(column, (len(slots), 1)) for column in (own.above, own.tied))
+    start, size = slots[..., 0], slots[..., 1]
+    for n in range(len(rows)):
+        at, is_tie = start[:, n, np.newaxis], size[:, n, np.newaxis] > 0
+        tied += is_tie & (own.above == at)  # the tie grows, and only what is below it moves down
+        above += own.above >= at + is_tie
+    for n, row in enumerate(rows.tolist()):
+        together, is_tie = (slots == slots[:, n, np.newaxis]).all(2), size[:, n] > 0
+        above[:, row] = start[:, n] + np.where(is_tie, together.argmax(1), n)
+        tied[:, row] = np.where(is_tie, size[:, n] + together.sum(1), 1)
     return above, tied
 
 

@@ -540,7 +540,8 @@ class BM25:
     def index(self, documents: Collection) -> None:
         """Take the documents that are to be searched."""
         self._strings = Strings.of(documents, self.strings)
-        # bm25+ has 0 / 0 for a word that is not there if k1 is 0; 1e-30 adds nothing to a number of words
+        # bm25+ has 0 / 0 for a word that is not there if k1 is 0: its limit is 0. 1e-30 adds nothing to a number of
+        # words, also in float32
         self._index = self._bm25s.BM25(
             method=self.method, k1=max(self.k1, 1e-30) if self.method == "bm25+" else self.k1, b=self.b
         )

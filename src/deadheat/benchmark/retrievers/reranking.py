@@ -430,17 +430,21 @@ def make_retrievers(specs: object) -> dict[str, Retriever]:
     if isinstance(specs, Mapping):
         named = [(str(name), make_retriever(spec, name=str(name))) for name, spec in specs.items()]
     else:
-        made = [make_retriever(spec) for spec in (specs if isinstance(specs, list | tuple) else [specs])]
-        names = [one.name for one in made]
-        named = [
-            (f"{one.name}, {one.model}", one)  # of models of one name in different folders
-            if isinstance(one, Embedding) and names.count(one.name) > 1 and Path(one.model).is_dir()
-            else (one.name, one)
-            for one in made
-        ]
+        named = _distinguished(list(map(make_retriever, specs if isinstance(specs, list | tuple) else [specs])))
     if not named:
         raise ParameterError("is empty", hint=f"name at least one: {ALLOWED}", argument="retrievers")
     return by_name(named, **ONE_NAME)
+
+
+def _distinguished(retrievers: Sequence[Retriever]) -> list[tuple[str, Retriever]]:
+    """Return retrievers by name; to models of the same name in different folders the folder is added."""
+    names = [one.name for one in retrievers]
+    return [
+        (f"{one.name}, {one.model}", one)
+        if isinstance(one, Embedding) and names.count(one.name) > 1 and Path(one.model).is_dir()
+        else (one.name, one)
+        for one in retrievers
+    ]
 
 
 def described(retriever: System) -> str:
