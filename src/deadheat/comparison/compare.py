@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from deadheat.comparison.comparison import Comparison, assemble, check_shared
+from deadheat.comparison.comparison import Comparison, assemble, check_queries_shared
 from deadheat.data.judgments import Spans, as_qrels
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
@@ -177,7 +178,8 @@ def compare(
         weights=weights,
     )
     # the last name may be that of a single run in its other order, which was not given
-    sources = dict(zip(named, runs.values() if isinstance(runs, Mapping) else runs, strict=False))
+    given = list(runs.values() if isinstance(runs, Mapping) else runs)
+    sources = dict(zip(islice(named, len(given)), given, strict=True))
     warn(found.evaluations, judgments, {name: named[name] for name in sources}, missing=missing)
     for name, source in sources.items():
         warn_of_one_table(found.evaluations[name], qrels, source)
@@ -198,11 +200,11 @@ def _compare_repeats(  # noqa: PLR0917 - as they were given
         runs = by_name((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in runs)
     own: Any = {
         **options,
-        "queries": None if isinstance(cluster, str) and not isinstance(options["weights"], str) else queries,
+        "queries": queries if isinstance(options["weights"], str) else None,
         "rng": generator(design.rng),  # of each run, its own draws
     }
     evaluations: Any = evaluate(qrels, runs, measures, **own)
-    return compare_evaluated(design, evaluations, cluster, queries if isinstance(cluster, str) else None)
+    return compare_evaluated(design, evaluations, cluster, _of_clusters(cluster, queries, options["weights"]))
 
 
 def _name_of(run: Source) -> str:
@@ -244,7 +246,7 @@ def compare_under(
         )
     )
     evaluations = {name: one for name, (one, _) in zip(runs, each, strict=True)}
-    check_shared(evaluations, design)
+    check_queries_shared(evaluations, design)
     weighed = {name: one if weights is None else one.weighted(weights, queries) for name, one in evaluations.items()}
     by_doc_id = {name: by_rule for name, (_, by_rule) in zip(runs, each, strict=True)}
     found = assemble(weighed, design, cluster, _of_clusters(cluster, queries, weights), by_doc_id)
@@ -347,7 +349,7 @@ def compare_evaluated(
                 f"{first} and {name} were evaluated with different measures ({', '.join(left)} and {', '.join(right)})",
                 hint="evaluate both with the same",
             )
-    check_shared(evaluations, design)
+    check_queries_shared(evaluations, design)
     found = replace(
         assemble(evaluations, design, cluster, _of_clusters(cluster, queries, weights), {}), together=together
     )

@@ -748,7 +748,7 @@ def assemble(
     )
 
 
-def check_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
+def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
     """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
     ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
     for pair in pairs_of(list(ids), design.against):

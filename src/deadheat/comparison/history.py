@@ -271,9 +271,9 @@ def history(
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
     before = _before(steps)
+    since = _compared(steps, measures, ids, before, design)
     to_it = [None if n == at else at for n in range(len(steps))]
     to_reference = {} if at is None else _compared(steps, measures, ids, to_it, design)
-    since = _compared(steps, measures, ids, before, design)
     return History(steps, tuple(measures), ids, before, since, to_reference, at, design, tuple(notes))
 
 

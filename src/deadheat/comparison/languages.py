@@ -434,11 +434,11 @@ class Languages(Plottable, Shown):
         ----------
         power : float, default 0.8
         """
-        pairs, differences = [one.pair for one in self.differences], self._of_differences[1]
+        found, differences = self._of_differences
         errors = stats.standard_errors(differences, cluster=self.cluster).tolist()
         each = (
             (pair.measure, planned(pair.difference, error, pair, self.design, power).get("detectable_difference"))
-            for pair, error in zip(pairs, errors, strict=True)
+            for pair, error in zip((one.pair for one in found), errors, strict=True)
         )
         known = collected((measure, least) for measure, least in each if least is not None)
         return {measure: (min(own), max(own)) for measure, own in known.items()}

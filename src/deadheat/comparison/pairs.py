@@ -402,7 +402,7 @@ def compare_sides(
         By measure, then in the order of `places`.
     """
     if design.test == TUKEY:
-        _check_shared(measures, places, name_of)
+        _check_tukey(measures, places, name_of)
     if design.test not in CLUSTERED and any(side.repeats is not None for own in measures for side in own.values()):
         raise ParameterError(argument="test", given=design.test, allowed=CLUSTERED, beside={"runs": "repeats"})
     n_sides, n_queries = len(measures[0]), len(next(iter(measures[0].values())).values)
@@ -617,7 +617,7 @@ def pairs_of(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[str, 
     return [(name, one) for one in baselines for name in names if name != one and name not in done[one]]
 
 
-def _check_shared(
+def _check_tukey(
     measures: Sequence[Mapping[K, Side]], places: Sequence[tuple[K, K]], name_of: Callable[[K], str]
 ) -> None:
     """Raise if Tukey's test, which takes the queries with a value for all systems, had fewer than a pair has."""

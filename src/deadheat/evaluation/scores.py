@@ -731,6 +731,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         )
         for n, one in enumerate(scores)
     ]
+    # in this order: repeats widen intervals of logarithms, and a judge is set beside what there is without him
     for step in (_over_repeats, _exponentiated, _over_fillings, _with_judge):
         found = list(map(step, found, scores))
     return found

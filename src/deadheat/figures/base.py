@@ -532,9 +532,8 @@ def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T],
         raise SourceTypeError(argument=argument, given=Plain(type(given).__name__), allowed=allowed)
     if isinstance(listed, Mapping):
         return by_name(zip(listed, found, strict=True))
-    names = [  # a table has none
-        str(getattr(one.whole if isinstance(one, Strata) else one, "name", "run")) for one in found
-    ]
+    wholes = [one.whole if isinstance(one, Strata) else one for one in found]
+    names = [str(getattr(one, "name", "run")) for one in wholes]  # a table has none
     return {
         name if names.count(name) == 1 else f"{name} ({n})": one
         for n, (name, one) in enumerate(zip(names, found, strict=True), 1)

@@ -664,9 +664,9 @@ def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *
     percent = f"{100 * flip:.0f}" if flip >= 0.01 else "<1" if flip > 0 else ""
     percent = percent if len(named) <= MOST_WITH_NUMBERS else ""
     shared = {name: getattr(pair, name) for name in ("p_adjusted", "significant", "flip_probability")}
+    ends = {"system": worse, "against": better, "label": named[worse], "against_label": named[better]}
+    turned = {"system": better, "against": worse, "label": named[better], "against_label": named[worse]}
     return [
-        {"part": "advantage", "difference": difference, "advantage": advantage, "text": size}
-        | {**shared, "system": worse, "against": better, "label": named[worse], "against_label": named[better]},
-        {"part": "flip", "difference": -difference, "advantage": None, "text": percent}
-        | {**shared, "system": better, "against": worse, "label": named[better], "against_label": named[worse]},
+        {"part": "advantage", "difference": difference, "advantage": advantage, "text": size, **shared, **ends},
+        {"part": "flip", "difference": -difference, "advantage": None, "text": percent, **shared, **turned},
     ]

@@ -296,8 +296,9 @@ def _of_runs(
     if judgments is None:
         return lists, None
     pairs = judgments.to_polars().group_by("query_id", "doc_id").agg(pl.col("relevance").max())
-    query, item, relevance = pairs.sort("query_id", "doc_id")
-    return lists, (np.array(query.to_list(), object), np.array(item.to_list(), object), relevance.to_numpy())
+    pairs = pairs.sort("query_id", "doc_id")
+    query, item = (np.array(pairs[name].to_list(), object) for name in ("query_id", "doc_id"))
+    return lists, (query, item, pairs["relevance"].to_numpy())
 
 
 def _weights(discount: Discount, cutoff: int | None) -> Callable[[int], FloatArray]:

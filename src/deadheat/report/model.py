@@ -758,7 +758,7 @@ class ReportFormat:
     needs: str = ""
     is_data: bool = False
     draw: Callable[..., Text] | None = None
-    place: int = 100
+    place: int = 100  # after all others
 
 
 def register(form: ReportFormat) -> None:

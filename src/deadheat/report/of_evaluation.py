@@ -312,12 +312,11 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
         for measure, interval in intervals.items()
         if not one[measure].measure.total
     ]
-    how = estimated_by(
-        ((measure, interval.method) for measure, *_, interval in found), units, options.n_resamples, whole(options.rng)
-    )
+    methods = [(measure, interval.method) for measure, *_, interval in found]
+    how = estimated_by(methods, units, options.n_resamples, whole(options.rng)) if found else "none of counts"
     known = [one for one in found if not math.isnan(one[-1].low)]
     yield from (
-        Fact("intervals", options.to_dict(), "intervals", how if found else "none of counts"),
+        Fact("intervals", options.to_dict(), "intervals", how),
         said("intervals", f"none where there are fewer than two {units}" if len(known) < len(found) else ""),
         note("intervals", few_units(interval for *_, interval in found)),
         *cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known),

@@ -26,7 +26,6 @@ from deadheat.errors import (
     array_of,
     as_resamples,
     check_choice,
-    collected,
     generator,
 )
 from deadheat.kernels.weighting import are_equal, effective_number, relative
@@ -163,9 +162,11 @@ def _patterns(missing: BoolArray, weights: FloatArray | None) -> Iterator[tuple[
     if weights is None and not missing.any():
         yield np.arange(missing.shape[1]), np.arange(missing.shape[0])
         return
-    rows = [one.tobytes() for one in np.packbits(missing, axis=0).T]
-    own = rows if weights is None else [one.tobytes() for one in np.where(missing, 0.0, weights).T]
-    for columns in collected(zip(zip(rows, own, strict=True), range(len(rows)), strict=True)).values():
+    alike: dict[bytes, list[int]] = {}
+    for column, packed in enumerate(np.packbits(missing, axis=0).T):
+        own = b"" if weights is None else np.where(missing[:, column], 0.0, weights[:, column]).tobytes()
+        alike.setdefault(packed.tobytes() + own, []).append(column)
+    for columns in alike.values():
         yield np.array(columns), np.flatnonzero(~missing[:, columns[0]])
 
 
