@@ -292,10 +292,8 @@ def _checked_numbers(
             for doc, value in mapping[query].items():
                 check_number(kind, query, doc, value, where)
         raise
-    with np.errstate(all="ignore"):
-        # one pass: if the sum of squares is so small, each number is; of NaN it is NaN. np.dot would start threads
-        if np.einsum("i,i", numbers, numbers) < LARGEST_INTEGER**2:
-            return
+    if not len(numbers) or (numbers.min() > -LARGEST_INTEGER and numbers.max() < LARGEST_INTEGER):
+        return
     is_doubtful, start = ~(np.abs(numbers) < LARGEST_INTEGER), 0
     for query in queries:
         documents = mapping[query].items()
