@@ -1,12 +1,11 @@
 """Every exception and warning of deadheat, the words of their messages, and checks of arguments that raise them.
 
 The errors are one tree, whose branches are also built-in types that callers catch. Options of commands need the checks,
-and help must not wait for NumPy: it is imported where it is needed.
+and help must not wait for NumPy: it is imported where it is needed, as is what only mistakes and dataclasses need.
 """
 
 from __future__ import annotations
 
-import ast
 import math
 import operator
 import re
@@ -14,13 +13,13 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, fields
 from importlib import import_module
-from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    import ast
+
     import numpy as np
     from _typeshed import DataclassInstance
     from numpy.typing import DTypeLike
@@ -43,8 +42,7 @@ STREAM = r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+"  # what a shell makes
 FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds; else --from
 
 
-@dataclass(frozen=True)
-class Plain:
+class Plain(str):
     """A description of what was given, which a message shows without quotes.
 
     Examples
@@ -53,14 +51,10 @@ class Plain:
     ('an empty field', "'an empty field'")
     """
 
-    text: object
-
-    def __str__(self) -> str:
-        return str(self.text)
+    __slots__ = ()
 
 
-@dataclass(frozen=True)
-class Advice:
+class Advice(NamedTuple):
     """Advice to pass an argument, or to name a file so that the argument is not needed.
 
     Attributes
@@ -121,10 +115,10 @@ def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
     >>> as_given("float23"), as_given(10**5000)
     ("'float23'", 'a number of thousands of digits')
     """
-    if isinstance(value, str):
-        return shown(value, limit)
     if isinstance(value, Plain):
         return str(value)
+    if isinstance(value, str):
+        return shown(value, limit)
     try:
         text = repr(value)
     except ValueError:  # Python refuses to print integers of so many digits
@@ -281,6 +275,8 @@ def is_plain(text: str) -> bool:
 
 def short_repr(one: DataclassInstance) -> str:
     """Return the repr of a dataclass with four decimals of a number."""
+    from dataclasses import fields
+
     parts = ((item.name, getattr(one, item.name)) for item in fields(one) if item.repr)
     values = (f"{name}={round(value, 4) if isinstance(value, float) else value!r}" for name, value in parts)
     return f"{type(one).__name__}({', '.join(values)})"
@@ -518,6 +514,7 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
 
     Examples
     --------
+    >>> import ast
     >>> literal(ast.parse("{1: 10}", mode="eval").body, "{1: 10}")
     {1: 10}
     >>> literal(ast.parse("1_0", mode="eval").body, "1_0")
@@ -525,6 +522,8 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
         ...
     ValueError: 1_0
     """
+    import ast
+
     found, written = ast.literal_eval(node), ast.get_source_segment(text, node) or ""
     if re.search(_ODD, written) or (isinstance(node, ast.Dict) and len(found) < len(node.keys)):
         raise ValueError(written)
@@ -645,6 +644,10 @@ def whole(given: object) -> int | None:
 
 def is_number(given: object) -> bool:
     """Tell whether an argument is a single real number, Python's or NumPy's."""
+    if type(given) in {float, int}:
+        return True
+    from numbers import Real
+
     return isinstance(given, Real) and not isinstance(given, bool)
 
 

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -93,7 +92,6 @@ def _told(error: Exception) -> str:
     return causes[-1] if causes else text.partition("\n")[0]
 
 
-@dataclass
 class _Threads:
     """Whether Polars has worker threads, and whether a fork left this process without them.
 
@@ -104,9 +102,7 @@ class _Threads:
     ran_before_fork, are_lost : bool
     """
 
-    may_run: bool = False
-    ran_before_fork: bool = False
-    are_lost: bool = False
+    may_run = ran_before_fork = are_lost = False
 
     def before_fork(self) -> None:
         self.ran_before_fork = self.are_lost or self.may_run or _others_use_polars()

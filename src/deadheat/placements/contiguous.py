@@ -33,6 +33,7 @@ from deadheat.io.guarding import check_threads, guarded
 from deadheat.io.splitting import HASH_BITS, doc_hash
 from deadheat.io.values import check_ids, look_up
 from deadheat.placements.placements import (
+    Listed,
     Placements,
     from_frames,
     no_common_query,
@@ -419,7 +420,7 @@ class OfDicts:
             np.diff(found.bounds),
             judged_query=code,
             judged_relevance=found.relevance,
-            rows=(code[rows], np.array(found.docs, dtype=object)[rows], found.relevance[rows], above, tied),
+            rows=(code[rows], Listed(found.docs, rows), found.relevance[rows], above, tied),
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
             top_score=top_score,

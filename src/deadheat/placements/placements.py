@@ -20,6 +20,28 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
+class Listed:
+    """Some texts of a list, in the place of a column that most measures never look at.
+
+    Attributes
+    ----------
+    texts : list of str
+    places : ndarray of int, shape (n,)
+        In the list.
+    """
+
+    texts: list[str]
+    places: IntArray
+
+    def __getitem__(self, rows: IntArray | BoolArray | slice) -> "Listed":
+        return Listed(self.texts, self.places[rows])
+
+    def to_list(self) -> list[str]:
+        """Return the texts, of length n."""
+        return [self.texts[place] for place in self.places.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
 class OfQueries:
     """Rows of queries and documents, with more columns of the same length in a subclass.
 
@@ -87,7 +109,7 @@ class Placements(Shown):
         Number of documents that the run retrieved for each; 0 if it lacks the query.
     query : ndarray of int, shape (n_rows,)
         Index into `query_ids` of each judged, retrieved document.
-    documents : ndarray of str or polars.Series, shape (n_rows,)
+    documents : ndarray of str, polars.Series or Listed, shape (n_rows,)
         Their ids; `doc_ids` has them as text of Python.
     relevance : ndarray of float, shape (n_rows,)
     above : ndarray of int, shape (n_rows,)
@@ -115,7 +137,7 @@ class Placements(Shown):
     query_ids: TextArray
     n_retrieved: IntArray
     query: IntArray
-    documents: TextArray | pl.Series
+    documents: TextArray | pl.Series | Listed
     relevance: FloatArray
     above: IntArray
     tied: IntArray
@@ -145,7 +167,7 @@ class Placements(Shown):
         """Ids of the judged, retrieved documents, of shape (n_rows,).
 
         Most measures never look at them, and of many judgments Python's text takes half the memory: a column of Polars
-        becomes text when somebody does.
+        becomes text when somebody does, and so do texts of a list.
         """
         own = self.documents
         return own if isinstance(own, np.ndarray) else np.array(own.to_list(), object)
@@ -339,7 +361,7 @@ def sort_rows(
     *,
     judged_query: IntArray,
     judged_relevance: FloatArray,
-    rows: tuple[IntArray, TextArray | pl.Series, FloatArray, IntArray, IntArray],
+    rows: tuple[IntArray, TextArray | pl.Series | Listed, FloatArray, IntArray, IntArray],
     unjudged_queries: tuple[str, ...] = (),
     ends_in_tie: BoolArray | None = None,
     subtopics: Subtopics | None = None,
@@ -357,8 +379,8 @@ def sort_rows(
         some = order[of_ties]
         keys = [-relevance[some], place[some]]
         if subtopics is not None:  # equally relevant ones differ: rules that break ties need one order in every engine
-            ids = doc_ids if isinstance(doc_ids, pl.Series) else pl.Series(doc_ids.tolist(), dtype=pl.String)
-            keys.insert(0, ids.rank("dense").to_numpy()[some])
+            texts = doc_ids.tolist() if isinstance(doc_ids, np.ndarray) else doc_ids.to_list()
+            keys.insert(0, pl.Series(texts, dtype=pl.String).rank("dense").to_numpy()[some])
         order[of_ties] = some[np.lexsort(keys)]
     is_next = judged_query[1:] - judged_query[:-1]
     is_sorted = ((is_next > 0) | ((is_next == 0) & (judged_relevance[1:] <= judged_relevance[:-1]))).all()
