@@ -107,8 +107,12 @@ def hundred_times(work: Callable[[], object]) -> None:
 
 
 def track(n_docs: str, repeats: str) -> Seconds:
-    """The files of 21 runs of 25 queries, read and evaluated by two measures, in a process that has begun."""
+    """The files of 21 runs of 25 queries, read and evaluated by two measures: in a process that has begun, by commands.
+
+    The command of ir_measures takes one run.
+    """
     import random
+    import subprocess
     import tempfile
     from pathlib import Path
 
@@ -139,10 +143,24 @@ def track(n_docs: str, repeats: str) -> Seconds:
                 ir_measures.calc_aggregate(chosen, judged, ir_measures.read_trec_run(str(path)))
 
         works: dict[str, Callable[[], object]] = {
-            "deadheat": lambda: [one.means() for one in dh.evaluate(qrels, {**runs}, ["AP", "nDCG@10"]).values()],
-            "ir_measures": theirs,
+            "deadheat, after the import": lambda: [
+                one.means() for one in dh.evaluate(qrels, {**runs}, ["AP", "nDCG@10"]).values()
+            ],
+            "ir_measures, after the import": theirs,
         }
-        return in_turn(works, 2 * int(repeats))
+        files = [str(path) for path in runs.values()]
+        ours = ["deadheat", "evaluate", str(qrels), *files, "-m", "AP", "-m", "nDCG@10"]
+        each = [["ir_measures", str(qrels), file, "AP", "nDCG@10"] for file in files]
+
+        def by_commands(*commands: list[str]) -> None:
+            for command in commands:
+                subprocess.run([sys.executable, "-m", *command], check=True, stdout=subprocess.DEVNULL)
+
+        commands: dict[str, Callable[[], object]] = {
+            "deadheat, command": lambda: by_commands(ours),
+            "ir_measures, command": lambda: by_commands(*each),
+        }
+        return in_turn(works, 2 * int(repeats)) | in_turn(commands, min(int(repeats), 3))
 
 
 def tied_documents(judged: str) -> Seconds:
