@@ -127,5 +127,5 @@ def test_the_command_line(tmp_path: Path) -> None:
 def test_what_is_no_mark() -> None:
     with pytest.raises(ParameterError, match=r"decimal must be one of ',', '.', got ';'"):
         dh.decimal(";")
-    with pytest.warns(DeadheatWarning, match=r"dh.decimal\(\) holds for nothing"):
+    with pytest.warns(DeadheatWarning, match=r"dh.decimal\(\) has no effect outside a with"):
         dh.decimal(",")

@@ -27,13 +27,13 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.measures import AP, MaxRel, Measure
 from deadheat.report.conventions import (
     as_cell,
-    broken_by,
     mean_heading,
     reported_interval,
     reported_pairs,
     span_of,
     span_of_ties,
     tell_counts,
+    tell_ties,
     totals_of_row,
 )
 from deadheat.report.model import (
@@ -613,7 +613,7 @@ def tell(
         ),
         *(facts_of_languages(result.across) if result.across else ()),
         Fact("margin", settings.margin),
-        Fact("ties", "expected", "ties", broken_by("expected", None)),
+        *tell_ties("expected", None),
         *_of_measures(result, labels),
         *_of_strata(result, groupings),
         *_of_intervals(result, groupings, labels),

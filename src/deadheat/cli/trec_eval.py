@@ -32,8 +32,12 @@ from deadheat.cli.options import LAST, command, complete_from, takes
 @click.option(
     "-l", "--level_for_rel", "level", type=click.IntRange(1), default=1, help="Lowest relevance that is relevant."
 )
-@click.option("-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out first.")
-@click.option("-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(1), help="Look at so many documents.")
+@click.option(
+    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out of the lists first."
+)
+@click.option(
+    "-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(1), help="Look at this many documents of each list."
+)
 @click.option(
     "-N", "--Number_docs_in_coll", "n_documents", type=click.IntRange(0), default=0, help="Documents in the collection."
 )

@@ -1,5 +1,6 @@
 """Pairs of systems: differences query by query, one against the other, power, and all pairs in one matrix."""
 
+import math
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -651,15 +652,15 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
 def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *, higher: bool) -> list[Record]:
     """Return two cells of a pair: below the diagonal the lead of the column's system, above it the reversals."""
     difference = pair.difference if pair.system == worse else -pair.difference
-    advantage, flip = -difference if higher else difference, pair.flip_probability
+    advantage, flip, p = -difference if higher else difference, pair.flip_probability, pair.p_adjusted
     size = (
         f"{round(advantage, 2) + 0.0:.2f}".replace("0.", ".", abs(advantage) < 0.995)
         if len(named) <= MOST_WITH_NUMBERS
         else ""
     )
     size += "*" * pair.significant
-    if len(named) <= MOST_WITH_P:
-        size += f"\n{p_text(pair.p_adjusted).removeprefix('p ').removeprefix('= ').replace(' ', '').replace('0.', '.')}"
+    if len(named) <= MOST_WITH_P and math.isfinite(p):
+        size += "\n<.001" if p < 0.001 else f"\n{p:.3f}".replace("0.", ".")
     # nothing where no order reverses, or where there is no room
     percent = f"{100 * flip:.0f}" if flip >= 0.01 else "<1" if flip > 0 else ""
     percent = percent if len(named) <= MOST_WITH_NUMBERS else ""

@@ -414,7 +414,9 @@ class WithValue(AbstractContextManager[None], Generic[T]):
     def __del__(self) -> None:
         if self._token is None:
             name = self._variable.name
-            warnings.warn(f"dh.{name}() holds for nothing: write with dh.{name}(...):", DeadheatWarning, 2)
+            warnings.warn(
+                f"dh.{name}() has no effect outside a with statement: with dh.{name}(...):", DeadheatWarning, 2
+            )
 
 
 def is_bounded() -> bool:

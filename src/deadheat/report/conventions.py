@@ -48,12 +48,12 @@ WIDENED = (
 SHARED = 0.05  # p value below which repeats are said to differ as a whole
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 EXPLAINED = {
-    "expected": "expected: the exact mean over all orders of equal scores",
-    "best": "best: the judged documents first in every tie, highest relevance first",
-    "worst": "worst: the judged documents last in every tie, lowest relevance first",
-    "doc_id": f"doc_id: {BY_DOC_ID} (descending)",
-    "input": "input: in the order of the file",
-    "random": "random: one order of every tie, drawn at random",
+    "expected": "the exact mean over all orders of equal scores",
+    "best": "the judged documents first in every tie, highest relevance first",
+    "worst": "the judged documents last in every tie, lowest relevance first",
+    "doc_id": f"{BY_DOC_ID} (descending)",
+    "input": "in the order of the file",
+    "random": "one order of every tie, drawn at random",
 }
 RULES = {"doc_id": BY_DOC_ID, "input": "input", "worst": "worst", "best": "best", "expected": "exact"}
 """What columns of values under a tie policy are headed."""
@@ -173,7 +173,7 @@ def broken_by(ties: str, seed: int | None) -> str:
 def tell_ties(ties: str, seed: int | None) -> list[Fact]:
     """Say how ties were counted or broken."""
     return [
-        Fact("ties", ties, "ties", broken_by(ties, seed), is_note=ties != "expected"),
+        Fact("ties", ties, "ties", f"{ties}: {broken_by(ties, seed)}", is_note=ties != "expected"),
         *([Fact("rng", seed)] if ties == "random" else []),  # only its seed reproduces an order that was drawn
     ]
 

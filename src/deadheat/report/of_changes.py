@@ -332,7 +332,13 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         *weighted(evaluation),
         *helped([evaluation]),
         *_sizes(result),
-        Fact("ties", evaluation.ties, "ties", EXPLAINED[evaluation.ties], is_warning=evaluation.ties == "random"),
+        Fact(
+            "ties",
+            evaluation.ties,
+            "ties",
+            f"{evaluation.ties}: {EXPLAINED[evaluation.ties]}",
+            is_warning=evaluation.ties == "random",
+        ),
         Fact("options", {name: getattr(result.options, name) for name in OPTIONS} | {"rng": whole(result.options.rng)}),
         said(
             "judgments",

@@ -485,8 +485,7 @@ def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> str:
 
 
 def _of_ties(ties: str, seed: int | None) -> str:
-    named, _, rule = broken_by(ties, seed).partition(": ")
-    return f"Ties: {rule or named}."
+    return f"Ties: {broken_by(ties, seed)}."
 
 
 def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None, digits: int | None = None) -> Table:

@@ -216,7 +216,7 @@ def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> It
 def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> list[Fact]:
     """Say which rule is beside the exact values, where another run leads by it, and how many pairs of runs it swaps."""
     rule = beside[0].ties
-    shown = Fact("beside", rule, "beside", f"{broken_by(rule, None)}; difference: from exact")
+    shown = Fact("beside", rule, "beside", f"{rule}: {broken_by(rule, None)}; difference: from exact")
     if len(evaluations) < 2:
         return [shown]
     changed: dict[str, dict[str, list[str]]] = {}

@@ -165,7 +165,7 @@ def _recommended(profile: TieProfile, digits: int | None) -> list[Fact]:
             if profile.recommendation is None
             else _exactly(profile, profile.recommendation, digits)
         ),
-        Fact("beside", profile.rule, "beside", broken_by(profile.rule, None)),
+        Fact("beside", profile.rule, "beside", f"{profile.rule}: {broken_by(profile.rule, None)}"),
         said("no correlation", uncorrelated),
     ]
 
