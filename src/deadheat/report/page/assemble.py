@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,7 +22,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
 from deadheat.measures import Measure, unit_of
-from deadheat.report.as_html import as_html, parts, templates
+from deadheat.report.as_html import parts, templates
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
 from deadheat.report.model import (
@@ -52,7 +51,6 @@ from deadheat.version import __version__
 
 # Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:"
-SAID = re.compile(r'</h1>(\s*<p class="(headline|opening)">[^<]*</p>)*')  # of a page, above its figures
 FEW_SUBJECTS, MOST_FIGURES = 2, 3  # of more subjects each has but so many figures
 MOST_NAMED = 3  # systems, in the title
 SYSTEMS = Column("system", "system", str)
@@ -156,8 +154,7 @@ def page_of(
     drawn = [one.rows for one in chain(*of_languages, *of_subjects) if one.drawing]
     data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
     policy = POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
-    is_named = not first.qrels.startswith("the qrels")
-    title = title or (PurePath(first.qrels).name if is_named else first.first.qrels_name)
+    title = title or PurePath(first.qrels).name
     return str(made.page((title, " · ".join(about_it)), sections, (data, script), _own("page.css"), policy, GLOSSARY))
 
 
@@ -458,9 +455,4 @@ def _page_of(
     """Return an HTML document with a report, and its figures below the headline and the verdict."""
     numbers = count(1)
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
-    figures = "".join(f'<figure tabindex="0">{one.svg}</figure>' for one in drawn if one.svg)
-    return SAID.sub(
-        lambda above: f'{above[0]}<div class="drawn">{figures}</div>',
-        as_html(replace(report, heading=heading)),
-        count=1,
-    )
+    return str(parts().whole(heading, report, drawings=[one.svg for one in drawn if one.svg]))
