@@ -561,7 +561,7 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
             heading = fact.heading or heading
             if fact not in shared:
                 key, text = fact.key and f"{fact.key}_by_{name}", fact.text
-                of = "" if not text or text.startswith("by ") else f"by {name}: "
+                of = "" if not text or fact.key == "by" else f"by {name}: "  # the strata say by what they are
                 facts.append(replace(fact, key=key, heading=text and heading, text=of + text))
     return replace(
         first,
