@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat.data.shown import InNotebooks as _InNotebooks
+from deadheat.data.renderable import InNotebooks as _InNotebooks
 from deadheat.errors import load_libraries as _load_libraries
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__

@@ -342,9 +342,9 @@ class DeadheatError(Exception):
         self.measure = measure
 
     def __str__(self) -> str:
-        return self.told()
+        return self.sentence()
 
-    def told(self, options: Options = None, *, has_place: bool = True) -> str:
+    def sentence(self, options: Options = None, *, has_place: bool = True) -> str:
         """Return the message, worded for Python or with the options of a command, with or without path and line."""
         place = f"{self.measure}: " if self.measure else ""
         if self.path is not None and has_place:

@@ -10,7 +10,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
-from deadheat.benchmark.collection import Collection, Part
+from deadheat.benchmark.collection import CaseGroup, Collection
 from deadheat.benchmark.ontology import Ontology
 from deadheat.benchmark.report import report_bench
 from deadheat.benchmark.result import Key
@@ -195,7 +195,7 @@ def test_a_part_is_known_by_all_that_is_judged() -> None:
         Case("a", "text", ("A1", "B1"), (1.0, 2.0)),
         Case("a", "text", ("A1", "A2"), (1.0, 3.0)),
     ]
-    parts = [Part("mine", "en", Cases("mine", {}, (one,))) for one in (case, *others)]
+    parts = [CaseGroup("mine", "en", Cases("mine", {}, (one,))) for one in (case, *others)]
     assert len({part.judged for part in parts}) == 5
     assert len({part.searched for part in parts}) == 3
 

@@ -13,7 +13,7 @@ import pytest
 import deadheat as dh
 from deadheat.comparison import orders
 from deadheat.comparison.flips import Flip, flip, summands
-from deadheat.comparison.orders import Distribution, Summands, comparable
+from deadheat.comparison.orders import Distribution, IndependentSum, comparable
 from deadheat.comparison.pairs import Pairs
 from deadheat.report.of_comparison import report_comparison
 
@@ -63,7 +63,7 @@ def place(system: System) -> dh.Placements:
     return dh.place(qrels, run)
 
 
-def values_of(system: System, max_values: int = 1) -> Summands:
+def values_of(system: System, max_values: int = 1) -> IndependentSum:
     """Take what deadheat knows of each query, and allow few exact sums."""
     placements = place(system)
     found = summands(dh.RR(), placements, np.ones(len(system), np.bool_), max_values=max_values)

@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.comparison.flips import Flip, flip, summands
-from deadheat.comparison.orders import Summands, comparable
+from deadheat.comparison.orders import IndependentSum, comparable
 from support.shared_data import (
     HPO_RUNS,
     LLM_RUNS,
@@ -75,13 +75,15 @@ def simulated() -> dict[str, np.ndarray]:
     return found
 
 
-def known_of(evaluation: dh.Evaluation) -> tuple[dh.Scores, Summands | None]:
+def known_of(evaluation: dh.Evaluation) -> tuple[dh.Scores, IndependentSum | None]:
     """Return the scores of the one measure of an evaluation, and the distribution of each query."""
     (scores,) = evaluation
     return scores, summands(scores.measure, evaluation.placements, scores.kept)
 
 
-def flip_between(one: dh.Scores, other: dh.Scores, of_one: Summands | None, of_other: Summands | None) -> Flip:
+def flip_between(
+    one: dh.Scores, other: dh.Scores, of_one: IndependentSum | None, of_other: IndependentSum | None
+) -> Flip:
     """Take all that is known about two runs."""
     variance = one.mean_tie_std**2 + other.mean_tie_std**2
     lowest, highest = one.mean_tie_min - other.mean_tie_max, one.mean_tie_max - other.mean_tie_min

@@ -8,7 +8,7 @@ import re
 import pytest
 
 import deadheat as dh
-from deadheat.data.shown import flat, flat_name
+from deadheat.data.renderable import flat, flat_name
 from deadheat.measures.base import REGISTRY, other_names
 from oracle.variants import VARIANTS
 

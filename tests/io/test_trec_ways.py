@@ -12,7 +12,7 @@ from hypothesis import example, given, strategies as st
 
 from deadheat.errors import DataError
 from deadheat.io import files, splitting
-from deadheat.io.census import count_blanks, with_single_blanks
+from deadheat.io.byte_counts import count_blanks, with_single_blanks
 from deadheat.io.formats import scan, trec
 from deadheat.io.formats.trec import read_lines
 from deadheat.io.values import read_value
@@ -143,7 +143,7 @@ def test_blanks_are_counted_and_made_regular(data: bytes) -> None:
 def test_blanks_are_counted_across_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = b"a b\r\nc  d\n\n e\r\n"
     for step in range(1, 9):
-        monkeypatch.setattr("deadheat.io.census._STEP", step)
+        monkeypatch.setattr("deadheat.io.byte_counts._STEP", step)
         counted = count_blanks(data)
         assert (counted.n_blanks, counted.n_pairs, counted.lacks_final_newline) == (10, 5, False)
         of_file = count_blanks(written(tmp_path, data))
@@ -158,6 +158,6 @@ def test_blanks_are_counted_across_steps(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_line_that_ends_otherwise_is_seen_across_steps(lines: list[str], ends: bool, step: int) -> None:  # noqa: FBT001 - hypothesis gives it
     text = "\n".join(lines) + "\n" * ends
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("deadheat.io.census._STEP", step)
+        patch.setattr("deadheat.io.byte_counts._STEP", step)
         found = count_blanks(written(Path(folder), text.encode()), ord("b"))
     assert found.ends_otherwise == any(not line.endswith("b") for line in text.splitlines())

@@ -189,7 +189,7 @@ BY_NAME = {
     "data/tables.py loads deadheat.benchmark.cases": "labelled cases are qrels too, wherever qrels are read",
     "data/known_ids.py loads deadheat.benchmark": "a collection may be an ontology",
     "evaluation/evaluation.py loads deadheat.profile": "few evaluations are asked for items",
-    "data/shown.py loads deadheat.figures": "objects draw themselves; Altair takes long to load",
+    "data/renderable.py loads deadheat.figures": "objects draw themselves; Altair takes long to load",
 }
 LOADED = re.compile(r'import_module\(f?"(deadheat\.\w+(?:\.cases)?)')
 
@@ -209,7 +209,7 @@ def test_every_class_that_shows_itself_has_a_report() -> None:
         import_module(f"deadheat.{name}")
     import_module("deadheat.report.model").load("of_")
     reports = import_module("deadheat.report.model")
-    shown = set(import_module("deadheat.data.shown").Shown.__subclasses__())
+    shown = set(import_module("deadheat.data.renderable").Renderable.__subclasses__())
     of_notebooks = {one for one in reports.REPORTS if one.__name__ in {"DocumentTable", "Interval", "Pair", "Scores"}}
     assert shown == set(reports.REPORTS) - of_notebooks
     assert {one.__name__ for one in reports.PAGES} == {

@@ -19,7 +19,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.report import data_of_bench
-from deadheat.data.shown import Shown
+from deadheat.data.renderable import Renderable
 from deadheat.errors import MissingDependencyError
 from deadheat.report.as_data import as_json
 from deadheat.report.model import format_cell
@@ -97,7 +97,7 @@ def languages(given: Data) -> dh.Languages:
     return dh.compare_languages(evaluations, n_resamples=99)
 
 
-MAKE: dict[str, Callable[[Data], Shown]] = {
+MAKE: dict[str, Callable[[Data], Renderable]] = {
     "Evaluation": evaluation,
     "Evaluations": lambda given: dh.evaluate(given.qrels, given.runs, custom(given)),
     "Strata": lambda given: evaluation(given).by("level", given.queries),
@@ -159,12 +159,12 @@ def made(name: str, given: Data) -> Any:  # noqa: ANN401 - of each class
 
 
 @pytest.fixture(params=MAKE)
-def shown(request: pytest.FixtureRequest) -> Shown:
+def shown(request: pytest.FixtureRequest) -> Renderable:
     return made(request.param, PLAIN)
 
 
 @pytest.fixture(params=MAKE)
-def wild(request: pytest.FixtureRequest) -> Shown:
+def wild(request: pytest.FixtureRequest) -> Renderable:
     return made(request.param, WILD)
 
 
@@ -179,12 +179,12 @@ def test_every_class_that_shows_itself_is_tried() -> None:
             yield one
             yield from below(one)
 
-    public = {name for name in MAKE if issubclass(getattr(dh, name), Shown)}  # which imports them all
-    assert {one.__name__ for one in below(Shown) if one.__module__.startswith("deadheat.")} == public == set(MAKE)
+    public = {name for name in MAKE if issubclass(getattr(dh, name), Renderable)}  # which imports them all
+    assert {one.__name__ for one in below(Renderable) if one.__module__.startswith("deadheat.")} == public == set(MAKE)
 
 
 @pytest.mark.slow
-def test_repr_is_one_line_and_print_is_tables(shown: Shown) -> None:
+def test_repr_is_one_line_and_print_is_tables(shown: Renderable) -> None:
     assert "\n" not in repr(shown)
     assert repr(shown).startswith(f"<{type(shown).__name__} ")
     assert f"{shown}" == str(shown)
@@ -194,14 +194,14 @@ def test_repr_is_one_line_and_print_is_tables(shown: Shown) -> None:
 
 
 @pytest.mark.slow
-def test_text_keeps_the_width_of_the_terminal(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_keeps_the_width_of_the_terminal(shown: Renderable, monkeypatch: pytest.MonkeyPatch) -> None:
     for columns in (80, 120):
         monkeypatch.setenv("COLUMNS", str(columns))
         assert shutil.get_terminal_size().columns == columns
         assert max(map(len, str(shown).splitlines())) <= columns
 
 
-def test_html_is_a_harmless_piece_with_the_tables_of_the_text(shown: Shown, wild: Shown) -> None:
+def test_html_is_a_harmless_piece_with_the_tables_of_the_text(shown: Renderable, wild: Renderable) -> None:
     for one in (shown, wild):
         root = read_html(one.to_html())
         check_harmless(root)
@@ -241,7 +241,7 @@ DATA: dict[str, Callable[[Any], Report]] = {
 """Reports for programs, where they are others than those for people."""
 
 
-def test_all_forms_have_the_numbers_of_json(shown: Shown) -> None:
+def test_all_forms_have_the_numbers_of_json(shown: Renderable) -> None:
     made_of: Callable[[Any], Report] = DATA.get(type(shown).__name__, report_of)
     report = made_of(shown)
     known_numbers = {format_cell(number) for number in numbers_of(json.loads(as_json(report)))}
@@ -256,13 +256,13 @@ def test_all_forms_have_the_numbers_of_json(shown: Shown) -> None:
     assert {number.removeprefix("-") for number in text} <= unsigned
 
 
-def test_digits_are_those_that_are_asked_for(shown: Shown) -> None:
+def test_digits_are_those_that_are_asked_for(shown: Renderable) -> None:
     for write in (shown.to_markdown, shown.to_latex, shown.to_html):
         assert re.search(r"\d\.\d{7}\b", write(digits=7)) or not re.search(r"\d\.\d{4}\b", write())
         assert write() == write(digits=None)
 
 
-def test_latex_and_markdown_of_evil_names_hold_nothing_raw(wild: Shown) -> None:
+def test_latex_and_markdown_of_evil_names_hold_nothing_raw(wild: Renderable) -> None:
     for text in (wild.to_latex(), wild.to_markdown(), str(wild)):
         assert "\x1b" not in text
         assert "\u202e" not in text
@@ -271,7 +271,7 @@ def test_latex_and_markdown_of_evil_names_hold_nothing_raw(wild: Shown) -> None:
         assert line.startswith("%") or not re.search(r"(?<!\\)[$#]", re.sub(r"\$[<>][\d.]+\$", "", line))
 
 
-def test_pandas_has_the_frame_of_polars(shown: Shown, wild: Shown) -> None:
+def test_pandas_has_the_frame_of_polars(shown: Renderable, wild: Renderable) -> None:
     for one in (shown, wild):
         frame, found = one.to_polars(), one.to_pandas()
         assert list(found.columns) == frame.columns
@@ -288,7 +288,7 @@ def test_pandas_has_the_frame_of_polars(shown: Shown, wild: Shown) -> None:
 
 
 def test_pandas_keeps_whole_numbers_beside_gaps() -> None:
-    class Holed(Shown):
+    class Holed(Renderable):
         def to_polars(self) -> pl.DataFrame:
             schema = {"n": pl.Int64, "is_so": pl.Boolean, "word": pl.String, "x": pl.Float64, "nothing": pl.String}
             rows = [(2**60 + 1, True, "a", 0.5, None), (None, None, None, None, None)]
@@ -311,7 +311,7 @@ def test_pandas_keeps_whole_numbers_beside_gaps() -> None:
 
 
 @pytest.mark.slow
-def test_pandas_that_is_not_installed_is_named(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pandas_that_is_not_installed_is_named(shown: Renderable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'deadheat\[pandas\]'"):
         shown.to_pandas()
@@ -325,7 +325,7 @@ def test_pyarrow_is_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
 MLFLOW = re.compile(r"^[/\w.\- :]*$", re.ASCII)
 
 
-def test_flat_names_are_accepted_and_numbers_exist(shown: Shown, wild: Shown) -> None:
+def test_flat_names_are_accepted_and_numbers_exist(shown: Renderable, wild: Renderable) -> None:
     for one in (shown, wild):
         found = one.to_flat()
         assert found
@@ -408,7 +408,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-COMMANDS: dict[str, tuple[list[str], Callable[[], Shown]]] = {
+COMMANDS: dict[str, tuple[list[str], Callable[[], Renderable]]] = {
     "evaluate": (
         ["evaluate", "qrels.parquet", "one.parquet", "-m", " ".join(MEASURES)],
         lambda: dh.evaluate("qrels.parquet", "one.parquet", MEASURES),

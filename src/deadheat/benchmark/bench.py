@@ -23,8 +23,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.benchmark.collection import (
+    CaseGroup,
     Collection,
-    Part,
     check_by,
     check_cluster,
     check_expected,
@@ -137,7 +137,7 @@ class Store:
         self._summary = self.folder / f"bench{self.suffix}.json"
 
     @contextmanager
-    def held(self, parts: Iterable[Part], retrievers: Iterable[str], k: int) -> Iterator[None]:
+    def held(self, parts: Iterable[CaseGroup], retrievers: Iterable[str], k: int) -> Iterator[None]:
         """Make the folder, and keep other calls out of it.
 
         Raises
@@ -721,11 +721,11 @@ class _Searches:
         self._indexed: set[int] = set()
         self._found: dict[tuple[int, tuple[str, str], int], pl.DataFrame] = {}
 
-    def keep(self, retriever: Retriever, part: Part, k: int, found: pl.DataFrame) -> None:
+    def keep(self, retriever: Retriever, part: CaseGroup, k: int, found: pl.DataFrame) -> None:
         """Take what a retriever found before, for its rerankers."""
         self._found[id(retriever), part.key, k] = found
 
-    def index(self, retriever: Retriever, part: Part, k: int, name: str) -> None:
+    def index(self, retriever: Retriever, part: CaseGroup, k: int, name: str) -> None:
         """Let a retriever take the documents, if it has to search and has none yet."""
         if id(retriever) not in self._indexed and (id(retriever), part.key, k) not in self._found:
             self._tell(f"{name} takes {len(self._documents):,} documents of {self._documents.name}")
@@ -733,7 +733,7 @@ class _Searches:
             self._indexed.add(id(retriever))
 
     def of(
-        self, retriever: Retriever, part: Part, k: int, query_ids: Sequence[str], texts: Sequence[str]
+        self, retriever: Retriever, part: CaseGroup, k: int, query_ids: Sequence[str], texts: Sequence[str]
     ) -> pl.DataFrame:
         """Return what a retriever finds for the cases of a part, which have these ids and texts."""
         key = id(retriever), part.key, k
@@ -744,13 +744,13 @@ class _Searches:
 
 def _search(
     systems: Mapping[str, System],
-    parts: Sequence[Part],
+    parts: Sequence[CaseGroup],
     documents: Collection,
     k: int,
     store: Store | None,
     *,
     tell: Callable[[str], None],
-) -> Iterator[tuple[Key, Part, pl.DataFrame]]:
+) -> Iterator[tuple[Key, CaseGroup, pl.DataFrame]]:
     """Yield the run of each retriever on each part: one that is in the store, or a new one, which is put there."""
     searches = _Searches(documents, tell)
     for (name, system), part in product(systems.items(), parts):
@@ -787,7 +787,7 @@ def _search(
 
 
 def evaluate_part(
-    part: Part,
+    part: CaseGroup,
     found: pl.DataFrame,
     measures: Sequence[Measure],
     *,
@@ -850,7 +850,7 @@ def _seed(rng: Rng) -> int:
 
 
 def _check_parts(
-    parts: Sequence[Part], systems: Mapping[str, System], cluster: str | Mapping[str, object] | None
+    parts: Sequence[CaseGroup], systems: Mapping[str, System], cluster: str | Mapping[str, object] | None
 ) -> None:
     """Refuse columns without labels, keys that JSON cannot hold and run files that lack a part, before any search."""
     for part in parts:
@@ -862,7 +862,7 @@ def _check_parts(
                 system.look_up([case.case_id for case in part.cases], of=str(part))
 
 
-def _confirm(parts: Sequence[Part], systems: Mapping[str, System], confirm: Callable[[str], bool] | None) -> None:
+def _confirm(parts: Sequence[CaseGroup], systems: Mapping[str, System], confirm: Callable[[str], bool] | None) -> None:
     """Ask before language models are called."""
     asked = [one for one in systems.values() if isinstance(one, Reranked) and isinstance(one.grade, LLM)]
     if not asked or confirm is None:
@@ -902,7 +902,7 @@ def _read(
         return read_collection(source, **options), terms
 
 
-def _spoken(documents: Collection, parts: Sequence[Part]) -> tuple[tuple[str, ...], bool]:
+def _spoken(documents: Collection, parts: Sequence[CaseGroup]) -> tuple[tuple[str, ...], bool]:
     """Return the languages of documents, and whether they are a guess: made only if cases have a language at all."""
     if documents.languages or all(part.language == NONE for part in parts):
         return documents.languages, False
@@ -910,7 +910,7 @@ def _spoken(documents: Collection, parts: Sequence[Part]) -> tuple[tuple[str, ..
     return ((found,), True) if found else ((), False)
 
 
-def _words(retriever: System, parts: Sequence[Part]) -> dict[str, list[str]]:
+def _words(retriever: System, parts: Sequence[CaseGroup]) -> dict[str, list[str]]:
     """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
     if not isinstance(retriever, BM25):
         return {}
@@ -921,7 +921,7 @@ def _words(retriever: System, parts: Sequence[Part]) -> dict[str, list[str]]:
 
 
 def _chance(
-    parts: Sequence[Part], ontology: Ontology | None, measures: Sequence[Measure], kind: str
+    parts: Sequence[CaseGroup], ontology: Ontology | None, measures: Sequence[Measure], kind: str
 ) -> dict[tuple[str, str], dict[str, float]]:
     """Return the expected score of a random ranking of all terms, by MaxRel measure that has a cutoff.
 

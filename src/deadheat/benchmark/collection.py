@@ -315,7 +315,7 @@ COLUMNS = (EXPECTED, "text", *STRATA)
 
 
 @dataclass(frozen=True)
-class Part:
+class CaseGroup:
     """The cases of one set in one language.
 
     Attributes
@@ -394,12 +394,12 @@ class Family:
     Attributes
     ----------
     name : str
-    parts : dict of str to Part
+    parts : dict of str to CaseGroup
         By language.
     """
 
     name: str
-    parts: Mapping[str, Part]
+    parts: Mapping[str, CaseGroup]
 
     @property
     def pairs(self) -> dict[str, dict[str, str]]:
@@ -420,7 +420,7 @@ class Family:
         )
         return tuple(sorted(pair for pair, expected in found.items() if len(set(expected)) > 1))
 
-    def covers(self, parts: Iterable[Part]) -> bool:
+    def covers(self, parts: Iterable[CaseGroup]) -> bool:
         """Return whether these parts are its own, and each case of one has one in every other."""
         ids = [{case.pair_id for case in part.cases} for part in self.parts.values()]
         is_own = set(map(id, parts)) == set(map(id, self.parts.values()))
@@ -441,7 +441,7 @@ class Family:
         return found
 
 
-def families_of(parts: Sequence[Part]) -> tuple[tuple[Family, ...], str]:
+def families_of(parts: Sequence[CaseGroup]) -> tuple[tuple[Family, ...], str]:
     """Return the families among parts, and what to know of the languages that are not paired.
 
     Parts of one name belong together, and those of other names if each language is there once: a language that is there
@@ -480,7 +480,7 @@ def check_cluster(column: object) -> None:
         )
 
 
-def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, ...]:
+def check_by(columns: str | Sequence[str], parts: Iterable[CaseGroup]) -> tuple[str, ...]:
     """Return the columns of strata, none if there are none; raise `ParameterError` if no case has a label in one."""
     names = names_of(columns) if columns else []
     held = sorted({name for part in parts for name in part.strata})
@@ -491,7 +491,7 @@ def check_by(columns: str | Sequence[str], parts: Iterable[Part]) -> tuple[str, 
     return tuple(names)
 
 
-def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
+def parts_of(cases: object, limit: int | None) -> tuple[CaseGroup, ...]:
     """Return the parts of case sets.
 
     Parameters
@@ -501,7 +501,9 @@ def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
         Cases of each language of each set: the first ones.
     """
     found = [
-        Part(name, NONE if language is None else language, of_language if limit is None else of_language.limit(limit))
+        CaseGroup(
+            name, NONE if language is None else language, of_language if limit is None else of_language.limit(limit)
+        )
         for name, of_set in _named(cases)
         for language, of_language in of_set.by_language().items()
     ]
@@ -510,7 +512,7 @@ def parts_of(cases: object, limit: int | None) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def split_cells(parts: Sequence[Part], documents: Collection) -> tuple[tuple[Part, ...], list[str]]:
+def split_cells(parts: Sequence[CaseGroup], documents: Collection) -> tuple[tuple[CaseGroup, ...], list[str]]:
     """Return the parts with cells such as ``D1;D2`` as several ids, where all are documents, and notes on them."""
     held = set(documents.ids)
     found = [(part, *part.cases.split(held)) for part in parts]
@@ -521,7 +523,7 @@ def split_cells(parts: Sequence[Part], documents: Collection) -> tuple[tuple[Par
     ]
 
 
-def labelled(parts: tuple[Part, ...], ontology: Ontology | None) -> tuple[tuple[Part, ...], tuple[str, ...]]:
+def labelled(parts: tuple[CaseGroup, ...], ontology: Ontology | None) -> tuple[tuple[CaseGroup, ...], tuple[str, ...]]:
     """Return the parts with domains and categories from an ontology where cases have none, and what was assumed."""
     notes = list(dict.fromkeys(note for part in parts for note in part.cases.notes))
     if ontology is None:
@@ -535,7 +537,7 @@ def labelled(parts: tuple[Part, ...], ontology: Ontology | None) -> tuple[tuple[
     return found, tuple(notes)
 
 
-def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontology | None) -> Iterator[str]:
+def check_expected(parts: Sequence[CaseGroup], documents: Collection, ontology: Ontology | None) -> Iterator[str]:
     """Yield notes on expected ids that collection or ontology lack; raise if the collection lacks all of a part."""
     held = set(documents.ids)
     for part in parts:
@@ -557,7 +559,7 @@ def check_expected(parts: Sequence[Part], documents: Collection, ontology: Ontol
             yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effect}: {named}"
 
 
-def count_verbatim(part: Part, documents: Collection) -> int:
+def count_verbatim(part: CaseGroup, documents: Collection) -> int:
     """Count the cases whose text is a text or synonym of an expected document, ignoring case and whitespace."""
     places = {doc: place for place, doc in enumerate(documents.ids)}
     return sum(

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 from deadheat.benchmark.cases import SMALL, STANDARD, half_width
-from deadheat.benchmark.collection import STRATA, Part, families_of
+from deadheat.benchmark.collection import STRATA, CaseGroup, families_of
 from deadheat.benchmark.languages import base, is_code
 from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, PartStrata
 from deadheat.comparison.comparison import KEYS, Comparison
@@ -279,7 +279,7 @@ def tables_of_page(
     )
 
 
-def _means(result: BenchResult, part: Part, measures: Sequence[Measure]) -> Table:
+def _means(result: BenchResult, part: CaseGroup, measures: Sequence[Measure]) -> Table:
     """Each measure of each retriever with its interval."""
     found = [(one, result.intervals[Key(*part.key, name)]) for name, one in result.of_part(part).items()]
     counts = {intervals[one.label].n_queries for _, intervals in found for one in measures}
@@ -318,7 +318,7 @@ def _mean(scores: Scores, interval: Interval, smallest: int = 0) -> tuple[Cell, 
 
 def _differences(
     result: BenchResult,
-    part: Part,
+    part: CaseGroup,
     found: Mapping[Stratum, Comparison],
     measures: Sequence[Measure],
     by: tuple[str, ...] = (),
@@ -431,7 +431,7 @@ def _strata(grouping: PartStrata, measures: Sequence[Measure], level: str) -> Ta
     )
 
 
-def _failures(result: BenchResult, part: Part) -> dict[str, tuple[Failure, ...]]:
+def _failures(result: BenchResult, part: CaseGroup) -> dict[str, tuple[Failure, ...]]:
     """Return the cases of a part that each retriever failed, the worst first."""
     return {name: result.failures.get(Key(*part.key, name), ()) for name in result.retrievers}
 
@@ -797,7 +797,7 @@ def _of_tests(result: BenchResult, shown: AbstractSet[str]) -> Iterator[Fact]:
 def _of_cases(result: BenchResult) -> list[Fact]:
     """Name retrievers that found nothing, and sets that are too small for a conclusion."""
 
-    def share(part: Part, number: int) -> str:
+    def share(part: CaseGroup, number: int) -> str:
         return f"{number:,} of {counted(len(part.cases), 'case')} of {part}"
 
     easy, parts = "have the text of an expected document, ignoring case and whitespace", result.parts.values()

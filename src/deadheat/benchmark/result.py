@@ -12,10 +12,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.benchmark.cases import Case
-from deadheat.benchmark.collection import Family, Part, check_by, families_of
+from deadheat.benchmark.collection import CaseGroup, Family, check_by, families_of
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
-from deadheat.data.shown import Numbers, Shown, frame_of
+from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import NOISE, ParameterError, Plain, collected, counted
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, NUMBERS, Interval, IntervalOptions, Stratum, strata_of
@@ -214,7 +214,7 @@ class PartStrata:
 
     Attributes
     ----------
-    part : Part
+    part : CaseGroup
     columns : tuple of str
     strata : dict of Key to Strata
         Of each retriever.
@@ -222,7 +222,7 @@ class PartStrata:
         By measure.
     """
 
-    part: Part
+    part: CaseGroup
     columns: tuple[str, ...]
     strata: Mapping[Key, Strata]
     intervals: Mapping[Key, Mapping[Stratum, Mapping[str, Interval]]]
@@ -243,7 +243,7 @@ class PartStrata:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class BenchResult(Shown):
+class BenchResult(Renderable):
     """Retrievers on labelled cases, each set and each language by itself. Made by :func:`bench`.
 
     Attributes
@@ -252,7 +252,7 @@ class BenchResult(Shown):
         By (cases, language, retriever).
     comparisons : dict of (cases, language) to Comparison
         Empty with a single retriever.
-    parts : dict of (cases, language) to Part
+    parts : dict of (cases, language) to CaseGroup
         The cases.
     retrievers : tuple of str
     settings : BenchSettings
@@ -270,7 +270,7 @@ class BenchResult(Shown):
 
     evaluations: Mapping[Key, Evaluation]
     comparisons: Mapping[tuple[str, str], Comparison]
-    parts: Mapping[tuple[str, str], Part]
+    parts: Mapping[tuple[str, str], CaseGroup]
     retrievers: tuple[str, ...]
     settings: BenchSettings
     chance: Mapping[tuple[str, str], Mapping[str, float]] = field(default_factory=dict)
@@ -329,7 +329,7 @@ class BenchResult(Shown):
             for family in self.families
         }
 
-    def of_part(self, part: Part) -> dict[str, Evaluation]:
+    def of_part(self, part: CaseGroup) -> dict[str, Evaluation]:
         """Return the evaluations of a part by retriever."""
         return {name: self.evaluations[Key(*part.key, name)] for name in self.retrievers}
 
@@ -341,7 +341,7 @@ class BenchResult(Shown):
             for one in found
         ]
 
-    def interval_options(self, part: Part) -> IntervalOptions:
+    def interval_options(self, part: CaseGroup) -> IntervalOptions:
         """Return the options of the intervals of a part."""
         return IntervalOptions.of(vars(self.settings.design), cluster=part.clusters(self.settings.cluster))
 
@@ -441,14 +441,14 @@ class BenchResult(Shown):
             )
         return self._groupings[names]
 
-    def _by(self, columns: Sequence[str], part: Part) -> dict[Key, Strata]:
+    def _by(self, columns: Sequence[str], part: CaseGroup) -> dict[Key, Strata]:
         """Return the strata of a part by retriever; none if it has no labels in a column."""
         if not set(columns) <= set(part.strata):
             return {}
         keys, queries = (Key(*part.key, name) for name in self.retrievers), part.cases.queries()
         return {key: strata_of(self.evaluations[key], columns, queries) for key in keys}
 
-    def by_strata(self, part: Part) -> dict[Stratum, Comparison]:
+    def by_strata(self, part: CaseGroup) -> dict[Stratum, Comparison]:
         """Compare the retrievers within each stratum of a part, by the columns that were asked for."""
         found = self.comparisons.get(part.key)
         return {} if found is None else dict(strata_of(found, self.settings.by, part.cases.queries()))

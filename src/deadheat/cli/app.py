@@ -202,7 +202,7 @@ def error_message(error: DeadheatError, command: click.Command | None = None, *,
     if "measures" in options:
         options["measures"] = "-m"
     # notations are Python's on the command line too
-    return error.told(None if isinstance(error, MeasureError) else options, has_place=has_place)
+    return error.sentence(None if isinstance(error, MeasureError) else options, has_place=has_place)
 
 
 def _ending(error: BaseException, command: click.Command) -> BaseException:

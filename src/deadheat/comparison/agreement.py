@@ -11,8 +11,8 @@ import polars as pl
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.comparison.compare import compare_evaluated
 from deadheat.comparison.robustness import SystemOrders, order_agreement, totals_of
+from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
-from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Run, Source, check_each
 from deadheat.errors import DataError, DeadheatWarning, Plain, as_count, as_level, three
 from deadheat.evaluation.evaluate import by_own_name
@@ -39,7 +39,7 @@ BOUNDS = {"rbo_w": "unseen", "rbo_a": "unseen", "rbo_b": "unseen", "overlap": "t
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement(Shown):
+class Agreement(Renderable):
     """How far two runs agree on the queries that both have.
 
     Attributes

@@ -25,7 +25,7 @@ from deadheat.comparison.robustness import (
     rank_intervals,
 )
 from deadheat.comparison.verdict import QUERY, Grounds, Lacking, Verdict, Within
-from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
+from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError, Plain, Rng, as_count, as_level, as_positive, collected, counted
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
@@ -83,7 +83,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Plottable, Shown):
+class Comparison(Plottable, Renderable):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes

@@ -21,7 +21,7 @@ from deadheat.comparison.orders import (
     ON_GRID,
     Distribution,
     DrawnSums,
-    Summands,
+    IndependentSum,
     comparable,
     draw_sums,
     listed_values,
@@ -251,7 +251,7 @@ def summands(
     max_orders: int = MAX_ORDERS,
     max_values: int = MAX_VALUES,
     weights: FloatArray | None = None,
-) -> Summands | None:
+) -> IndependentSum | None:
     """Return the exact distribution of each query's value when its ties are broken at random.
 
     Parameters
@@ -271,7 +271,7 @@ def summands(
 
     Returns
     -------
-    Summands or None
+    IndependentSum or None
         None where the distributions are not in closed form and there are more orders than can be listed.
 
     Examples
@@ -294,7 +294,7 @@ def summands(
     if weights is not None:
         fixed = weights[keep & ~moved] * fixed
         parts = [(weight * values, p) for weight, (values, p) in zip(weights[queries], parts, strict=True)]
-    return Summands.of(fixed, parts, max_values)
+    return IndependentSum.of(fixed, parts, max_values)
 
 
 def is_moved(mean: FloatArray, variance: FloatArray) -> BoolArray:
@@ -374,7 +374,7 @@ class Side:
             return False
         return self.measure.can_list_orders(self.placements)
 
-    def summands(self, keep: BoolArray) -> Summands | None:
+    def summands(self, keep: BoolArray) -> IndependentSum | None:
         """Return the exact distributions over tie orders of some of the queries, where they are feasible."""
         if self.parts:
             first = self.parts[0].summands(keep)

@@ -14,7 +14,7 @@ from deadheat.arrays import FloatArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, over_all
 from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import changes
-from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
+from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.errors import DataError, as_count, collected, counted, three
 from deadheat.evaluation.evaluate import opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation
@@ -81,7 +81,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class History(Plottable, Shown):
+class History(Plottable, Renderable):
     """Evaluations in order of time. Made by :func:`history`.
 
     Attributes

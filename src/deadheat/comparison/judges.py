@@ -14,7 +14,7 @@ from deadheat.comparison.pairs import Pair, compare_sides, pairs_of, side_of_val
 from deadheat.comparison.robustness import values_of
 from deadheat.data.judgments import as_qrels
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Numbers, Plottable, Shown
+from deadheat.data.renderable import Numbers, Plottable, Renderable
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
     NOISE,
@@ -280,7 +280,7 @@ class Conclusions:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgeAgreement(Plottable, Shown):
+class JudgeAgreement(Plottable, Renderable):
     """How far judges agree with humans. Made by :func:`judge_agreement`.
 
     Attributes

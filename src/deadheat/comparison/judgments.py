@@ -14,8 +14,8 @@ from deadheat.arrays import FloatArray, IntArray, aligned
 from deadheat.comparison.compare import named_runs
 from deadheat.data.changes import PAIR, Changes, changes
 from deadheat.data.known_ids import ids_of
+from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
-from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import MeasureError, ParameterError, as_count, as_list, check_choice, counted
 from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
@@ -39,7 +39,7 @@ from deadheat.settings import ConventionArguments, Conventions
 
 
 @dataclass(frozen=True, eq=False)
-class QrelsDiff(Shown):
+class QrelsDiff(Renderable):
     """What differs between two sets of judgments. Made by :func:`diff_qrels`.
 
     Attributes
@@ -212,7 +212,7 @@ AT_ONCE = 1 << 20  # rows of copied judgments, placements and ties that are held
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Holes(Shown):
+class Holes(Renderable):
     """The unjudged documents of some runs, those first that should be judged first.
 
     Attributes

@@ -17,7 +17,7 @@ from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
 from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
+from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import NOISE, ColumnError, DataError, ParameterError, Rng, as_positive, collected, counted
 from deadheat.evaluation.evaluation import Evaluation
@@ -51,7 +51,7 @@ OTHERS = {
 
 
 @dataclass(frozen=True)
-class Across:
+class AcrossLanguages:
     """A system by one measure across languages, over the queries that have a value in each.
 
     Attributes
@@ -142,7 +142,7 @@ class Interaction:
 
 
 @dataclass(frozen=True, eq=False)
-class Languages(Plottable, Shown):
+class Languages(Plottable, Renderable):
     """Systems on the same queries in several languages. Made by :func:`compare_languages`.
 
     Attributes
@@ -262,7 +262,7 @@ class Languages(Plottable, Shown):
         )
 
     @cached_property
-    def across(self) -> tuple[Across, ...]:
+    def across(self) -> tuple[AcrossLanguages, ...]:
         """Each system across the languages, by measure; none by measures that are totals or geometric means."""
         asked = [
             (measure, name, [of_measure[name, language] for language in self.languages])
@@ -292,7 +292,7 @@ class Languages(Plottable, Shown):
 
     def _across(
         self, measure: Measure, name: str, sides: Sequence[Side], resampled: FloatArray, ends: tuple[float, float]
-    ) -> Across:
+    ) -> AcrossLanguages:
         """Return a system across languages.
 
         Parameters
@@ -324,7 +324,7 @@ class Languages(Plottable, Shown):
         )
         least, most = order_range(low, high) if n else (np.nan, np.nan)
         by_ties = sum(float(side.variance[whole].sum()) / n**2 for side in sides) if n else np.nan
-        return Across(
+        return AcrossLanguages(
             measure=measure.label,
             system=name,
             n_queries=n,
@@ -353,9 +353,9 @@ class Languages(Plottable, Shown):
         Returns
         -------
         polars.DataFrame
-            measure, system, n_queries, mean_LANGUAGE of each, and the other numbers of `Across`.
+            measure, system, n_queries, mean_LANGUAGE of each, and the other numbers of `AcrossLanguages`.
         """
-        names = [one.name for one in fields(Across) if one.name not in {"means", "ties", "n_units"}]
+        names = [one.name for one in fields(AcrossLanguages) if one.name not in {"means", "ties", "n_units"}]
         rows = [
             {name: getattr(one, name) for name in names} | {f"mean_{code}": mean for code, mean in one.means.items()}
             for one in self.across

@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_results
-from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
+from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import (
     DataError,
@@ -83,7 +83,7 @@ class Uncertainty:
 
 
 @dataclass(frozen=True, eq=False)
-class Leaderboard(Plottable, Shown):
+class Leaderboard(Plottable, Renderable):
     """Models over tasks, best first. Made by :func:`leaderboard`.
 
     Attributes

@@ -489,7 +489,7 @@ class Distribution:
 
 
 @dataclass(frozen=True, eq=False)
-class Summands:
+class IndependentSum:
     """Independent values whose sum is wanted, one for each query.
 
     Attributes
@@ -531,11 +531,11 @@ class Summands:
             max_values,
         )
 
-    def minus(self, other: Self) -> "Summands":
+    def minus(self, other: Self) -> "IndependentSum":
         """Return the summands of the difference of two sums, which are independent of each other."""
         own = zip(self.split(self.values), self.split(self.probabilities), strict=True)
         others = zip(other.split(-other.values), other.split(other.probabilities), strict=True)
-        return Summands.of(np.concatenate([self.fixed, -other.fixed]), [*own, *others], self.max_values)
+        return IndependentSum.of(np.concatenate([self.fixed, -other.fixed]), [*own, *others], self.max_values)
 
     @cached_property
     def variance(self) -> float:
@@ -604,7 +604,7 @@ class Summands:
         return float(centred**2 @ self.probabilities)
 
 
-def comparable(one: Summands, other: Summands) -> tuple[Distribution, Distribution] | None:
+def comparable(one: IndependentSum, other: IndependentSum) -> tuple[Distribution, Distribution] | None:
     """Return the distributions of two sums: both exact or on the same grid.
 
     The grid is the coarsest that has all values, or else the finest that is not too large. It is chosen for the

@@ -15,7 +15,7 @@ import numpy as np
 
 from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
 from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors_of, normal_flips
-from deadheat.data.shown import InNotebooks
+from deadheat.data.renderable import InNotebooks
 from deadheat.errors import ParameterError, Rng, array_of, generator, rounded, warn_of_time
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
 from deadheat.io.guarding import phase

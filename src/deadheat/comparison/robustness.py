@@ -15,7 +15,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned,
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, pairs_of
-from deadheat.data.shown import Numbers, Shown, frame_of
+from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores
@@ -70,7 +70,7 @@ class OrderAgreement:
 
 
 @dataclass(frozen=True, eq=False)
-class SystemOrders(Shown):
+class SystemOrders(Renderable):
     """How far orders of the same systems agree. Made by :meth:`Comparison.orders` and :func:`agree_systems`.
 
     Attributes

@@ -16,6 +16,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.doubts import warn_of_order, warn_of_ranks
+from deadheat.data.renderable import InNotebooks
 from deadheat.data.rows import (
     LazyRows,
     MappingRows,
@@ -28,7 +29,6 @@ from deadheat.data.rows import (
     rank_tuples,
     round_and_warn,
 )
-from deadheat.data.shown import InNotebooks
 from deadheat.errors import (
     DataError,
     DuplicateError,

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from deadheat.data.shown import frame_of
+from deadheat.data.renderable import frame_of
 from deadheat.data.tables import Qrels
 from deadheat.errors import (
     Advice,

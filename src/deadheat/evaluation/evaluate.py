@@ -19,8 +19,8 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.doubts import alike
 from deadheat.data.judgments import Spans, as_qrels
+from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision, UnreadRows
-from deadheat.data.shown import Numbers, Shown, frame_of
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import (
     NOISE,
@@ -326,7 +326,7 @@ def _counting(spread: TieSpread, values: FloatArray, conventions: Conventions, q
     return Scores(spread.measure, ids, values, spread)
 
 
-class Evaluations(Shown, dict[str, Evaluation]):
+class Evaluations(Renderable, dict[str, Evaluation]):
     """A dict of evaluations by the names of the systems, which prints as a table. Returned by :func:`evaluate`.
 
     Examples

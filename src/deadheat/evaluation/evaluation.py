@@ -14,7 +14,7 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members
 from deadheat.data.queries import Queries
-from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
+from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
 from deadheat.errors import (
     DataError,
@@ -63,7 +63,7 @@ from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
 
 
-class Evaluation(Plottable, Shown):
+class Evaluation(Plottable, Renderable):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
@@ -677,7 +677,7 @@ def labelled_by_none(human: Evaluation, judge: Evaluation) -> tuple[str, ...]:
     return tuple(query for query in human.unjudged_queries if query not in known)
 
 
-class Strata(Plottable, Shown, dict[Stratum, Evaluation]):
+class Strata(Plottable, Renderable, dict[Stratum, Evaluation]):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
     A sorted dict of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,

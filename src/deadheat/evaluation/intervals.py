@@ -18,7 +18,7 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.queries import Queries
-from deadheat.data.shown import InNotebooks
+from deadheat.data.renderable import InNotebooks
 from deadheat.data.tables import Source
 from deadheat.errors import (
     Advice,

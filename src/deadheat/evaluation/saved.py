@@ -121,7 +121,7 @@ class DocumentKind:
             document = parsed(text, path)
         except DataError as error:
             raise FileFormatError(
-                f"is damaged or incomplete ({error.told(has_place=False)})",
+                f"is damaged or incomplete ({error.sentence(has_place=False)})",
                 allowed=self.called,
                 hint=self.hint,
                 path=path,

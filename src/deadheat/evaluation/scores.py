@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, special
-from deadheat.data.shown import InNotebooks, Numbers
+from deadheat.data.renderable import InNotebooks, Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import (
     NOISE,

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import round_scores
-from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, ParameterError, Plain, did_you_mean
 from deadheat.evaluation.scores import Scores
@@ -26,7 +26,7 @@ EQUAL = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Steps(Shown):
+class Steps(Renderable):
     """How the value of a measure for one query comes about.
 
     Attributes

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, members
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError, counted
 from deadheat.evaluation.evaluate import keys_of
@@ -216,7 +216,7 @@ class Range:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Shown):
+class Explanation(Renderable):
     """Which conventions reproduce reported values.
 
     Attributes
@@ -348,8 +348,8 @@ def explain(
 
 def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Explanation:
     """Do what :func:`explain` does, for data and numbers that are read already, without a check for duplicates."""
-    search = Search(Lists(qrels, run), tuple(wanted))
-    found, plain = list(search.ways()), search.lists.plain
+    search = Search(JudgedRun(qrels, run), tuple(wanted))
+    found, plain = list(search.ways()), search.judged.plain
     fitting = [
         way for way in found if all(one.is_printed_from(own) for one, own in zip(wanted, way.values, strict=True))
     ]
@@ -397,7 +397,7 @@ def _tie_range(one: Reported, plain: Placements, skips_missing: bool) -> Range: 
     )
 
 
-class Lists:
+class JudgedRun:
     """A run against judgments, under settings.
 
     Parameters
@@ -542,19 +542,19 @@ class Way:
 class Search:
     """The ways to compute some measures of a run."""
 
-    lists: Lists
+    judged: JudgedRun
     wanted: tuple[Reported, ...]
     known: dict[object, tuple[FloatArray, BoolArray]] = field(default_factory=dict, repr=False)  # values by query
 
     @cached_property
     def levels(self) -> list[float]:
         """The relevance above 0 that occurs, ascending."""
-        return [one for one in np.unique(self.lists.plain.judged_relevance).tolist() if one > 0]
+        return [one for one in np.unique(self.judged.plain.judged_relevance).tolist() if one > 0]
 
     @cached_property
     def choices(self) -> dict[str, Sequence[Any]]:
         """What each setting can be, where it matters for these measures and data; the first is the usual one."""
-        lists, plain, measures = self.lists, self.lists.plain, [one.measure for one in self.wanted]
+        judged, plain, measures = self.judged, self.judged.plain, [one.measure for one in self.wanted]
         longest = int(plain.n_retrieved.max(initial=0))
         some_lack_relevant = any(
             not under(one, ToolSettings(rel=rel), self.levels).has_relevant(plain).all()
@@ -562,13 +562,13 @@ class Search:
             for rel in self.levels[:LEVELS] or [1]
         )
         known: dict[str, Sequence[Any]] = {
-            "ties": lists.ties,
-            "score_precision": lists.precisions,
+            "ties": judged.ties,
+            "score_precision": judged.precisions,
             "depth": [None, *(one for one in DEPTHS if one < longest)],
             "judged_only": [False, True] if len(plain.query) < int(plain.n_retrieved.sum()) else [False],
-            "judgments": lists.judgments,
+            "judgments": judged.judgments,
             "missing": ["empty", "skip"] if plain.missing.any() else ["empty"],
-            "no_relevant": ["zero", *["skip"] * some_lack_relevant, *["answerable"] * bool(lists.unanswerable)],
+            "no_relevant": ["zero", *["skip"] * some_lack_relevant, *["answerable"] * bool(judged.unanswerable)],
             "rel": [1.0, *(one for one in self.levels if one != 1)][:LEVELS],
             "gain": [*WORDS["gain"]] if any(one != 1 for one in self.levels) else ["linear"],
             **{name: [*WORDS[name]] for name in ("discount", "ideal", "ap_norm", "p_norm", "r_norm")},
@@ -640,7 +640,7 @@ class Search:
 
     def _value(self, measure: Measure, settings: ToolSettings) -> float:
         """Return the mean of a measure over the queries that count; NaN if there is none."""
-        placements = self.lists.place(settings)
+        placements = self.judged.place(settings)
         if placements is None:
             return math.nan
         measure = under(measure, settings, self.levels)
@@ -650,11 +650,11 @@ class Search:
         values, has_relevant = self.known[key]
         counts = ~np.isnan(values)
         if settings.missing == "skip":
-            counts = counts & ~self.lists.plain.missing
+            counts = counts & ~self.judged.plain.missing
         if settings.no_relevant == "skip":
             counts = counts & has_relevant
         elif settings.no_relevant == "answerable" and measure.asks_for_relevant:
-            counts = counts & ~members(placements.query_ids, np.array(self.lists.unanswerable, object))
+            counts = counts & ~members(placements.query_ids, np.array(self.judged.unanswerable, object))
         kept = values[counts]
         if not len(kept):
             return math.nan

@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 
 from deadheat.comparison.history import History
-from deadheat.comparison.languages import Across, Languages
+from deadheat.comparison.languages import AcrossLanguages, Languages
 from deadheat.errors import BY_DOC_ID, FigureError, ParameterError, as_cutoffs, three
 from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
@@ -370,7 +370,7 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
     )
 
 
-def _over_languages(best: Across) -> str:
+def _over_languages(best: AcrossLanguages) -> str:
     """Say how far the system that is best on average goes from its best language to its worst."""
     n = n_queries(best.n_queries)
     if best.worst is None or best.best is None:

@@ -576,7 +576,7 @@ def lowest(
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairedValues:
     """The values of shared measures in an evaluation and its baseline, query by query.
 
     Attributes
@@ -639,13 +639,15 @@ class Pairs:
         """Whether all values are equal, or enough for a test, of shape (n_measures,)."""
         return self.is_same | ((self.n_units >= FEWEST) | options.allow_unknown) & (self.n_queries > 0)
 
-    def select(self, keep: BoolArray) -> "Pairs":
+    def select(self, keep: BoolArray) -> "PairedValues":
         """Return the pairs of some queries."""
         columns = (self.values, self.before, self.is_lost, self.cluster, self.query_ids, self.weights)
-        return Pairs(self.measures, *(None if column is None else column[keep] for column in columns))  # type: ignore[arg-type]
+        return PairedValues(self.measures, *(None if column is None else column[keep] for column in columns))  # type: ignore[arg-type]
 
 
-def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None) -> tuple[Pairs, tuple[str, ...]]:
+def paired(
+    evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | None
+) -> tuple[PairedValues, tuple[str, ...]]:
     """Return the pairs of every shared measure, and the measures that only one of the two has.
 
     Raises
@@ -676,10 +678,10 @@ def paired(evaluation: Evaluation, baseline: Evaluation, cluster: IntArray | Non
     values, before = (np.where(lacking, np.nan, each) for each in (values, before))
     alone = [one.measure.label for name, one in {**of_baseline, **own}.items() if name not in shared]
     measures, weights = tuple(own[name].measure for name in shared), weights_beside([own[name] for name in shared])
-    return Pairs(measures, values, before, is_lost, cluster, evaluation.query_ids, weights), tuple(sorted(alone))
+    return PairedValues(measures, values, before, is_lost, cluster, evaluation.query_ids, weights), tuple(sorted(alone))
 
 
-def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
+def regressions(pairs: PairedValues, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
     """Ask the questions of all measures in each subset of a family; p values are corrected over its subsets (Holm)."""
     subsets = [pairs.select(subset.keep) for subset in family]
     for question in [one for one in QUESTIONS if getattr(options, one)]:
@@ -696,7 +698,7 @@ def regressions(pairs: Pairs, family: Sequence[Subset], options: GateOptions) ->
                 )
 
 
-def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArray, FloatArray]:
+def _tested(question: str, pairs: PairedValues, options: GateOptions) -> tuple[FloatArray, FloatArray]:
     """Return the p value and the bound of the difference of each measure; p is NaN where a test says nothing."""
     better, level = pairs.better, 1 - options.alpha
     of_pairs: dict[str, Any] = {"cluster": pairs.cluster, "weights": pairs.weights}
@@ -712,7 +714,13 @@ def _tested(question: str, pairs: Pairs, options: GateOptions) -> tuple[FloatArr
 
 
 def _compared(
-    question: str, pairs: Pairs, n: int, test: tuple[float, float, float], *, options: GateOptions, n_subsets: int
+    question: str,
+    pairs: PairedValues,
+    n: int,
+    test: tuple[float, float, float],
+    *,
+    options: GateOptions,
+    n_subsets: int,
 ) -> Check:
     """Return the check of one question and measure: `test` has p, p adjusted and the bound of the difference."""
     (p_value, p_adjusted, bound), measure, column = test, pairs.measures[n], pairs.better[:, n]
@@ -782,7 +790,7 @@ def _compared(
 
 def _decided(  # noqa: PLR0911 - one for each case
     question: str,
-    pairs: Pairs,
+    pairs: PairedValues,
     n: int,
     p_adjusted: float,
     *,
@@ -821,7 +829,7 @@ def _decided(  # noqa: PLR0911 - one for each case
     }
 
 
-def _is_sure(pairs: Pairs, n: int, options: GateOptions, n_subsets: int) -> bool:
+def _is_sure(pairs: PairedValues, n: int, options: GateOptions, n_subsets: int) -> bool:
     """Tell whether Gaffke's bound, which needs no normal distribution, rules out a loss of the margin as well."""
     most = float(np.ptp(pairs.measures[n].range))  # that a query may lose or gain
     margin, is_plain = options.no_worse_than, pairs.cluster is None and pairs.weights is None
@@ -839,7 +847,7 @@ def _is_sure(pairs: Pairs, n: int, options: GateOptions, n_subsets: int) -> bool
     return float(bounds[0][0]) > -margin
 
 
-def _detectable(pairs: Pairs, n: int, alpha: float) -> float | None:
+def _detectable(pairs: PairedValues, n: int, alpha: float) -> float | None:
     """Return the smallest loss that the test would find with a power of 80 %; None if it would find none."""
     n_units, weights = int(pairs.n_units[n]), None if pairs.weights is None else pairs.weights[:, n]
     (error,) = stats.standard_errors(pairs.better[:, [n]], cluster=pairs.cluster, weights=weights).tolist()

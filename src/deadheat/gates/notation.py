@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 import polars as pl
 
-from deadheat.data.shown import Numbers, Shown, frame_of
+from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import (
     NOISE,
     ROUNDING,
@@ -438,7 +438,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class GateResult(Shown):
+class GateResult(Renderable):
     """Checks of an evaluation; true if all passed. Made by :func:`gate`.
 
     Attributes

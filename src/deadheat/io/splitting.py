@@ -86,7 +86,7 @@ def is_begun(path: Path) -> bool:
 
 
 def begun_count(path: Path, kind: Kind, separator: str, *, to_the_end: bool) -> Future[Any] | None:
-    """Return the count of the blanks of a file (`io.census`) that is being split already; arguments as of `split`."""
+    """Return the count of the blanks of a file that is being split already; arguments as of `split`."""
     begun = _begun.get(path)
     return begun[-1] if begun and begun[0] == _key(path, kind, separator, to_the_end=to_the_end) else None
 
@@ -166,7 +166,7 @@ def _begin(paths: Sequence[Path], beside: Executor) -> None:
     if usual:
         check_threads()
         found = beside.submit(_split, [(path, "run", separator, end is None) for path, separator, end in usual])
-        from deadheat.io.census import count_blanks  # loads NumPy, while the rows are split
+        from deadheat.io.byte_counts import count_blanks  # loads NumPy, while the rows are split
 
         _begun.update(
             {

@@ -64,7 +64,7 @@ class Pieces:
 
 
 @dataclass(frozen=True, eq=False)
-class Tie:
+class CutTie:
     """The tie of one query that a cutoff goes through.
 
     Attributes
@@ -103,7 +103,7 @@ class Tie:
         alone, both = (missed(one, self.size, self.n_taken) for one in (count, either))
         return np.maximum(weight @ (both - np.outer(alone, alone)) @ weight, 0.0)
 
-    def of_relevant(self) -> "Tie":
+    def of_relevant(self) -> "CutTie":
         """Return the tie with those of its intervals alone that cover something relevant."""
         some = (self.covers & (self.relevant > 0)[:, None]).any(axis=0)
         return replace(self, low=self.low[some], high=self.high[some])
@@ -180,7 +180,7 @@ class Top:
         What is relevant, the points, and the lengths added up, of the intervals that are in the top k in every order.
     mean : ndarray of float, shape (n_queries,)
         The mean over all orders of what is relevant and covered.
-    ties : list of Tie
+    ties : list of CutTie
         Of each query that the cutoff goes through a tie of.
     """
 
@@ -188,7 +188,7 @@ class Top:
     length: FloatArray
     sizes: FloatArray
     mean: FloatArray
-    ties: list[Tie]
+    ties: list[CutTie]
 
 
 def missed(count: IntArray, size: IntArray | int, n_taken: IntArray | int) -> FloatArray:
@@ -257,5 +257,5 @@ def top_of(
     for code in np.unique(query).tolist():
         own, part = (slice(*np.searchsorted(of, (code, code + 1)).tolist()) for of in (query, of_segment))
         size, taken = int(tied[own.start]), int(n_taken[own.start])
-        ties.append(Tie(code, size, taken, low[own], high[own], begin[part], found[part], others[part]))
+        ties.append(CutTie(code, size, taken, low[own], high[own], begin[part], found[part], others[part]))
     return Top(sure, length, sizes, mean, ties)

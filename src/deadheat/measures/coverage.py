@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.kernels.coverage import Pieces, Tie, Top, top_of
+from deadheat.kernels.coverage import CutTie, Pieces, Top, top_of
 from deadheat.kernels.segments import ratio
 from deadheat.measures.base import CutMeasure, JointMeasure, Number, once, parameter, parameters, register
 from deadheat.measures.orders import OrdersMeasure, moments_of
@@ -183,7 +183,7 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
             found[:, tie.query] = self._of_tie(tie, sure[:, tie.query], total[tie.query], seed)
         return tuple(found)
 
-    def _of_tie(self, tie: Tie, sure: FloatArray, total: float, seed: int) -> tuple[float, ...]:
+    def _of_tie(self, tie: CutTie, sure: FloatArray, total: float, seed: int) -> tuple[float, ...]:
         """Return the five numbers of a query whose top k goes through a tie, given what is in it in every order."""
         values = self.share(sure[:, None] + tie.amounts(tie.subsets(seed)), total)
         return moments_of(values, is_listed=tie.is_listed, off=lambda _: float(np.ptp(self._range(tie, sure, total))))
@@ -213,7 +213,7 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
                 low[code], high[code] = self._range(tie, sure[:, code], total[code])
         return low, high
 
-    def _range(self, tie: Tie, sure: FloatArray, total: float) -> tuple[float, float]:
+    def _range(self, tie: CutTie, sure: FloatArray, total: float) -> tuple[float, float]:
         """Return the smallest and the largest value that the subsets of a tie give, by Dinkelbach's method.
 
         A subset has a better value than another one if it is better by what is relevant less that value times the

@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts, spans
 from deadheat.data.doubts import nearly_equal
-from deadheat.data.shown import Numbers, Shown
+from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ABSENT, LARGEST_INTEGER, DataError, counted, three
 from deadheat.io.guarding import check_threads
@@ -96,7 +96,7 @@ class Passages(OfQueries):
 
 
 @dataclass(frozen=True, eq=False)
-class Placements(Shown):
+class Placements(Renderable):
     """Where the judged documents of a run are ranked.
 
     Rows are sorted by query, then rank, then relevance (highest first).

@@ -10,8 +10,8 @@ import polars as pl
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, codes_of, run_starts, spans, sums_of
 from deadheat.data.known_ids import BETWEEN, read_groups
+from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import ScorePrecision
-from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
     DataError,
@@ -39,7 +39,7 @@ Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Exposure(Shown):
+class Exposure(Renderable):
     """How much attention each item and group gets. Made by :func:`exposure`.
 
     Attributes

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
+from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import ScorePrecision
-from deadheat.data.shown import Numbers, Shown
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError, Plain, as_count, as_number, as_positive, counted
 from deadheat.io.guarding import check_threads
@@ -25,7 +25,7 @@ OF_RUN = ("coverage", "gini", "entropy")
 
 
 @dataclass(frozen=True, eq=False)
-class ItemProfile(Shown):
+class ItemProfile(Renderable):
     """Which items the top k of all lists hold.
 
     Where the cutoff cuts a tie, each of its documents is in the top k with the same probability: numbers are means over

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.shown import Numbers, Plottable, Shown, frame_of
+from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
     NOISE,
@@ -224,7 +224,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True, repr=False)
-class TieProfile(Plottable, Shown):
+class TieProfile(Plottable, Renderable):
     """What is known about the ties of a run.
 
     Attributes

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.comparison.languages import Across, Languages, sentences_of_languages
+from deadheat.comparison.languages import AcrossLanguages, Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import counted, joined, level_text, three
 from deadheat.measures import Measure
@@ -365,7 +365,7 @@ def list_languages(
         yield _interactions(found, few if most is None else few[:1], system)
 
 
-def _means(found: Languages, across: Sequence[Across], system: Column, unit: tuple[str, str]) -> Table:
+def _means(found: Languages, across: Sequence[AcrossLanguages], system: Column, unit: tuple[str, str]) -> Table:
     """Return the mean of each system in each language, and what is said across them."""
     n = sorted({one.n_queries for one in across})
     shared = counted(n[0], *unit) if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} {unit[1]}"

@@ -18,8 +18,8 @@ from deadheat.arrays import FloatArray, IntArray, TextArray, members, run_starts
 from deadheat.comparison.compare import named_runs
 from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
 from deadheat.comparison.pairs import pairs_of
+from deadheat.data.renderable import Plottable, frame_of
 from deadheat.data.rows import MemoryRows, round_and_warn
-from deadheat.data.shown import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
     FLOATS,

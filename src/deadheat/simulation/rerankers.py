@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.data.shown import Plottable
+from deadheat.data.renderable import Plottable
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError, Rng, as_count, as_rng, counted, did_you_mean, generator, is_number, whole
 from deadheat.io.files import LONGEST, file_name, path_named, write_files

@@ -724,7 +724,7 @@ def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, see
     given, case_id = row.get("case_id"), ""
     wrong: list[Wrong] = []
     if misfit:
-        wrong.append(("malformed_row", (), misfit.told(has_place=False), ""))
+        wrong.append(("malformed_row", (), misfit.sentence(has_place=False), ""))
     else:
         is_id = isinstance(given, str | int) and not isinstance(given, bool)
         # one that is made from name and place has no spaces, which would split a TREC field

@@ -126,7 +126,7 @@ def validate(
             Path(path),
             label_of(path),
             0,
-            (finding(path, error.line, "malformed_file", error.told(has_place=False), level="error"),),
+            (finding(path, error.line, "malformed_file", error.sentence(has_place=False), level="error"),),
             error,
         )
     warnings = [found for find in RULES for found in find(file)]

@@ -19,7 +19,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError, Plain, counted, shown
 from deadheat.io import files
-from deadheat.io.census import count_separators
+from deadheat.io.byte_counts import count_separators
 from deadheat.io.files import (
     BOM,
     HEAD,
@@ -290,9 +290,9 @@ def _parse(table: _HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None
     has_marks = table.separator == ";" or given_decimal() is not None
     if misleads_polars(table.head) or (has_marks and table.value) or table.is_quepid or ANSWERABLE in table.header:
         return None  # of commas and points in numbers, one may group thousands: each is looked at
-    census = count_separators(table.data, table.separator, skip=table.n_header_bytes)
+    separators = count_separators(table.data, table.separator, skip=table.n_header_bytes)
     n_columns = len(table.header)
-    if census is None or census.n_separators != census.n_lines * (n_columns - 1):
+    if separators is None or separators.n_separators != separators.n_lines * (n_columns - 1):
         return None
     texts = {name: place for name, place in table.places.items() if name in TEXTS}
     places = texts | dict(values)
@@ -302,10 +302,10 @@ def _parse(table: _HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None
         frame = rows.select(**{name: f"column_{n}" for name, n in places.items()}, ends_early=ends_early).collect()
     except pl.exceptions.PolarsError:
         return None
-    is_whole = frame.height == census.n_lines and not frame["ends_early"].any() and holds_only_ids(frame)
+    is_whole = frame.height == separators.n_lines and not frame["ends_early"].any() and holds_only_ids(frame)
     if not is_whole or not all(are_plain(frame[name]) for name in values):
         return None
-    if census.may_hold_controls:
+    if separators.may_hold_controls:
         with table.opened() as file:
             file.seek(table.n_header_bytes)
             begins_with_mark = file.read(len(BOM)) == BOM  # which Polars takes off after the header too

@@ -30,7 +30,7 @@ from deadheat.errors import (
     counted,
     shown,
 )
-from deadheat.io.census import Blanks, count_blanks, with_single_blanks
+from deadheat.io.byte_counts import Blanks, count_blanks, with_single_blanks
 from deadheat.io.files import (
     BLOCK,
     BOM,
@@ -151,12 +151,12 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
         return None
     end = last_byte(head) if kind == "run" else None
     with ThreadPoolExecutor(1) as beside:  # the count waits for the disk where Polars computes, and hides behind it
-        census = begun_count(path, kind, separator, to_the_end=end is None) or beside.submit(count_blanks, path, end)
+        blanks = begun_count(path, kind, separator, to_the_end=end is None) or beside.submit(count_blanks, path, end)
         import_module("numpy.ma")  # Polars asks for it later: while the file is read, it takes no time of its own
         frame = split(path, kind, separator, to_the_end=end is None)
-    if end is not None and frame is not None and census.result().ends_otherwise:
+    if end is not None and frame is not None and blanks.result().ends_otherwise:
         frame = split(path, kind, separator)
-    if frame is None or not _is_proved(frame, kind, census.result()):
+    if frame is None or not _is_proved(frame, kind, blanks.result()):
         return None
     if ENDS_EARLY in frame.columns:
         frame.drop_in_place(ENDS_EARLY)
@@ -245,9 +245,9 @@ def is_comment(line: bytes, kind: Kind) -> bool:
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
     """Read a block of whole lines; None if a line of it may be wrong."""
     separator = "\t" if b"\t" in block[:1000] else " "
-    census = count_blanks(block)
-    frame = split(block, kind, separator) if census.are_regular else None
-    if frame is None or not _is_proved(frame, kind, census):
+    blanks = count_blanks(block)
+    frame = split(block, kind, separator) if blanks.are_regular else None
+    if frame is None or not _is_proved(frame, kind, blanks):
         block, separator = with_single_blanks(block), " "
         frame = split(block, kind, separator)
         if frame is None or not _is_proved(frame, kind, count_blanks(block)):
@@ -258,16 +258,16 @@ def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
     return frame.drop(ENDS_EARLY)
 
 
-def _is_proved(frame: pl.DataFrame, kind: Kind, census: Blanks) -> bool:
+def _is_proved(frame: pl.DataFrame, kind: Kind, blanks: Blanks) -> bool:
     """Return whether every row has all its fields and every blank of the bytes is accounted for."""
     # the last field of a row that ends early is its value, which is a number, and does not end as this row does
-    ends_early = frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else census.ends_otherwise
+    ends_early = frame[ENDS_EARLY].any() if ENDS_EARLY in frame.columns else blanks.ends_otherwise
     if ends_early or frame["query_id"].null_count() or frame["doc_id"].null_count():
         return False
-    if census.may_hold_controls and holds_controls(frame):
+    if blanks.may_hold_controls and holds_controls(frame):
         return False
-    expected = frame.height * len(TREC_FIELDS[kind]) + census.n_crlf - census.lacks_final_newline
-    return census.n_blanks == expected and census.are_regular
+    expected = frame.height * len(TREC_FIELDS[kind]) + blanks.n_crlf - blanks.lacks_final_newline
+    return blanks.n_blanks == expected and blanks.are_regular
 
 
 def _large_are_exact(block: bytes, kind: Kind, separator: str, frame: pl.DataFrame, path: Path) -> bool:

@@ -176,13 +176,13 @@ class InNotebooks:
         return str(InNotebooks.presenting().written(self, form, digits, **options))
 
 
-class Shown(InNotebooks):
+class Renderable(InNotebooks):
     """The base of what prints as the table that the command line prints."""
 
     def __str__(self) -> str:
         from shutil import get_terminal_size  # takes a while to load
 
-        return str(Shown.presenting().text_of(self, get_terminal_size().columns))
+        return str(Renderable.presenting().text_of(self, get_terminal_size().columns))
 
     @abstractmethod
     def to_polars(self) -> pl.DataFrame:
@@ -255,7 +255,7 @@ class Shown(InNotebooks):
             return self._written("html", digits)
         if digits is not None:
             raise ParameterError(argument="digits", given=digits, allowed="None for a page, which has 4")
-        page: str | None = Shown.presenting().page_of(self)
+        page: str | None = Renderable.presenting().page_of(self)
         if page is None:
             raise ParameterError(argument="full", given=True, allowed=f"False for a {type(self).__name__}")
         return page
