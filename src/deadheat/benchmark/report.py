@@ -638,10 +638,10 @@ def _of_searched_languages(result: BenchResult) -> list[Fact]:
     crossing = ", ".join(str(part) for part in known if base(part.language) not in held)
     no_code = f"{unknown}: no code of ISO 639, so it is not known whether the texts are in that language"
     return [
-        note("languages meet", no_code if unknown else ""),
-        note("languages meet", f"{crossing}: searched in texts in {texts}, another language" if crossing else ""),
+        note("cross-lingual", no_code if unknown else ""),
+        note("cross-lingual", f"{crossing}: searched in texts in {texts}, another language" if crossing else ""),
         *(
-            note("languages meet", f"{part}: searched in texts in {texts}")
+            note("cross-lingual", f"{part}: searched in texts in {texts}")
             for part in known
             if len(held) > 1 and base(part.language) in held
         ),

@@ -129,7 +129,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
 @click.option(
     "--collection-language",
     metavar="CODE",
-    help="The language of the collection; by default a guess. The report says which languages meet.",
+    help="The language of the collection; by default a guess. The report names cross-lingual searches.",
 )
 @takes("measures")
 @click.option(

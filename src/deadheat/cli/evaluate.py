@@ -406,7 +406,7 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
             refuse(names, why)
     refuse_if(
         options["fill"] and options["unjudged"] == "bounds",
-        "--unjudged is judge with --fill, which gives the bounds too",
+        "--fill gives the bounds too: leave out --unjudged bounds",
     )
     refuse_if(
         options["beside"] and options["ties"] != "expected",

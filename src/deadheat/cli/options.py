@@ -607,7 +607,7 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
     refuse(NOT_OF_SPANS, "is not for --spans")
     refuse_if(
         asked().get("overlaps") and asked()["overlap_of"] == "any",
-        "--overlaps are shares, and --overlap-of any asks for none",
+        "--overlaps are shares, and --overlap-of any counts every overlap: leave out one of them",
     )
     for path in (qrels, *runs):
         refuse_if(is_saved(path), f"{path} is already evaluated: leave out --spans, which is for runs of chunks")

@@ -526,7 +526,7 @@ class Spans:
         unknown = rows.filter(~pl.col("doc_id").is_in([*known]))["doc_id"].unique(maintain_order=True).to_list()
         if unknown:
             raise DataError(
-                f"{what}s of {counted(len(unknown), 'document')} that documents do not have ({three(unknown)})",
+                f"{what}s of {counted(len(unknown), 'unknown document')}: {three(unknown)}",
                 allowed="ids that exist",
                 path=where,
             )

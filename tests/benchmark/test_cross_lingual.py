@@ -1,4 +1,4 @@
-"""Which languages meet is said: that of the cases, and that of the texts in which they are searched."""
+"""Searches across languages are named: the language of the cases, and that of the texts in which they are searched."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FRENCH = "hpo_id\tkind\tenglish\ttext\nT:0002\tlabel\tSeizure\tCrise\n"
 def test_phrases_in_another_language_than_the_collection_are_named() -> None:
     english = replace(DOCUMENTS, languages=("en",))
     report = dh.bench(CASES, english, "bm25", "RR", n_resamples=99).report()
-    assert "languages meet: mine (de): searched in texts in en, another language" in report
+    assert "cross-lingual: mine (de): searched in texts in en, another language" in report
     assert "mine (en): searched" not in report
     both = replace(DOCUMENTS, languages=("en", "de"))
     report = dh.bench(CASES, both, "bm25", "RR", n_resamples=99).report()
