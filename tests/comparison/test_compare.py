@@ -15,7 +15,7 @@ import deadheat as dh
 from deadheat import stats
 from deadheat.arrays import FloatArray
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError
-from deadheat.stats.significance import paired_p_values
+from deadheat.stats.randomization import paired_p_values
 from deadheat.stats.units import sign_flip_sums
 from oracle.signed_ranks import signed_rank
 from support.random_runs import QRELS, RUNS, hits, random_runs, values
@@ -398,7 +398,7 @@ def test_very_many_pairs_are_exact_for_fewer_queries(monkeypatch: pytest.MonkeyP
     first, second = np.triu_indices(5, 1)
     options: dict[str, Any] = {"alternative": "two-sided", "n_resamples": 99, "rng": np.random.default_rng(1)}
     assert paired_p_values(values, first, second, **options)[1].all()
-    monkeypatch.setattr("deadheat.stats.significance.EXACT_SUMS", 100)
+    monkeypatch.setattr("deadheat.stats.randomization.EXACT_SUMS", 100)
     found, is_exact = paired_p_values(values, first, second, **options)
     assert not is_exact.any()
     assert (found * 100).tolist() == pytest.approx(np.round(found * 100).tolist())  # of 99 flips
@@ -417,7 +417,7 @@ def test_flips_in_batches_are_those_of_all_at_once(n_queries: int, monkeypatch: 
         differences = (values[first] - values[second]).T
         test = stats.p_values(differences, test="randomization", **options, rng=1)
         assert found.tolist() == pytest.approx(test.p_values.tolist(), abs=1e-12)
-        monkeypatch.setattr("deadheat.stats.significance.FLIPPED_AT_ONCE", 6 * 100)
+        monkeypatch.setattr("deadheat.stats.randomization.FLIPPED_AT_ONCE", 6 * 100)
         again, _ = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
         assert again.tolist() == found.tolist()
 
@@ -429,7 +429,7 @@ def test_flips_in_float32_are_counted_as_those_in_float64(kind: str, monkeypatch
     values = rng.normal(size=(9, 33)) if kind in {"any", "large"} else rng.integers(8, size=(9, 33)) / 8
     values = values * (1e40 if kind == "large" else 1.0) + (rng.normal(size=(9, 33)) * 1e-9 if "near" in kind else 0.0)
     first, second = np.triu_indices(9, 1)
-    monkeypatch.setattr("deadheat.stats.significance.FLIPPED_CELLS", 1_200)  # three systems at a time
+    monkeypatch.setattr("deadheat.stats.randomization.FLIPPED_CELLS", 1_200)  # three systems at a time
     for alternative in ("two-sided", "greater", "less"):
         options: dict[str, Any] = {"alternative": alternative, "n_resamples": 600}
         found, is_exact = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))

@@ -33,7 +33,7 @@ from deadheat.stats import (
     standard_errors,
     tukey_p_values,
 )
-from deadheat.stats.significance import paired_p_values
+from deadheat.stats.randomization import paired_p_values
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative
 from deadheat.stats.variances import rerun_probability, shared_of, shared_p_value, widened
 
