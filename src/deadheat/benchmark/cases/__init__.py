@@ -1,6 +1,7 @@
 """Labelled cases: texts with the ids that a search for each of them should find; read, checked, summarised."""
 
-from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, Finding, folded, read_cases, summarise
+from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, folded, summarise
+from deadheat.benchmark.cases.reading import Finding, read_cases
 from deadheat.benchmark.cases.validation import STANDARD, Validation, half_width, schema_text, validate
 
 __all__ = [

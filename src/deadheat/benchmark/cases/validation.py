@@ -8,19 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from deadheat.benchmark.cases.model import (
-    FIELDS,
-    IDS,
-    LABELS,
-    SMALL,
-    Case,
-    CaseFile,
-    Finding,
-    examine,
-    finding,
-    label,
-    quoted,
-)
+from deadheat.benchmark.cases.model import LABELS, SMALL, Case, label
+from deadheat.benchmark.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, quoted
 from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
