@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark.bench import read_finished
+from deadheat.benchmark.store import read_finished
 from deadheat.errors import DataError
 from support.changed_documents import changes
 

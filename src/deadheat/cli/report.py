@@ -158,12 +158,12 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
 def _gathered(
     qrels: str, runs: tuple[str, ...], options: dict[str, Any]
 ) -> tuple[list[Subject], dict[str, str], list[dh.Languages], float | None, list[Fact]]:
-    """Return what the page is about, as :func:`deadheat.benchmark.bench.read_finished` does of a folder."""
+    """Return what the page is about, as :func:`deadheat.benchmark.store.read_finished` does of a folder."""
     from deadheat.comparison.languages import languages_of_queries
     from deadheat.report.page import before_and_after
 
     if Path(qrels).is_dir():
-        from deadheat.benchmark.bench import read_finished, summary_of  # much to load
+        from deadheat.benchmark.store import read_finished, summary_of  # much to load
 
         if summary_of(qrels) is not None:
             kept = {"title", "output", "qrels", "runs", "form", "fragment", "queries", "by", "pool_languages"}
