@@ -19,15 +19,8 @@ from deadheat.errors import load_libraries as _load_libraries
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
 
-
-def _presenting() -> Any:  # noqa: ANN401 - a module
-    """Return the module that shows objects, which is above all of them."""
-    from deadheat.report import shown
-
-    return shown
-
-
-_InNotebooks.presenting = staticmethod(_presenting)
+# the module that shows objects is above all of them
+_InNotebooks.presenting = staticmethod(lambda: import_module("deadheat.report.shown"))
 
 
 @cache

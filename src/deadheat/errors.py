@@ -200,8 +200,7 @@ def three(ids: Sequence[str], between: str = ", ") -> str:
     >>> three(["q1", "q2", "q3", "q4"]), three(list("abcdef"))
     ('q1, q2, q3, q4', 'a, b, c and 3 more')
     """
-    are_few = len(ids) <= MOST_NAMED
-    return between.join(ids) if are_few else f"{between.join(ids[:3])} and {len(ids) - 3:,} more"
+    return between.join(ids) if len(ids) <= MOST_NAMED else f"{between.join(ids[:3])} and {len(ids) - 3:,} more"
 
 
 def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:

@@ -551,8 +551,7 @@ def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 def headline(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     """Return the measures that answer: the first of quality, and the deepest MaxRel, which counts near misses."""
     first = next((one for one in measures if one.is_quality), measures[0])
-    near = [one for one in main_of(measures) if isinstance(one, MaxRel)]
-    return tuple(dict.fromkeys((first, *near[-1:])))
+    return tuple(dict.fromkeys((first, *[one for one in main_of(measures) if isinstance(one, MaxRel)][-1:])))
 
 
 def cutoff_of(measure: Measure) -> int:

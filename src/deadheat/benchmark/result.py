@@ -145,13 +145,12 @@ class Failure:
     def of_dict(cls, given: Mapping[str, Any]) -> Self:
         """Return the failure that JSON holds."""
         expected, above = (tuple(LabelledDocument(**one) for one in given[name]) for name in ("expected", "above"))
-        best = next((one for one in expected if one.doc_id == given["best"]), None)
         return cls(
             given["case_id"],
             given["text"],
             given.get("line"),
             expected,
-            best,
+            next((one for one in expected if one.doc_id == given["best"]), None),
             given["rank_low"],
             given["rank_high"],
             above,

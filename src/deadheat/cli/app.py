@@ -535,5 +535,4 @@ def _folded(line: str) -> list[str]:
     command, mark, comment = line.partition("    # ")
     whole = re.sub("'[^']*'", lambda found: found[0].replace(" ", "\0"), command)  # what is quoted stays together
     parts = wrap(whole, SCREEN - 2, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
-    text = " \\\n".join(parts).replace("\0", " ")
-    return [*([f"# {comment}"] if mark else []), *text.split("\n")]
+    return [*([f"# {comment}"] if mark else []), *" \\\n".join(parts).replace("\0", " ").split("\n")]

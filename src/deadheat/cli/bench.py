@@ -244,10 +244,9 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
         say(f"saved in {options['output']}")
     for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
         say(f"Warning: {message}")  # the report has the notes
-    report = data_of_bench(result) if output.is_data else report_bench(result, full=output.form in {"markdown", "html"})
     output.print(
         with_figures(
-            report,
+            data_of_bench(result) if output.is_data else report_bench(result, full=output.form in {"markdown", "html"}),
             subjects_of(result) if options["figures"] else (),
             [one.label for one in main_of(result.measures)[:MOST_DRAWN]],
         )

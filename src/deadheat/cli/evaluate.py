@@ -356,14 +356,13 @@ def _choices(  # noqa: PLR0917 - what evaluations are made of
     options: Mapping[str, Any],
 ) -> Iterator[Table]:
     """Yield the tables of what a threshold and the overlap make of the runs, if they were asked for."""
-    if options["abstention"]:
-        from deadheat.report.score_tables import tabulate_abstention
+    from deadheat.report.score_tables import tabulate_abstention, tabulate_overlaps
 
+    if options["abstention"]:
         yield tabulate_abstention(evaluations)
     if options["overlaps"]:
         from deadheat.evaluation.evaluate import evaluate_under
         from deadheat.evaluation.overlaps import measures_of_overlap, table_of_overlaps
-        from deadheat.report.score_tables import tabulate_overlaps
 
         chosen, in_order = measures_of_overlap(measures), {one.name: named[one.name] for one in evaluations}
         by_overlap = {

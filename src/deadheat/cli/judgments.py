@@ -240,12 +240,11 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
         judge is not None and Path(judge).exists(),
         f"{judge!r} exists already, and judgments in it would be lost: choose another name",
     )
-    own = {name: options[name] for name in ("by", "n", "depth", "unjudged_max_rel", "score_precision")}
     found = dh.holes(
         open_qrels(qrels),
         {name: open_run(path, name) for name, path in named_runs(runs).items()},
         measure,
-        **own,
+        **{name: options[name] for name in ("by", "n", "depth", "unjudged_max_rel", "score_precision")},
         check_duplicates=False,
     )
     if judge is not None:

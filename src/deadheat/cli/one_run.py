@@ -79,8 +79,9 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     }
     judgments = None if qrels is None else open_qrels(qrels)
     if judgments is not None and options["listed"] is not None:
-        listed = orders_of_query(judgments, open_run(run), options["listed"], measures)
-        output.print(report_orders(listed, options["listed"]))
+        output.print(
+            report_orders(orders_of_query(judgments, open_run(run), options["listed"], measures), options["listed"])
+        )
         return
     profile = tie_profile(open_run(run, keyed=False), judgments, at or CUTOFFS, measures, **own)
     report = report_profile(

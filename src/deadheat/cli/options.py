@@ -561,8 +561,9 @@ def sets_of_strata(
 
     ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
     asked = groupings_of(options["by"], queries) if options["by"] else [()]
-    found = (columns_of(queries, ids, one, pool_languages=options["pool_languages"]) for one in asked)
-    return list(dict.fromkeys(map(tuple, found)))
+    return list(
+        dict.fromkeys(tuple(columns_of(queries, ids, one, pool_languages=options["pool_languages"])) for one in asked)
+    )
 
 
 def grouping_of(

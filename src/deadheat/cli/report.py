@@ -120,7 +120,15 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     if options["fragment"]:
         emit(fragment_of(subjects, options["form"]), output)
         return
-    inputs = [Input.of(role, path, _in_page(path, role)) for path, role in roles.items()]
+    # named as given, but without folders that only this machine has
+    inputs = [
+        Input.of(
+            role,
+            path,
+            Path(path).name if Path(path).is_absolute() and Path(path).exists() else shown_path(path, role),
+        )
+        for path, role in roles.items()
+    ]
     arguments = click.get_current_context().meta["arguments"]  # whose absolute paths are nobody's business
     emit(
         page_of(
@@ -138,11 +146,6 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     )
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB")
-
-
-def _in_page(path: str, role: str) -> str:
-    """Return how a page names a file: as it was given, but without folders that only this machine has."""
-    return Path(path).name if Path(path).is_absolute() and Path(path).exists() else shown_path(path, role)
 
 
 def _check_form(output: str, form: str, *, is_fragment: bool) -> None:

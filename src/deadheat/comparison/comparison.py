@@ -716,8 +716,7 @@ class _Intervals(dict[tuple[str, str], Interval]):
     """Intervals by system and measure, which other names of the measure find too."""
 
     def __missing__(self, key: tuple[str, str]) -> Interval:
-        system, measure = key
-        return ByMeasure({own: interval for (name, own), interval in self.items() if name == system})[measure]
+        return ByMeasure({own: interval for (name, own), interval in self.items() if name == key[0]})[key[1]]
 
 
 def assemble(

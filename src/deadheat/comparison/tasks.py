@@ -245,8 +245,9 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
             raise SourceTypeError(argument="source", given=Plain(type(own).__name__), allowed=ALLOWED)
         if not own:
             raise DataError(f"task {task} has no results")
-    named = {str(task): by_own_name(own, where=f" in task {task}") for task, own in source.items()}
-    return _of_evaluations(named, measure)
+    return _of_evaluations(
+        {str(task): by_own_name(own, where=f" in task {task}") for task, own in source.items()}, measure
+    )
 
 
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:

@@ -830,8 +830,7 @@ def size_of(difference: float, measure: Measure) -> str:
         return f" by {measure.label}"  # its differences are those of logarithms
     is_share = max(map(abs, measure.range)) <= 1 and not measure.total
     size = abs(difference) * (100 if is_share else 1)
-    decimals = max(0, 1 - math.floor(math.log10(size))) if size else 0
-    about = rounded(size, decimals)
+    about = rounded(size, max(0, 1 - math.floor(math.log10(size))) if size else 0)
     about = about.rstrip("0").rstrip(".") if "." in about else about
     points = f" {'point' if about == '1' else 'points'} of" if is_share else " in"
     return f" by about {about}{points} {measure.label}"

@@ -190,8 +190,9 @@ def _metrics(qrels: Nested, metrics: str | Sequence[str]) -> dict[str, tuple[Mea
 
 def _evaluator(qrels: Nested, metrics: str | Sequence[str], ties: str = "input") -> Evaluator[str]:
     """Return what computes metrics, without the constants that their values are multiplied by."""
-    measures = {name: measure for name, (measure, _) in _metrics(qrels, metrics).items()}
-    return Evaluator(qrels, measures, ties=ties, judged_only=False)
+    return Evaluator(
+        qrels, {name: measure for name, (measure, _) in _metrics(qrels, metrics).items()}, ties=ties, judged_only=False
+    )
 
 
 def _summary(values: FloatArray, *, mean: bool, std: bool) -> Any:  # noqa: ANN401 - as `evaluate` returns it

@@ -79,9 +79,8 @@ def from_arrays(
         )
     if not wanted.size:
         raise DataError("labels and scores are empty", path=name)
-    queries = _queries(wanted, groups_or_sizes, groups, group_sizes)
     columns = {
-        "query_id": pl.Series(queries, dtype=pl.String),
+        "query_id": pl.Series(_queries(wanted, groups_or_sizes, groups, group_sizes), dtype=pl.String),
         "doc_id": pl.Series(_documents(wanted, doc_ids), dtype=pl.String),
     }
     return (

@@ -237,7 +237,13 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     try:
         return frame.to_polars()
     except Exception:  # noqa: BLE001 - each library has its own
-        columns = {name: _plain_values(frame[name]) for name in frame.columns}
+        columns = {
+            name: [
+                None if null else value
+                for value, null in zip(frame[name].to_list(), frame[name].is_null().to_list(), strict=True)
+            ]
+            for name in frame.columns
+        }
     key = _find_id(list(columns), where)
     kinds = {type(value) for value in columns[key] if value is not None}
     if not kinds <= {str} and not kinds <= {int}:
@@ -246,11 +252,6 @@ def _to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
             f"column {key!r} holds values of type {held}", allowed="text or whole numbers as ids", path=where
         )
     return pl.DataFrame({name: [as_text(value) for value in column] for name, column in columns.items()})
-
-
-def _plain_values(series: nw.Series[Any]) -> list[Any]:
-    """Return the values of a column, None for null."""
-    return [None if null else value for value, null in zip(series.to_list(), series.is_null().to_list(), strict=True)]
 
 
 def _find_id(names: Sequence[str], where: str) -> str:

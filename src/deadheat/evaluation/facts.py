@@ -76,7 +76,6 @@ def facts_of(placements: Placements, n_missing: int, depth: int | None = None, d
 
 def unjudged_share(placements: Placements, depth: int | None = None) -> float | None:
     """Return the share of unjudged documents in the top 10, or less deep, expected over tie orders; None if unknown."""
-    measure = JUDGED if depth is None else Judged(cutoff=min(TOP, depth))
-    judged = measure.mean(placements)[placements.n_retrieved > 0]
+    judged = (JUDGED if depth is None else Judged(cutoff=min(TOP, depth))).mean(placements)[placements.n_retrieved > 0]
     # a sum of probabilities may differ from 1 by rounding
     return max(0.0, round(1 - float(judged.mean()), 12)) if len(judged) else None

@@ -215,8 +215,7 @@ def rescore(
     if isinstance(engine, Kept) and not engine.known["is_whole"].all():
         parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
     queries = {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
-    kept = (scores for scores in found if scores.measure not in unknown)
-    return Evaluation(kept, **found.parts() | parts), queries
+    return Evaluation((scores for scores in found if scores.measure not in unknown), **found.parts() | parts), queries
 
 
 def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]:

@@ -181,7 +181,6 @@ def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Eval
     scores = [_of_measure([one[own.measure] for one in evaluations], left_out) for own in first]
     n_lacking = int((lacks.any(axis=1) & ~lacks.all(axis=1)).sum())
     lacking = f"; {counted(n_lacking, 'query lacks', 'queries lack')} some of them" if n_lacking else ""
-    note = f"means over {n} repeats{lacking}; documents are counted in the first"
     found = Evaluation(
         scores,
         **first.parts()
@@ -190,7 +189,7 @@ def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Eval
             "conventions": replace(first.conventions, missing=missing),
             "missing_queries": tuple(sorted(set().union(*(one.missing_queries for one in evaluations)))),
             "unjudged_queries": tuple(sorted(set().union(*(one.unjudged_queries for one in evaluations)))),
-            "notes": (*first.notes, note),
+            "notes": (*first.notes, f"means over {n} repeats{lacking}; documents are counted in the first"),
             "run": None,
         },
     )

@@ -362,8 +362,9 @@ def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[R
     if "repeats" not in data:
         return [None] * n_measures
     rows = unpacked(data["repeats"]).fill_null(math.nan)
-    columns = (rows[name].to_numpy().reshape(n_measures, n_queries, -1) for name in SCHEMAS["repeats"])
-    return list(map(Repeated, *columns))
+    return list(
+        map(Repeated, *(rows[name].to_numpy().reshape(n_measures, n_queries, -1) for name in SCHEMAS["repeats"]))
+    )
 
 
 def _tables_of(placed: Placements) -> dict[str, object]:
@@ -491,8 +492,9 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
 def measure_of(notation: str, stated: Mapping[str, Any]) -> Measure:
     """Return a measure from its notation and what a file says of its mean."""
     if stated["custom"]:
-        stored = StoredMeasure(notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"])
-        return stored.called("", stated.get("asked", ""))
+        return StoredMeasure(
+            notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"]
+        ).called("", stated.get("asked", ""))
     own, asked = parse_measure(notation), stated.get("asked", notation)
     named = parse_measure(asked)
     return named if named == own else own.called("", asked)  # R of spans is another measure than R

@@ -59,8 +59,7 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
             f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
         )
     checks = parse_all(given[n_data] if len(given) > n_data else ())
-    evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options)
-    result = gate(evaluation, checks, **options)
+    result = gate(given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options), checks, **options)
     if not result.passed:
         from deadheat.report.of_changes import report_gate
         from deadheat.report.text import as_text

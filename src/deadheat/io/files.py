@@ -590,7 +590,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         If the folder does not exist, or the file is read-only.
     """
     path = path_named(path)
-    if _is_stream(path):
+    may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # to a file
+    if may_be_redirected or (path.exists() and not path.is_file()):
         with tempfile.TemporaryFile() as held:
             yield held
             held.seek(0)
@@ -658,12 +659,6 @@ def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *
                 path=folder,
             )
     return [folder / name for name in files]
-
-
-def _is_stream(path: Path) -> bool:
-    """Return whether a path is a pipe, a device or the like, which must not be replaced by a file."""
-    may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # to a file
-    return may_be_redirected or (path.exists() and not path.is_file())
 
 
 @contextmanager

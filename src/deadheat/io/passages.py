@@ -129,8 +129,7 @@ def as_numbers(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
 def as_flags(column: pl.Series, where: str) -> pl.Series:
     """Return a column of true and false, in a file as text; null stays."""
     read = column.cast(pl.String).str.to_lowercase().replace_strict({"true": True, "false": False}, default=None)
-    is_wrong = read.is_null() & column.is_not_null()
-    _refuse(column, is_wrong, "true or false", where)
+    _refuse(column, read.is_null() & column.is_not_null(), "true or false", where)
     return read.cast(pl.Boolean)
 
 

@@ -587,8 +587,7 @@ def _by_names(held: object, kind: Kind) -> Shape:
     one_id = next((name for name in ids if is_id(_member(held, name))), "")
     # the score of a result is no relevance
     numbers = [name for name in names[VALUE_COLUMN[kind]] if kind == "run" or name != "score"]
-    number = next((name for name in numbers if _member(held, name) is not ABSENT), "")
-    return Shape((), one_id, **{kind: number})
+    return Shape((), one_id, **{kind: next((name for name in numbers if _member(held, name) is not ABSENT), "")})
 
 
 def _names(held: object) -> list[str]:

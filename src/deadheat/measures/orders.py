@@ -355,5 +355,4 @@ def _takes_two(function: Callable[..., float]) -> bool:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some built-in functions have no signature
         return False
-    are_required = (p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD} for p in parameters)
-    return sum(are_required) > 1
+    return sum(p.default is p.empty and p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD} for p in parameters) > 1

@@ -477,13 +477,12 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
         lost = 0 if is_list else int(unjudged.lost[code])
         # elsewhere the best label is that of a judged document, or the highest
         attainable = labels if is_mapped else np.append(judged[judged < labels], labels)
-        n_ranks = len(judged) + int(count.sum()) + lost
         return kernels.ndcg_ends(
             float(sums[code]),
             np.append(np.repeat(weights, count), np.zeros(lost)),
             judged,
             np.unique(attainable[attainable > 0]),
-            discounts[:n_ranks],
+            discounts[: len(judged) + int(count.sum()) + lost],
         )
 
     return _by_query(placements, unjudged, find)
@@ -560,8 +559,7 @@ def _end(measure: Measure, own: Placements, is_open: BoolArray, n_open: int, *, 
     above[:, first] = n_above - len(first) + np.arange(len(first))
     above[:, last] = n_above + n_kept + len(middle) + np.arange(len(last))
     tied[:, [*first, *last]] = 1
-    copies = own.select(np.zeros(len(chosen), np.int64))
-    found = measure.mean(_placed(copies, above.ravel(), tied.ravel()))
+    found = measure.mean(_placed(own.select(np.zeros(len(chosen), np.int64)), above.ravel(), tied.ravel()))
     return float(found.max() if best else found.min())
 
 

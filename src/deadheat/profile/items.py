@@ -253,6 +253,7 @@ def profile_of(
         values = _values(of_item, size, head, users)
         items["popularity"] = of_item
     found = {name: _of_lists(top, inside, of_item) for name, of_item in values.items()}
+    share = exposure[exposure > 0] / exposure.sum()
     check_threads()
     return ItemProfile(
         name=name,
@@ -261,7 +262,7 @@ def profile_of(
         n_items=size,
         coverage=float((1 - missed).sum() / size),
         gini=gini(exposure, size),
-        entropy=_entropy(exposure),
+        entropy=max(float(-(share * np.log2(share)).sum()), 0.0),
         query_ids=top.query_ids,
         **{name: found[name][0] if name in found else None for name in OF_QUERIES},
         tie_min={name: ends[1] for name, ends in found.items()},
@@ -433,8 +434,3 @@ def gini(exposure: FloatArray, size: int) -> float:
     """Return the Gini coefficient of numbers, with zeros up to `size` of them."""
     ordered = np.append(np.zeros(size - len(exposure)), np.sort(exposure))
     return float(((2 * np.arange(1, size + 1) - size - 1) * ordered).sum() / (size * ordered.sum()))
-
-
-def _entropy(exposure: FloatArray) -> float:
-    share = exposure[exposure > 0] / exposure.sum()
-    return max(float(-(share * np.log2(share)).sum()), 0.0)

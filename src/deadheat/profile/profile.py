@@ -456,8 +456,7 @@ def _describe(name: str, found: Grouped, scored: Grouped, at: Sequence[int]) -> 
         place = int(found.size.argmax())
         query, above = found.query_ids[int(found.query[place])], found.above[place]
         is_own = scored.query == scored.query_ids.to_list().index(query)
-        score = scored.score[is_own & (scored.above <= above)][-1]
-        largest = LargestTie(query, float(score), int(found.size[place]))
+        largest = LargestTie(query, float(scored.score[is_own & (scored.above <= above)][-1]), int(found.size[place]))
     cuts = [(cutoff, int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
     n_levels, levels = find_levels(scored.scores, scored.sizes)
     decimals = find_decimals(scored.scores)

@@ -538,8 +538,9 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         is_right = any(one.spread.is_right.any() for one in scores)
         alike.setdefault((counting, where, is_right), []).append(measure)
     yield Fact("queries_without_relevant", found)
-    every = set[str]().union(*(one.query_ids.tolist() for one in evaluations))
-    unanswerable = sorted(every.intersection(first.unanswerable))
+    unanswerable = sorted(
+        set[str]().union(*(one.query_ids.tolist() for one in evaluations)).intersection(first.unanswerable)
+    )
     if unanswerable and first.conventions.no_relevant is None:
         asking = [one.label for one in first.measures if one.asks_for_relevant]
         text = f"{named(unanswerable)}, left out of {', '.join(asking)}; Abstain judges them" if asking else ""

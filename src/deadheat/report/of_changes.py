@@ -313,7 +313,10 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         Fact("passed", result.passed),
         Fact("summary", summary),
         Fact("proves_little", {check.title: check.reason for check in weak}),
-        *(_weak(check) for check in weak),
+        *(
+            warning(proves, f"{check.title}: {check.reason.removeprefix(f'{proves}: ')}")
+            for check, proves in ((check, weakness(check.causes)) for check in weak)
+        ),
         warning(FAILED, "; ".join(check.title for check in failed)),
         *(warning("note", f"{check.title}: {check.reason}") for check in failed if not _is_plain(check)),
         *_worst(failed),
@@ -360,12 +363,6 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         *_intervals(result),
         *_baseline(result),
     )
-
-
-def _weak(check: Check) -> Fact:
-    """Warn of a gate that passed for reasons that say little of the ranking."""
-    proves = weakness(check.causes)
-    return warning(proves, f"{check.title}: {check.reason.removeprefix(f'{proves}: ')}")
 
 
 def _worst(failures: Sequence[Check]) -> list[Fact]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from deadheat.errors import BY_DOC_ID, counted, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.steps import Steps
-from deadheat.explanation.explain import Explanation, Match
+from deadheat.explanation.explain import Explanation
 from deadheat.measures import Measure, measures
 from deadheat.measures.base import other_names, trec_names
 from deadheat.measures.guide import USES, Use, reading
@@ -228,17 +228,20 @@ def report_explanation(explanation: Explanation, qrels: str = "", *, for_people:
         ),
         Column("fits", "fits", lambda _: is_match, is_data=True),
     )
-    labels = (Column("tool", "tool", lambda one: one.tool or NO_TOOL), Column("settings", "settings", _settings))
+    labels = (
+        Column("tool", "tool", lambda one: one.tool or NO_TOOL),
+        Column(
+            "settings",
+            "settings",
+            lambda one: f"as {one.nearest}, but {one.told}" if not one.tool and one.changes else one.told,
+        ),
+    )
     title, key = ("", "matches") if is_match else ("The nearest ways", "nearest")
     return Report(
         (tabulate(key, labels, columns, shown, title=title),),
         tuple(_facts(explanation, qrels, for_people=for_people)),
         heading=_heading(explanation),
     )
-
-
-def _settings(one: Match) -> str:
-    return f"as {one.nearest}, but {one.told}" if not one.tool and one.changes else one.told
 
 
 def _heading(explanation: Explanation) -> str:

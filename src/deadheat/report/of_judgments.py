@@ -80,12 +80,11 @@ def report_judges(
         ),
     ]
     worst = min(found.conclusions, key=lambda one: [*IN_SHORT].index(_outcome(one)), default=None)
-    headline = _told(worst, IN_SHORT) if worst else _agreed(found.judges)
     return Report(
         tuple(one for one in tables if one.rows),
         tuple(_facts(found)),
         opening=" ".join(map(verdict_of, found.conclusions)),
-        headline=headline,
+        headline=_told(worst, IN_SHORT) if worst else _agreed(found.judges),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from deadheat.errors import BROKEN_BY, collected, counted, level_text
 from deadheat.profile.exposure import Exposure
 from deadheat.profile.items import OF_RUN, ItemProfile
-from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, Stability, TieProfile
+from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, TieProfile
 from deadheat.profile.ranking import TieOrders
 from deadheat.report.conventions import (
     OF_TIES,
@@ -324,16 +324,20 @@ def _correlations(profile: TieProfile) -> Table:
             Column("tie_ratio", "tie ratio", lambda one: one.with_tie_ratio.value),
             Column("largest_tie", "largest tie", lambda one: one.with_largest_tie.value),
             Column("n_queries", "n", lambda one: one.with_tie_ratio.n_queries),
-            Column("undefined", "undefined", _undefined, is_detail=True),
+            Column(
+                "undefined",
+                "undefined",
+                lambda one: (
+                    "; ".join(
+                        dict.fromkeys(filter(None, (one.with_tie_ratio.undefined, one.with_largest_tie.undefined)))
+                    )
+                    or None
+                ),
+                is_detail=True,
+            ),
         ),
         profile.stability,
         title="Pearson's correlation over queries of the size of the difference with",
-    )
-
-
-def _undefined(one: Stability) -> str | None:
-    return (
-        "; ".join(dict.fromkeys(filter(None, (one.with_tie_ratio.undefined, one.with_largest_tie.undefined)))) or None
     )
 
 

@@ -89,6 +89,7 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
     for_people : bool, default True
         Without the table of all pairs, and without the name of a single run beside each row.
     """
+    most = max((row for row in found.rows if not math.isnan(row.error)), key=lambda row: abs(row.error), default=None)
     runs = list(dict.fromkeys(row.run for row in found.rows))
     is_single = len(runs) == 1
     labels = (MEASURE, SCORES) if is_single and for_people else (MEASURE, RUN, SCORES)
@@ -105,17 +106,9 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
         f" {counted(found.n_queries, 'query', 'queries')}",
         closing=OF_ERROR + (OF_WINNER if found.pairs else ""),
         subject=found,
-        headline=_largest_error(found),
-    )
-
-
-def _largest_error(found: CoarseningProfile) -> str:
-    """Return where breaking ties by document id is off most, in few words."""
-    most = max((row for row in found.rows if not math.isnan(row.error)), key=lambda row: abs(row.error), default=None)
-    return (
-        ""
+        headline=""
         if most is None
-        else f"{most.run}, {most.scores}: ties broken by document id move {most.measure} by {most.error:+.4f}."
+        else f"{most.run}, {most.scores}: ties broken by document id move {most.measure} by {most.error:+.4f}.",
     )
 
 

@@ -221,7 +221,6 @@ def _facts(found: Leaderboard) -> list[Fact]:
     apart = f"{counted(len(lacking), 'model')} without all tasks, not ranked: {three(list(lacking))}"
     decides = f"{found.deciding_task}: without it another leads"
     ends = [f"{end:g}" for end in found.value_range or ()]
-    unknown = "not known of these values" if found.tie_min is None else "not told where values are missing"
     return [
         Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {three(list(found.tasks))}"),
         Fact(
@@ -250,7 +249,12 @@ def _facts(found: Leaderboard) -> list[Fact]:
             ]
         ),
         *(
-            [said("ties", unknown)]
+            [
+                said(
+                    "ties",
+                    "not known of these values" if found.tie_min is None else "not told where values are missing",
+                )
+            ]
             if found.reversible is None
             else [
                 Fact("reversible", [list(one) for one in found.reversible], "ties", _reversible(found)),
@@ -358,8 +362,7 @@ def list_languages(
     shown = shown if tested is None else [one.label for one in tested if not one.total]
     if not shown:
         return
-    n_rows = len(found.differences) // len(found.measures) * len(shown)
-    few = shown if most is None or n_rows <= most else shown[:1]
+    few = shown if most is None or len(found.differences) // len(found.measures) * len(shown) <= most else shown[:1]
     yield _differences(found, few, system, margin, unit)
     if found.interactions:
         yield _interactions(found, few if most is None else few[:1], system)

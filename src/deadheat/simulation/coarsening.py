@@ -3,8 +3,6 @@
 coarsening_profile(): what a run loses as its scores become coarser, and what its ties then decide.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace

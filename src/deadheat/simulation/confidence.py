@@ -1,11 +1,9 @@
 """evaluate_with_confidence(): what a run is worth if a second score, uncertain itself, orders its ties."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -275,7 +273,7 @@ class _JudgedTies:
     row: IntArray
 
     @classmethod
-    def of(cls, placements: Placements, run: pl.DataFrame, other: pl.DataFrame) -> _JudgedTies:
+    def of(cls, placements: Placements, run: pl.DataFrame, other: pl.DataFrame) -> Self:
         """Find the ties of a run, and the second score of each of their documents."""
         pair = ("query_id", "doc_id")
         tied = np.flatnonzero(placements.tied > 1)

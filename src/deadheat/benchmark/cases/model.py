@@ -294,11 +294,11 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> list[dict[str, Any]]:
 
 def _labelled(case: Case, ontology: Ontology) -> Case:
     terms = [one for one in case.expected_ids if one in ontology]
-    categories = (_category(case, ontology, ontology.index(one)) for one in terms)
     return replace(
         case,
         domain=case.domain or next(map(ontology.branch_of, terms), None) or None,
-        category=case.category or next(filter(None, categories), None),
+        category=case.category
+        or next(filter(None, (_category(case, ontology, ontology.index(one)) for one in terms)), None),
     )
 
 

@@ -173,8 +173,7 @@ class Embedding:
         """Return the k best documents of each text, and all that tie with the last of them."""
         strings = check_search(self, self._strings, texts, k)
         distinct, place = _distinct(texts)
-        prompt = self._prompt(self.query_prompt, ["query"])
-        queries = rounded(self._embed(distinct, prompt, f"{self.name}: searching"))
+        queries = rounded(self._embed(distinct, self._prompt(self.query_prompt, ["query"]), f"{self.name}: searching"))
         size = max(1, MAX_CELLS // max(1, len(self._place)))
         parts = []
         for start in range(0, len(queries), size):

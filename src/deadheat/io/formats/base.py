@@ -249,14 +249,18 @@ def split_off(rows: pl.DataFrame, where: object, notes: tuple[str, ...] = ()) ->
     n_merged = len(plain) - len(highest)
     merged = f", {counted(n_merged, 'row')} merged" if n_merged else ""
     note = f"{where} has {n_topics} subtopics; without them a document has its highest relevance{merged}"
-    topics = rows.select("query_id", "doc_id", pl.col(SUBTOPIC).fill_null(""), "relevance")
-    return Content(highest, (*notes, note), subtopics=topics)
+    return Content(
+        highest,
+        (*notes, note),
+        subtopics=rows.select("query_id", "doc_id", pl.col(SUBTOPIC).fill_null(""), "relevance"),
+    )
 
 
 def frame_of_rows(rows: Iterable[Sequence[str | float | None]], names: Iterable[str]) -> pl.DataFrame:
     """Return rows as columns with these names: ids and subtopics are text, the others numbers."""
-    schema = {name: pl.String if name in TEXTS else pl.Float64 for name in names}
-    return pl.DataFrame([*rows], schema=schema, orient="row")
+    return pl.DataFrame(
+        [*rows], schema={name: pl.String if name in TEXTS else pl.Float64 for name in names}, orient="row"
+    )
 
 
 def ranks_of(rows: pl.LazyFrame) -> pl.DataFrame | None:

@@ -192,8 +192,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     if not any(table.header):
         raise DataError(f"{kind} without a header line", allowed="column names and rows", path=path)
     table.choose(given)
-    values = {name: place for name, place in table.places.items() if name not in TEXTS}
-    frame, notes = _read(table, values)
+    frame, notes = _read(table, {name: place for name, place in table.places.items() if name not in TEXTS})
     if (
         kind == "qrels"
         and table.columns.get("relevance") == "score"
@@ -238,8 +237,7 @@ def read_score_columns(
     chosen, notes = chosen_names(names, _numeric(table) if names is None else (), table.header, given, path)
     table.choose({**given, "score": chosen[0]})
     # names of their own, as a column of scores may be called as ids are
-    values = {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)}
-    frame = _read(table, values)[0]
+    frame = _read(table, {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)})[0]
     scores: dict[str, FloatArray] = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
     return ScoreColumns(frame.select(KEYS), scores, notes)
 
@@ -294,8 +292,7 @@ def _parse(table: _HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None
     n_columns = len(table.header)
     if separators is None or separators.n_separators != separators.n_lines * (n_columns - 1):
         return None
-    texts = {name: place for name, place in table.places.items() if name in TEXTS}
-    places = texts | dict(values)
+    places = {name: place for name, place in table.places.items() if name in TEXTS} | dict(values)
     rows = _scan(table, set(values.values()))
     ends_early = pl.col(f"column_{n_columns - 1}").is_null()
     try:
@@ -475,8 +472,7 @@ class FileRows:
 
     def _lines(self) -> Iterator[str]:
         longest = files.LONGEST_LINE
-        first = [self._first] if self._first else []
-        for raw in chain(first, iter(partial(self._file.readline, longest + 2), b"")):
+        for raw in chain([self._first] if self._first else [], iter(partial(self._file.readline, longest + 2), b"")):
             self.n_lines += 1
             self.n_bytes += len(raw)
             self._last = raw

@@ -199,8 +199,9 @@ def _of_objects(rows: list[dict[str, Any]], columns: dict[str, str]) -> pl.DataF
     kinds = {canonical: set(map(type, values)) for canonical, values in held.items()}
     if not all(own in ({str}, {int}) if name in TEXTS else own <= {int, float} for name, own in kinds.items()):
         return None
-    schema = {name: pl.String if name in TEXTS else pl.Float64 for name in columns}
-    frame = pl.DataFrame(held, schema=schema, strict=False)
+    frame = pl.DataFrame(
+        held, schema={name: pl.String if name in TEXTS else pl.Float64 for name in columns}, strict=False
+    )
     numbers = [frame[name] for name in columns if name not in TEXTS]
     return frame if all(map(are_plain, numbers)) and holds_only_ids(frame) and not holds_controls(frame) else None
 

@@ -115,8 +115,7 @@ class Letor:
 
 
 def _distinct(numbers: IntArray) -> IntArray:
-    is_dense = numbers.size and numbers.max() < DENSE
-    return np.flatnonzero(np.bincount(numbers)) if is_dense else np.unique(numbers)
+    return np.flatnonzero(np.bincount(numbers)) if numbers.size and numbers.max() < DENSE else np.unique(numbers)
 
 
 def is_letor(head: bytes) -> bool:
@@ -300,8 +299,7 @@ def _write(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compressi
 
 def _locate(path: Path, _kind: Kind, query_id: str, doc_id: str, _given: Mapping[str, str]) -> list[int]:
     found = read_letor(path)
-    is_pair = (found.rows["query_id"] == query_id) & (found.rows["doc_id"] == doc_id)
-    return found.lines[is_pair.to_numpy()].tolist()
+    return found.lines[((found.rows["query_id"] == query_id) & (found.rows["doc_id"] == doc_id)).to_numpy()].tolist()
 
 
 register(

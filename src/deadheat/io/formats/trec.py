@@ -286,8 +286,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
     """Return the separator of the first row; raise if it shows that this is another kind of file."""
     refuse_binary(head, path)
     lines = enumerate(BytesIO(head[:HEAD]), 1)
-    rows = ((n, row) for n, row in lines if row.split() and not is_comment(row, kind))
-    line, row = next(rows, (1, b""))
+    line, row = next(((n, row) for n, row in lines if row.split() and not is_comment(row, kind)), (1, b""))
     fields = row.split()
     text = row.decode("utf-8", "replace").removeprefix("\ufeff").strip()
     if len(fields) == len(TREC_FIELDS[OTHER_KIND[kind]]):
