@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.benchmark.bench import read_finished
+from deadheat.benchmark.store import read_finished
 from deadheat.data import rows as of_runs
 from deadheat.gates.notation import parse_gate, read_settings
 from deadheat.io.files import blocks

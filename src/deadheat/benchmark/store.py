@@ -18,26 +18,15 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.benchmark.collection import (
-    CaseGroup,
-    Collection,
-)
+from deadheat.benchmark.collection import CaseGroup, Collection
 from deadheat.benchmark.report import report_bench, tables_of_page
 from deadheat.benchmark.result import BenchResult, Failure, Key
-from deadheat.benchmark.retrievers import (
-    System,
-    identity,
-)
+from deadheat.benchmark.retrievers import System, identity
 from deadheat.comparison.compare import compare_evaluated
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
-from deadheat.errors import (
-    DataError,
-    DeadheatError,
-    FileFormatError,
-    collected,
-)
+from deadheat.errors import DataError, DeadheatError, FileFormatError, collected
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.intervals import NONE, cluster_name
 from deadheat.evaluation.saved import SAVED, DocumentKind

@@ -12,14 +12,7 @@ import polars as pl
 
 from deadheat.benchmark.ontology import LABEL, Ontology, Synonym
 from deadheat.data.tables import Qrels
-from deadheat.errors import (
-    CasesError,
-    as_count,
-    check_choice,
-    collected,
-    counted,
-    is_number,
-)
+from deadheat.errors import CasesError, as_count, check_choice, collected, counted, is_number
 from deadheat.io.records import as_text
 
 LABELS = ("language", "difficulty", "category", "domain")
