@@ -154,7 +154,7 @@ def test_the_columns_have_the_same_types_whatever_is_in_them() -> None:
         ({"difference": "x"}, "difference must be a number above 0, got 'x'"),
         ({"difference": 0}, "difference must be a number above 0, got 0"),
         ({"difference": math.inf}, "difference must be a number above 0, got inf"),
-        ({"power": 80}, "power must lie between .* and 1, got 80"),
+        ({"power": 80}, "power must be between .* and 1, got 80"),
     ],
 )
 def test_sizes_that_are_refused(options: dict[str, Any], message: str) -> None:

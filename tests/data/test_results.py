@@ -417,8 +417,8 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ({}, {}, DataError, "it has no queries"),
     ({"q": [{"id": "a", "distance": 0.1}]}, {}, DataError, r'write .*\(results, score="distance", ascending=True\)'),
     ({"q": [{"document": {"id": "a"}}]}, {}, SourceTypeError, r'write dh.Run.of_results\(results, id="document.id"\)'),
-    ({"q": ["a", 7]}, {}, SourceTypeError, "expected one of both"),
-    ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one of both"),
+    ({"q": ["a", 7]}, {}, SourceTypeError, "expected one or the other"),
+    ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one or the other"),
     (
         {"q": ["a"]},
         {"repeated": "last"},

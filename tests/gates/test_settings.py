@@ -58,7 +58,7 @@ def test_settings_of_a_project(tmp_path: Path) -> None:
         ("[tool.deadheat]", r"has no table \[tool\.deadheat\.gates\]: write one such as"),
         ("[tool]\ndeadheat = 3", "has no table"),
         ("[tool.deadheat]\ngates = 3", "tool.deadheat.gates must be a table, got 3"),
-        ("[tool.deadheat.gates]\nRR = x", "is no TOML: .*line 2"),
+        ("[tool.deadheat.gates]\nRR = x", "is not TOML: .*line 2"),
         ("[tool.deadheat.gates]\nno_worse_then = 0.1", "got 'no_worse_then'. Did you mean 'no_worse_than'"),
         ("[tool.deadheat.gates]\nbasline = 'x'", "got 'basline'. Did you mean 'baseline'"),
         (

@@ -40,8 +40,8 @@ def test_in_python() -> None:
     ("text", "message"),
     [
         ("IPrec@2", r"IPrec: recall must be a number in \[0, 1\]"),
-        ("IPrec(recall=0.1)@0.2", "recall stands twice"),
-        ("P(cutoff=3)@5", "cutoff stands twice"),
+        ("IPrec(recall=0.1)@0.2", "recall appears twice"),
+        ("P(cutoff=3)@5", "cutoff appears twice"),
         ("RprecMult@0", "multiple"),
         ("Rprec@0.2", "Rprec takes no cutoff"),
         ("P@0.2", "cutoff"),

@@ -114,7 +114,7 @@ def test_a_class_that_is_registered_again_is_the_measure_of_its_name() -> None:
 def test_a_name_stands_for_one_measure(name: str, known: str) -> None:
     """Else "P@5" would be another measure than P @ 5."""
     own: type[Measure] = MeasureType(name, (RR,), {"__module__": __name__})  # type: ignore[assignment]  # it is one
-    with pytest.raises(MeasureError, match=f"^{name}: its name already stands for deadheat.measures.{known}"):
+    with pytest.raises(MeasureError, match=f"^{name}: its name is taken by deadheat.measures.{known}"):
         register("mine")(own)
     assert parse_measure(f"{name}@5") == measures()[known.split(".")[1]] @ 5
 

@@ -477,7 +477,9 @@ class Spans:
         self.unanswerable = tuple(sorted({*read.filter(has_none)["query_id"]}))
         self.rows = self._checked(read.filter(~has_none))
         if both := set(self.rows["query_id"]) & set(self.unanswerable):
-            raise DataError(f"query {min(both)!r} has a span, and no answer", allowed="one of both", path=self.where)
+            raise DataError(
+                f"query {min(both)!r} has a span, and no answer", allowed="one or the other", path=self.where
+            )
 
     def __repr__(self) -> str:
         queries = counted(self.rows["query_id"].n_unique() + len(self.unanswerable), "query", "queries")

@@ -371,7 +371,7 @@ class Qrels(DocumentTable):
             for query, doc, _ in relevant.head(1).rows():
                 raise DataError(
                     f"query {query!r} is not answerable, and document {doc!r} is relevant for it",
-                    allowed="one of both",
+                    allowed="one or the other",
                     path=self.where,
                 )
             self.bare = tuple(sorted({*self.unanswerable}.difference(rows.frame["query_id"])))

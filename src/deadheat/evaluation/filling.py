@@ -146,7 +146,7 @@ def filling(
         There is no document that both labelled, the judge has too many grades, or labels are by subtopic.
     """
     if qrels.subtopics is not None:
-        raise DataError(f"{qrels.where} has labels by subtopic, and a judge's fill none of these")
+        raise DataError(f"{qrels.where} has labels by subtopic, which a judge's labels cannot fill")
     codes = pl.DataFrame({"query_id": placements.query_ids.tolist()}, {"query_id": pl.String}).with_row_index("query")
     scores = run.rounded(precision).to_polars().join(codes, on="query_id", how="semi")
     share = pl.col("score").rank("max", descending=True) / pl.len()

@@ -214,7 +214,7 @@ def gate(
     own = opened(evaluation)
     if collection is not None and own.qrels is None:
         raise ParameterError(
-            "is held against judgments, and these were not saved",
+            "is compared with judgments, which were not saved",
             argument="collection",
             hint="give it to evaluate(), before the evaluation is saved",
         )

@@ -281,7 +281,7 @@ def _table(path: Path) -> dict[str, Any] | None:
     try:
         found: object = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ParameterError(f"is no TOML: {error}", path=path) from None
+        raise ParameterError(f"is not TOML: {error}", path=path) from None
     except (RecursionError, ValueError) as error:  # thousands of brackets, or of digits
         raise FileFormatError(f"TOML that cannot be read: {error}", path=path) from None
     for key in TABLE.split("."):

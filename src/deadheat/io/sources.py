@@ -440,7 +440,7 @@ def _are_scores(held: object) -> bool:
     instead="the judgments are in the task's data set: task.load_data(), then task.dataset",
 )
 def _read_mteb(held: Document, where: str) -> Found:
-    """Read predictions by subset and split, or by one of both."""
+    """Read predictions by subset and split, or by one or the other."""
     parts = {name: one for name, one in held.items() if name != _MTEB and isinstance(one, dict)}
     found = {(name,): one for name, one in parts.items() if _are_scores(one)}
     found |= {(name, split): some for name, one in parts.items() for split, some in one.items() if _are_scores(some)}

@@ -160,7 +160,7 @@ def text_of_ids(ids: Sequence[Any], where: str | Path) -> list[str]:
         text, number = (next(one for one in ids if type(one) in some) for some in (texts, others))
         raise SourceTypeError(
             f"ids are text ({text!r}) and numbers ({number!r})",
-            allowed="one of both in a table",
+            allowed="one or the other in a table",
             hint="write str(id) for every id",
             path=where,
         )

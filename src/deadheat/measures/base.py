@@ -674,7 +674,7 @@ def register(
         known = REGISTRY.get(ALIASES.get(measure.__name__, measure.__name__), measure)
         if (known.__module__, known.__qualname__) != (measure.__module__, measure.__qualname__):
             raise MeasureError(
-                f"its name already stands for {known.__module__}.{known.__qualname__}",
+                f"its name is taken by {known.__module__}.{known.__qualname__}",
                 measure=measure.__name__,
                 hint="choose another for the class",
             )

@@ -362,7 +362,7 @@ def _read(tree: ast.expr, notation: str) -> Measure:
     if not at:
         return measure(**parameters)
     if measure.at in parameters:
-        raise MeasureError(f"{measure.at} stands twice in {as_given(notation)}")
+        raise MeasureError(f"{measure.at} appears twice in {as_given(notation)}")
     return measure(**parameters, **{measure.at: at[0]})
 
 

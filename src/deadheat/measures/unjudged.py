@@ -463,7 +463,7 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
     is_mapped = isinstance(measure.gain, Gains)
     labels = gains_of(measure.gain, np.array(_named(measure.gain, top) if is_mapped else [top]))
     if is_mapped and labels.min() > 0:
-        raise MeasureError("there is no bound for gains that no label has 0 of", measure=str(measure))
+        raise MeasureError("there are no bounds where no label has a gain of 0", measure=str(measure))
     longest = int(max(measure.depth(placements).max(initial=0), np.bincount(placements.judged_query).max(initial=0)))
     longest += int((unjudged.counts() + unjudged.lost).max(initial=0))
     discounts = measure.weights(max(longest, 1) if measure.cutoff is None else min(longest, measure.cutoff))

@@ -244,7 +244,7 @@ def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Ent
         raise ParameterError(
             f"names document {document} of query {query}, which is judged",
             argument="exclude",
-            hint="leave it out of one of both",
+            hint="leave it out of one of them",
         )
     return left_out
 

@@ -178,7 +178,7 @@ def check_power(power: float, confidence_level: float) -> float:
     """Return the level of the test; raise `ParameterError` unless the wanted power exceeds it."""
     alpha = 1 - as_level("confidence_level", confidence_level)
     if not is_number(power) or not alpha < power < 1:
-        raise ParameterError(f"must lie between 1 - confidence_level = {alpha:g} and 1", argument="power", given=power)
+        raise ParameterError(f"must be between 1 - confidence_level = {alpha:g} and 1", argument="power", given=power)
     return alpha
 
 

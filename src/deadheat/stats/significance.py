@@ -391,7 +391,7 @@ def adjust(p_values: ArrayLike, method: str) -> FloatArray:
         raise ParameterError("must have one dimension", argument="p_values", given=Plain(f"the shape {given.shape}"))
     outside = given[(given < 0) | (given > 1)]
     if len(outside):
-        raise ParameterError("must lie between 0 and 1, or be NaN", argument="p_values", given=Plain(outside[0]))
+        raise ParameterError("must be between 0 and 1, or be NaN", argument="p_values", given=Plain(outside[0]))
     tests = np.flatnonzero(~np.isnan(given))
     order = tests[np.argsort(given[tests], kind="stable")]
     ascending, n_tests, rank = given[order], len(order), np.arange(1, len(order) + 1)

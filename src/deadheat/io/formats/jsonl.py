@@ -251,7 +251,10 @@ def _rows(
                 )
             if are_numbers.setdefault((name, given), is_number := isinstance(given, _JsonNumber)) != is_number:
                 raise MalformedRowError(
-                    f"{name} {str(given)!r} is text and a number", allowed="one of both in a file", path=path, line=line
+                    f"{name} {str(given)!r} is text and a number",
+                    allowed="one or the other in a file",
+                    path=path,
+                    line=line,
                 )
         check_ids_of_row(query, doc, path, line)
         name = list(columns.values())[-1]
