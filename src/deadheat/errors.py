@@ -81,7 +81,7 @@ Options: TypeAlias = Mapping[str, str] | None  # of a command, by the arguments 
 
 
 def _named(options: Options, name: str, value: object = None) -> str:
-    """Name an argument or its option, with its value if it has one; what is no option keeps its Python name."""
+    """Name an argument or its option, with its value if it has one; one without an option keeps its Python name."""
     if options is None or name not in options:
         return name if value is None else f"{name}={as_given(value)}"
     if isinstance(value, Mapping):
@@ -659,7 +659,7 @@ def as_count(name: str, given: int, low: int = 1) -> int:
 
 
 def as_list(name: str, given: object, allowed: str) -> list[Any]:
-    """Return an argument that has several values as a list of them; raise for text and for what has none."""
+    """Return an argument that has several values as a list of them; raise for text and for a single value."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise ParameterError(argument=name, given=given, allowed=allowed)
     return list(given)
@@ -691,7 +691,7 @@ def load_libraries() -> None:
 
 
 def _finite(given: float) -> float:
-    """Return what may be a number as a float, NaN if it is none or beyond floats."""
+    """Return a value as a float; NaN if it is not a number or is beyond floats."""
     with suppress(OverflowError):
         if is_number(given) and math.isfinite(given):
             return float(given)
@@ -733,7 +733,7 @@ def as_positive(name: str, given: float) -> float:
 
 
 def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") -> float:
-    """Return a probability, such as a confidence level, that lies between 0 and `high`."""
+    """Return a probability, such as a confidence level, between 0 and `high`."""
     if not is_number(given) or not 0 < given < high:
         hint = f"Did you mean {given / 100:g}?" if is_number(given) and 2 <= given < 100 * high else None
         allowed = f"a number between 0 and {high:g}, such as {example}"

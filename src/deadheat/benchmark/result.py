@@ -119,7 +119,7 @@ class Failure:
     low, high : int or None
         The first and the last rank that the best expected document may have, over all orders of the ties.
     above : tuple of LabelledDocument
-        The first documents that stand above it, or share its score, and are not expected; at most three.
+        The first documents that rank above it, or share its score, and are not expected; at most three.
     n_above : int
         How many there are.
     """

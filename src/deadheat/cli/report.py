@@ -129,7 +129,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         )
         for path, role in roles.items()
     ]
-    arguments = click.get_current_context().meta["arguments"]  # whose absolute paths are nobody's business
+    arguments = click.get_current_context().meta["arguments"]  # absolute paths are private
     emit(
         page_of(
             subjects,

@@ -35,7 +35,7 @@ KINDS = {
 """What two rankings are compared by, and what it is in words."""
 
 BOUNDS = {"rbo_w": "unseen", "rbo_a": "unseen", "rbo_b": "unseen", "overlap": "ties"}
-"""Of which there is a range too: over what lies below the end of both lists, or over the orders of ties."""
+"""Those that have a range too: over what is below the end of both lists, or over the orders of ties."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -785,7 +785,7 @@ def interval(
     Raises
     ------
     ParameterError
-        Values are no numbers, lie beyond the limits, or the method does not apply to them.
+        Values are not numbers, or are beyond the limits, or the method does not apply to them.
 
     Examples
     --------

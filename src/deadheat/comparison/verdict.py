@@ -187,7 +187,7 @@ class Verdict:
         return " ".join(self.sentences)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the text and all fields as JSON can hold them; what is no number is None."""
+        """Return the text and all fields as JSON can hold them; a value that is not a number becomes None."""
         return {
             "text": str(self),
             **{name: _plain(value) for name, value in vars(self).items()},
@@ -352,7 +352,7 @@ class Grounds:
         )
 
     def _rivals(self, leader: str | None) -> tuple[str, ...]:
-        """Return the baselines, which alone a leader is compared with that is none of them; else empty."""
+        """Return the baselines if the leader is none of them: it was compared with them alone; else empty."""
         return () if leader in self.design.against else self.design.against
 
     def _of_pair(

@@ -91,7 +91,7 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
 
 
 def _rises(scores: Collection[Any]) -> bool:
-    """Tell whether numbers rise strictly; what is no number is refused later."""
+    """Tell whether numbers rise strictly; a value that is not a number is refused later."""
     try:
         return all(one < other for one, other in pairwise(scores))
     except TypeError:

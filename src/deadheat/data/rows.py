@@ -324,7 +324,7 @@ class MappingRows(Rows):
 
     def negated(self) -> MappingRows:
         """Return a copy with the lowest scores first."""
-        self.numbers(list(self.mapping))  # raises for what is no number
+        self.numbers(list(self.mapping))  # raises for a value that is not a number
         mapping = {query: {doc: -score for doc, score in own.items()} for query, own in self.mapping.items()}
         return MappingRows(mapping, self.kind, self.where)
 

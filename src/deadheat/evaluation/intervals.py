@@ -382,7 +382,7 @@ def heavy(query_ids: TextArray, weights: FloatArray | None) -> dict[str, float]:
 
 
 def _number(given: object) -> float:
-    """Return a weight as a number; NaN of what is none."""
+    """Return a weight as a number; NaN if it is not one."""
     try:
         return float(given)  # type: ignore[arg-type]
     except (TypeError, ValueError):

@@ -79,7 +79,7 @@ def is_remote(path: str) -> bool:
 
 
 def _files(path: str, engine: str) -> list[str]:
-    """Return the files that an engine reads; raise for what is no Parquet."""
+    """Return the files that an engine reads; raise for a file that is not Parquet."""
     if is_remote(path):
         return [path]
     found = parquet_files(path)

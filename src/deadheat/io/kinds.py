@@ -206,7 +206,7 @@ def value_column(columns: Collection[str]) -> str | None:
 
 
 def check_given(given: Mapping[str, str]) -> dict[str, str]:
-    """Return names of columns that the user says; raise for what is no column of qrels or of a run."""
+    """Return names of columns that the user says; raise for one that neither qrels nor a run has."""
     if not isinstance(cast("object", given), Mapping):
         raise ParameterError(argument="columns", given=given, allowed="a dict such as {'doc_id': 'chunk'}")
     allowed = tuple(dict.fromkeys(canonical for columns in COLUMN_NAMES.values() for canonical in columns))

@@ -317,7 +317,7 @@ def _weights(discount: Discount, cutoff: int | None) -> Callable[[int], FloatArr
             )
         return found
 
-    find(1)  # refuses what is no discount, whatever the lists are
+    find(1)  # refuses a function that is not a discount, whatever the lists are
     return find
 
 

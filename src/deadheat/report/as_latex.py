@@ -140,7 +140,7 @@ def _row(texts: Sequence[str]) -> str:
 
 
 def _breakable(text: str) -> str:
-    """Return a name that, if it is long, may be broken behind its signs, and inside what has none."""
+    """Return a name that, if it is long, may be broken behind its signs, and inside long parts without signs."""
     if len(text) <= LONGEST_NAME:
         return escaped(text)
     return r"\allowbreak{}".join(map(escaped, PART_OF_NAME.findall(printable(text))))

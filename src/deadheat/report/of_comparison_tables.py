@@ -426,7 +426,7 @@ def _marks(part: Comparison, measure: Measure, names: Sequence[str], letters: Ma
 
 
 def _decided(part: Comparison, measure: Measure) -> Iterator[tuple[Pair, str, str]]:
-    """Give the pairs that are significant, each with the better and the worse system; none of what is no quality."""
+    """Give the pairs that are significant, each with the better and the worse system, by measures of quality."""
     for pair in part[measure] if measure.is_quality else ():
         if (winner := favoured(pair, measure, part.design)) is not None:
             yield pair, winner, pair.baseline if winner == pair.system else pair.system

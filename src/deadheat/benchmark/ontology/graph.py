@@ -543,7 +543,7 @@ class Translations:
     def check_ids(self, known: Sequence[str]) -> None:
         """Raise an error, with its line, for an id that is written like none of some known ones.
 
-        An id that is only unknown, as of a term that is newer than a release, is none of these.
+        An id that is only unknown, as of a term that is newer than a release, is not an error.
         """
         forms = {_form(one) for one in known}
         for row in self.rows:

@@ -280,7 +280,7 @@ class Ontology:
         Raises
         ------
         DataError
-            A table lacks a column, has a kind or a language that is none, or an id that is written like none here.
+            A table lacks a column, has an unknown kind or language, or an id that is written like none here.
 
         Examples
         --------

@@ -146,7 +146,7 @@ class Reranked:
         if failed := [one for one, grade in zip(answers, read.values(), strict=True) if grade.value is None]:
             warnings.warn(
                 f"{self.name}: no grade in {len(failed):,} of {counted(len(pairs), 'answer')}"
-                f" ({shown(str(failed[0]))}): they stand below the graded ones",
+                f" ({shown(str(failed[0]))}): they rank below the graded ones",
                 NoteWarning,
                 stacklevel=2,
             )
@@ -530,7 +530,7 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
         call = cast("ast.Call", ast.parse(text, mode="eval").body)
         values = [literal(one, text) for one in call.args]
         options = {str(one.arg): literal(one.value, text) for one in call.keywords} | named
-    except (SyntaxError, ValueError, AttributeError) as error:  # the last of what is no call
+    except (SyntaxError, ValueError, AttributeError) as error:  # AttributeError: no call
         raise ParameterError(
             f"cannot read the options of {text!r}", hint=f"write them as in \"{head}(name='mine')\""
         ) from error

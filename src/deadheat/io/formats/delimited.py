@@ -223,7 +223,7 @@ def _scan(table: _HeaderFile, numbers: Collection[int], **options: Any) -> pl.La
 
 
 def _ranks(table: _HeaderFile) -> pl.DataFrame | None:
-    """Return the ranks and scores of the first rows; null for what is no number."""
+    """Return the ranks and scores of the first rows; null where a field is not a number."""
     rows = _scan(table, (), n_rows=ROWS, truncate_ragged_lines=True)
     places = {"query_id": table.places["query_id"], "rank": table.header.index("rank"), "score": table.places["score"]}
     return ranks_of(rows.select(**{name: f"column_{place}" for name, place in places.items()}))

@@ -157,7 +157,7 @@ def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[s
 
 
 def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
-    """Return the ranks and scores of the first rows; null for what is no number."""
+    """Return the ranks and scores of the first rows; null where a field is not a number."""
     names = {"query_id": columns["query_id"], "rank": "rank", "score": columns["score"]}
     if any(map(is_pattern, names.values())):
         return None

@@ -128,7 +128,7 @@ def ranks_of_file(path: Path) -> pl.DataFrame | None:
 
 
 def ranks_of_text(text: bytes) -> pl.DataFrame | None:
-    """Return the ranks and scores of the first rows, null for what is no number."""
+    """Return the ranks and scores of the first rows; null where a field is not a number."""
     head = text[:FIRST]
     whole = Marked("run").without_comments(head[: head.rfind(b"\n") + 1].removeprefix(BOM), 1)
     if any(blank in whole for blank in b"\t\v\f\r") or not count_blanks(whole).are_regular:
