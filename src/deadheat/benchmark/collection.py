@@ -240,7 +240,7 @@ def _of_ontology(ontology: Ontology, synonyms: str, name: str | None) -> Collect
     n_bare, where = len(terms) - len(kept), ontology.path or "ontology"
     if not kept:
         raise DataError(f"no term with a label among {n_bare:,}", allowed="at least one", path=where)
-    if n_bare and not ontology.notes:  # of translations the notes say it
+    if n_bare and not ontology.notes:  # with translations, the notes say it
         first = next(term for term, label, _ in terms if not label.strip())
         warnings.warn(
             f"{where}: {n_bare:,} terms have no label, such as {first!r}, and are left out",
@@ -411,7 +411,7 @@ class Family:
 
     @property
     def unlike(self) -> tuple[str, ...]:
-        """The pair ids whose cases expect other ids in one language than in another."""
+        """The pair ids whose cases expect different ids in different languages."""
         found = collected(
             (case.pair_id, frozenset(case.expected_ids))
             for part in self.parts.values()
@@ -421,7 +421,7 @@ class Family:
         return tuple(sorted(pair for pair, expected in found.items() if len(set(expected)) > 1))
 
     def covers(self, parts: Iterable[CaseGroup]) -> bool:
-        """Return whether these parts are its own, and each case of one has one in every other."""
+        """Return whether these are exactly its parts, and each case has a counterpart in every other part."""
         ids = [{case.pair_id for case in part.cases} for part in self.parts.values()]
         is_own = set(map(id, parts)) == set(map(id, self.parts.values()))
         return is_own and all(own == ids[0] and None not in own for own in ids)
@@ -572,7 +572,7 @@ def count_verbatim(part: CaseGroup, documents: Collection) -> int:
 
 
 def _named(cases: object) -> list[tuple[str, Cases]]:
-    """Return sets with their names: those of one name are the languages of one set, or get that of file or folder."""
+    """Return sets with their names: equal ones are languages of one set, or get that of file or folder too."""
     if isinstance(cases, Mapping):
         return [*by_name(((name, _read(one)) for name, one in cases.items()), what="sets of cases", hint="").items()]
     sets = [_read(one) for one in (cases if isinstance(cases, list | tuple) else [cases])]

@@ -74,7 +74,7 @@ from deadheat.version import __version__
 RETRIEVER = Column("retriever", "retriever", is_name=True)
 SYSTEM, BASELINE = Column("system", "retriever", is_name=True), Column("baseline", "against", is_name=True)
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
-SHOWN = 6  # and of all retrievers together on a screen, but one of each
+SHOWN = 6  # failed cases of all retrievers together on a screen, where each still has one
 SPOKEN = 2  # parts whose verdicts are said one by one
 CASE = ("case", "cases")
 
@@ -133,7 +133,7 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
         *(
             _differences(result, one.part, result.by_strata(one.part), of_strata, by)
             for one in groupings
-            if by and (full or len(result.retrievers) == 2)  # of more a screen has the means alone
+            if by and (full or len(result.retrievers) == 2)  # with more retrievers, a screen has only the means
         ),
         *(
             table
@@ -648,7 +648,7 @@ def _of_searched_languages(result: BenchResult) -> list[Fact]:
 
 
 def _of_words(settings: BenchSettings) -> Iterator[Fact]:
-    """Say how words were taken, where that is not English alone for English cases alone."""
+    """Say how words were taken, unless all were taken as English for English cases."""
     for name, found in settings.words.items():
         languages = [base(language) for own in found.values() for language in own]
         is_english = list(found) == ["English stop words"]
@@ -757,7 +757,7 @@ def _of_intervals(result: BenchResult, groupings: Sequence[PartStrata], shown: A
 
 
 def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
-    """Return how many times as wide clusters make the intervals of the first measure, the mean over retrievers."""
+    """Return the factor by which clusters widen the intervals of the first measure, averaged over retrievers."""
     ratios, measure = [], result.measures[0]
     for name, evaluation in result.of_part(result.parts[key]).items():
         (alone,) = intervals([evaluation[measure]], IntervalOptions.of(vars(result.settings.design)))
@@ -816,7 +816,7 @@ def _of_cases(result: BenchResult) -> list[Fact]:
             for part in parts
             for ids, names in collected(
                 (one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries
-            ).items()  # those that are alike in that are named together
+            ).items()  # retrievers that found nothing for the same cases are named together
         ),
         Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()}),
         Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()}),

@@ -47,7 +47,7 @@ class BenchSettings:
     spoken : tuple of str
         The languages of its texts; empty if nobody knows.
     is_guess : bool
-        Whether nobody said them, and the texts clearly look so.
+        Whether they are a guess from the texts, as nobody named them.
     n_documents : int
     k : int
     measures : tuple of Measure
@@ -62,11 +62,11 @@ class BenchSettings:
     systems : dict of str to str
         What each retriever is, in words.
     margin : float or None
-        Up to which languages are tested for equivalence.
+        Within which languages are tested for equivalence.
     words : dict of str to dict of str to list of str
-        Of each retriever that matches words, how it takes them, with the languages that it is so for.
+        How each retriever that matches words takes them, with the languages for which it does so.
     assumed : tuple of str
-        What cases were taken to be though their file does not say it.
+        What was assumed of cases because their file does not say it.
     """
 
     collection: str
@@ -522,5 +522,5 @@ class BenchResult(Renderable):
             yield from (((*of_run, *parts), number) for parts, number in evaluation.named_numbers())
         for key, comparison in self.comparisons.items():
             for parts, number in comparison.named_numbers():
-                if len(parts) > 1 and isinstance(parts[1], tuple):  # those of the retrievers are above
+                if len(parts) > 1 and isinstance(parts[1], tuple):  # those of single retrievers are given above
                     yield (*key, parts[1], parts[0], *parts[2:]), number

@@ -87,7 +87,7 @@ SCREEN = 76  # columns of an example, which is indented by four
 MOST, MOST_EXAMPLES = 10, 2  # on one screen
 OF_TIES = ("ties", "beside", "then_by", "score_precision")
 HELP, HELP_ALL = "--help", "--help-all"
-OWN = "options"  # the group of those that one command has
+OWN = "options"  # the group of options that only one command has
 GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has is the command's own
     "input": (
         *("repeats", "queries", "columns", "decimal", "encoding", "ascending", "normalize_ids", "collection", "strict"),
@@ -154,7 +154,7 @@ class App(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
         """Run the command, and turn its exceptions into messages."""
-        try:  # commands report themselves what no run retrieves
+        try:  # commands themselves report that a run retrieves no judged document
             with (
                 warnings.catch_warnings(action="ignore", category=NothingJudgedWarning),
                 _warnings_said(),
@@ -286,7 +286,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def _warnings_said() -> Iterator[None]:
-    """Say warnings as they come; of what is alike in more than `MOST_ALIKE` files, the other files at the end."""
+    """Print warnings as they come; if one is alike in more than `MOST_ALIKE` files, name the others at the end."""
     alike: dict[str, list[str]] = {}
 
     def tell(message: Warning | str, *_: object, **__: object) -> None:
@@ -339,7 +339,7 @@ def missing(name: str) -> click.MissingParameter:
 
 
 def refuse_others(kept: Collection[str], why: str) -> None:
-    """Refuse the first option that was given and is not among some; those of every command are no values of one."""
+    """Refuse the first option that was given and is not kept; those that every command has are not looked at."""
     refuse(
         [
             str(one.name)
@@ -457,7 +457,7 @@ def _new_bars() -> Progress:
 
 def group_of(option: click.Parameter) -> str:
     """Return the name of the group of an option."""
-    if HELP in option.opts:  # of the name that click gives it
+    if HELP in option.opts:  # click names this parameter itself
         return "output"
     return next((group for group, names in GROUPS.items() if option.name in names), OWN)
 
@@ -470,7 +470,7 @@ class Command(click.Command):
     *given, **own
         As click's.
     examples : sequence of str
-        Commands, the most useful first; a comment is four spaces behind.
+        Commands, the most useful first; a comment follows after four spaces.
     """
 
     def __init__(self, *given: Any, examples: Sequence[str] = (), **own: Any) -> None:  # noqa: ANN401 - click's

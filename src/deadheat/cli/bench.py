@@ -271,7 +271,7 @@ def _rerankers(options: Mapping[str, Any]) -> list[Any]:
 
 
 def _confirm(what: str) -> bool:
-    """Ask whether a language model may be called; who is not there to answer gives --yes."""
+    """Ask whether a language model may be called; a script, which cannot answer, gives --yes."""
     refuse_if(not sys.stdin.isatty(), f"{what}: add --yes")
     return click.confirm(f"{what}. Go on?", err=True)
 

@@ -169,7 +169,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
         if options["compact"]:
             reports[":".join(columns)] = report_compact(comparison, **own, digits=output.digits)
             continue
-        if not n:  # what is of all queries comes once
+        if not n:  # what concerns all queries comes once
             own |= {"languages": languages, "queries_worst": options["queries_worst"]}
         reports[":".join(columns)] = report_in_full(
             comparison,
@@ -243,7 +243,7 @@ def compare_files(
     if options.get("repeats") or options.get("spans"):
         evaluations = {}
         judgments = open_qrels(qrels) if options.get("repeats") else qrels
-        drawn = generator(design.rng)  # of each run, its own draws
+        drawn = generator(design.rng)  # each run has draws of its own
         for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=drawn):
             evaluations[run.name], runs[run.name] = evaluation, run
         if isinstance(judgments, dh.Qrels):
@@ -557,7 +557,7 @@ def _given(files: Sequence[str]) -> tuple[str, ...]:
 def _check_usage(
     options: Mapping[str, Any], of_file: Mapping[str, Any], thresholds: Sequence[Threshold]
 ) -> IntervalOptions:
-    """Refuse options that nothing uses, but those of a file; return those of intervals."""
+    """Refuse options that nothing uses, unless a file set them; return those of intervals."""
     has_baseline = options["baseline"] is not None
     refuse_if(not thresholds and not has_baseline, NO_GATE)
     if not has_baseline:

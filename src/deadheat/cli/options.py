@@ -82,7 +82,7 @@ def n_bytes(text: str) -> int:
 
 
 def parsed_names(_: click.Context, option: click.Parameter, given: str | Sequence[str] | None) -> dict[str, str]:
-    """Return columns such as ``doc_id=chunk,score=similarity`` by what they are."""
+    """Return the columns in ``doc_id=chunk,score=similarity`` by what they hold."""
     text = given if isinstance(given, str) else ",".join(given or ())
     pairs = [[word.strip() for word in part.partition("=")[::2]] for part in text.split(",") if part]
     if not all(name and found for name, found in pairs):
@@ -94,7 +94,7 @@ def parsed_names(_: click.Context, option: click.Parameter, given: str | Sequenc
 
 
 def parsed_numbers(_: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
-    """Read whole numbers such as ``1,5,10``; of decimals from 0 on, of all else from 1 on."""
+    """Read whole numbers such as ``1,5,10``: from 0 on for decimals, else from 1 on."""
     if text is None:
         return None
     parts, low = text.replace(",", " ").split(), int(option.name != "decimals")
@@ -104,7 +104,7 @@ def parsed_numbers(_: click.Context, option: click.Parameter, text: str | None) 
 
 
 def parsed_repeats(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the files of several runs of each system by its name, of ``gpt=gpt-*.run``."""
+    """Return the files in ``gpt=gpt-*.run``, several runs of each system, by the name of the system."""
     pairs = [one.partition("=")[::2] for one in given]
     if not all(name and pattern for name, pattern in pairs):
         raise click.BadParameter("write a name and a pattern of files, as in 'gpt=gpt-*.run'")
@@ -151,7 +151,7 @@ def _options(of: type[Settings], *, shown: bool = True) -> dict[str, Callable[[A
     ----------
     of : type
     shown : bool, default True
-        Whether an option has its default; else it is None, so that it is known what was given.
+        Whether an option has its default; else it is None, which tells that it was not given.
     """
     return {one.name: _option(one, one.metadata, shown=shown) for one in fields(of) if one.metadata.get("help")}
 
@@ -442,7 +442,7 @@ LIMITS = ("max_decompressed", "max_memory")
 FIGURES = ("figures", "figure_format", "no_title", "figure_width")
 CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
 LAST = ("check_duplicates", *LIMITS, "flags")
-# not for saved evaluations, but that --decimal is of tables of queries too
+# not for saved evaluations, except --decimal, which tables of queries need too
 OF_EVALUATING = ("notations", "ties", *LISTS, "then_by", *READING[1:], "check_duplicates", *COLLECTION, *ENGINE)
 
 
@@ -476,7 +476,7 @@ def given_conventions(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def given_intervals(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of intervals that were given, of those that a command has; the others have their defaults."""
+    """Return the settings of intervals that were given; the others keep their defaults."""
     return {name: options[name] for name in (*INTERVALS, "cluster") if options.get(name) is not None}
 
 
@@ -523,7 +523,7 @@ def design_of(options: Mapping[str, Any]) -> Design:
 
 
 def check_strata(options: Mapping[str, Any]) -> None:
-    """Refuse what is asked of the queries where there is no table of them."""
+    """Refuse options that need the table of queries where there is none."""
     need_queries(
         options["queries"],
         {f"--{name.replace('_', '-')}": options[name] for name in ("by", "pool_languages", "weights")},
@@ -586,7 +586,7 @@ def grouping_of(
 
 
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """Return the measures that -m was given, by default those of an evaluation; with --spans as they are of spans."""
+    """Return the measures given with -m, by default those of an evaluation; with --spans in their form for spans."""
     load_libraries()
     from deadheat.measures.notation import parse_measures
 

@@ -201,7 +201,7 @@ def _compare_repeats(  # noqa: PLR0917 - as they were given
     own: Any = {
         **options,
         "queries": queries if isinstance(options["weights"], str) else None,
-        "rng": generator(design.rng),  # of each run, its own draws
+        "rng": generator(design.rng),  # each run has draws of its own
     }
     evaluations: Any = evaluate(qrels, runs, measures, **own)
     return compare_evaluated(design, evaluations, cluster, _of_clusters(cluster, queries, options["weights"]))
@@ -241,7 +241,7 @@ def compare_under(
             qrels,
             list(runs.values()),
             measures,
-            [generator(design.rng, number) for number in range(len(runs))],  # of each run, its own draws
+            [generator(design.rng, number) for number in range(len(runs))],  # each run has draws of its own
             rule="doc_id",
         )
     )

@@ -76,7 +76,7 @@ class RelevanceEvaluator:
         self._is_counted = not is_chosen(ties)
         self._evaluator = Evaluator(
             query_relevance,
-            {  # parameters that make one value together are not named
+            {  # parameters that together make one value are not named
                 one.name if one.of.has_values else one.of.name: one.measure for one in columns(wanted, relevance_level)
             },
             ties=tie_policy(ties, OF_TREC_EVAL),

@@ -215,7 +215,7 @@ def _dicts(source: Any, kind: str, *, sort: bool = False) -> Nested:  # noqa: AN
             given=Plain(f"{type(source).__name__} as {kind}"),
             allowed=f"a dict of dicts, arrays of documents and numbers, or what ranx.{kind.capitalize()} is",
         )
-    if kind == "run":  # whose scores ranx does not look at; of a document that comes twice, the first place counts
+    if kind == "run":  # ranx ignores its scores; of a document that comes twice, the first place counts
         arrays = [np.column_stack((own[:, 0], -np.arange(len(own))))[::-1] for own in arrays]
     return {f"{n:09}": {str(doc): value for doc, value in own.tolist()} for n, own in enumerate(arrays)}
 
@@ -226,7 +226,7 @@ def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
         docs, scores = list(own), list(own.values())
         if len(set(scores)) < len(scores):
             return {docs[n]: scores[n] for n in reversed(order_of(scores))}
-    except (AttributeError, TypeError):  # no dict, or no numbers: said where they are read
+    except (AttributeError, TypeError):  # no dict, or no numbers: refused where they are read
         pass
     return own
 

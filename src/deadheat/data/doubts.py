@@ -25,7 +25,7 @@ FORM, CASE = "Unicode form (NFC, NFD)", "case or in blanks around them"
 QUERIES = 1000  # of a run, that are looked at
 ADVICE = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
 FEWEST = 3  # documents of a query, or queries, from which an order says something
-ENOUGH = 10  # documents in all, that count by chance no more
+ENOUGH = 10  # documents in all: so many scores do not count 1, 2, 3, ... by chance
 
 
 def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
@@ -41,7 +41,7 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
         Whether the user said that lower scores rank first.
     """
     if not ascending and _are_in_order(head):
-        return  # mostly so, and this look is the faster one
+        return  # the usual case, and the faster check
     rows = head.drop_nulls().filter(pl.all_horizontal(pl.col("rank", "score").is_finite()))
     best_first = pl.col("score").sort_by("rank") * (-1 if ascending else 1)
     of_query = rows.group_by("query_id", maintain_order=True).agg(

@@ -286,7 +286,7 @@ class Evaluation(Plottable, Renderable):
         thresholds = np.unique(best[~np.isnan(best)])
 
         def abstained(some: BoolArray) -> IntArray:
-            """Return of how many queries, of some, it abstains without a threshold, and at each."""
+            """Return on how many of some queries it abstains, without a threshold and at each one."""
             own = np.sort(best[some & ~lacks])
             return (some & lacks).sum() + np.append(0, np.searchsorted(own, thresholds, side="right"))
 
@@ -473,14 +473,14 @@ class Evaluation(Plottable, Renderable):
         >>> ev.rescored({"q": {"a": 1, "b": 1}}).means(), ev.rescored(measures="P@1").means()
         ({'RR': 1.0}, {'P@1': 0.5})
         """
-        # it evaluates, and what evaluates makes evaluations
+        # that module imports this one
         return cast(
             "Evaluation",
             import_module("deadheat.evaluation.reconciling").rescored(self, qrels, measures, ids, conventions),
         )
 
     def parts(self) -> dict[str, Any]:
-        """Return the arguments that make the evaluation, but for the scores."""
+        """Return the arguments that make the evaluation, except the scores."""
         names = (
             *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
             *("notes", "alike", "run", "origin", "known_depth", "lists", "judge"),

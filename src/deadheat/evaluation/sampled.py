@@ -33,7 +33,7 @@ def sampled_scores(
     conventions: Conventions,
     rng: Rng,
 ) -> list[Scores]:
-    """Return the scores of each measure, in the mean over all samples.
+    """Return the scores of each measure, averaged over all samples.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def _refuse_other(measure: Measure) -> None:
 def _alone(counted: Counted) -> Counted:
     """Return each relevant document as a query of its own, without the others.
 
-    Judged documents without positive relevance are others, which are drawn.
+    Judged documents without positive relevance are among the others, which are drawn.
     """
     is_relevant = counted.relevance > 0
     parts = {name: getattr(counted, name)[is_relevant] for name in ("query", "doc_ids", "relevance", "above", "tied")}
@@ -198,7 +198,7 @@ def _weights(measure: Measure, n_ranks: int) -> FloatArray:
 def _ties(
     placements: Placements, gains: FloatArray, is_own: BoolArray
 ) -> Iterator[tuple[int, int, int, int, FloatArray, FloatArray]]:
-    """Yield, of each tie, the query, the own documents above, the others above and in it, and the gains of both."""
+    """Yield each tie's query, own documents above it, others above and in it, and the gains of its own and others."""
     starts, first, counts = placements.tie_starts, run_starts(placements.query), np.append(0, np.cumsum(is_own))
     before: IntArray = counts[starts] - counts[first[np.searchsorted(first, starts, "right") - 1]]
     for n, (start, size) in enumerate(zip(starts.tolist(), placements.tie_sizes.tolist(), strict=True)):

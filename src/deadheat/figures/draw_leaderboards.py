@@ -230,7 +230,7 @@ def _judge_of(found: JudgeAgreement, judge: str | None) -> str:
 def _ranked(
     found: JudgeAgreement, measure: MeasureLike | None, judge: str | None
 ) -> tuple[Conclusions, list[tuple[str, int]]]:
-    """Return what follows from the labels of a judge, and label and place of each system, the best by humans first."""
+    """Return what follows from a judge's labels, and each system's label and place, the best by humans first."""
     if not found.conclusions:
         raise FigureError("no systems were compared", hint="give runs to judge_agreement()")
     name = _judge_of(found, judge)

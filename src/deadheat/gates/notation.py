@@ -93,7 +93,7 @@ class Threshold:
     by : tuple of str
         The columns of ``each(...)``: the gate is checked within each stratum of queries, not over all queries.
     asked : str
-        The name of the measure as it is written, if that is not its notation; gates that differ in it are equal.
+        The name of the measure as it is written, if that is not its notation; gates that differ only in it are equal.
     """
 
     measure: str
@@ -319,7 +319,7 @@ QUESTIONS = ("no_regression", "no_worse_than")
 
 
 def weakness(causes: Iterable[str]) -> str:
-    """Return what a gate is said to prove that passed for such causes."""
+    """Return whether a gate that passed for these causes proves little, or nothing."""
     return "proves little" if {"unknown", "trivial", "needs"}.isdisjoint(causes) else "proves nothing"
 
 

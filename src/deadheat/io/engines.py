@@ -54,7 +54,7 @@ def open_engine(name: str, master: str | None = None, conf: Mapping[str, str] | 
         The engine is not installed.
     """
     if name == "spark":
-        return _spark(master or "local[*]", conf or {})  # the cluster that needs none
+        return _spark(master or "local[*]", conf or {})  # a local one needs no cluster
     return _duckdb() if name == "duckdb" else FrameEngine(_scan)
 
 
@@ -97,7 +97,7 @@ def _files(path: str, engine: str) -> list[str]:
 
 
 def _scan(path: str) -> object:
-    # its names are no patterns any more; of several files the first says which columns there are, and no number changes
+    # patterns are resolved by now; the first file decides which columns there are, and casts only widen numbers
     wider = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")
     return pl.scan_parquet(_files(path, "polars"), glob=is_remote(path), extra_columns="ignore", cast_options=wider)
 
@@ -120,7 +120,7 @@ def _duckdb() -> FrameEngine:
 
 
 def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
-    # of versions of pandas, which no frame here comes from
+    # they are about versions of pandas, which makes no frame here
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     spark = package("pyspark.sql", "the engine spark needs the package pyspark", "spark").SparkSession
     is_server = master.startswith("sc://")

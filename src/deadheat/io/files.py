@@ -398,7 +398,7 @@ def _checked_bytes(limit: ContextVar[int | None], n_bytes: float) -> int:
 
 
 class WithValue(AbstractContextManager[None], Generic[T]):
-    """A value inside a with statement; it warns if it was never entered, where it would hold nowhere in silence."""
+    """A value that holds inside a with statement; it warns if it is never entered, as it then holds nowhere."""
 
     def __init__(self, variable: ContextVar[T | None], value: T) -> None:
         self._variable, self._value = variable, value

@@ -7,7 +7,7 @@ import numpy as np
 from deadheat.arrays import AnyArray, FloatArray, IntArray, run_starts
 
 MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
-SHORT = 8  # shorter segments are one batch: NumPy adds so few numbers one by one, so that zeros behind change no bit
+SHORT = 8  # shorter segments are one batch: NumPy adds so few numbers one by one, so zeros after them change no bit
 
 
 def ratio(numerator: FloatArray, denominator: AnyArray) -> FloatArray:

@@ -49,9 +49,9 @@ def parameter(default: Any, check: "Check", meaning: str) -> Any:  # noqa: ANN40
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def parameters(measure: type[T]) -> type[T]:
-    """Make the fields of a measure its parameters; the class from which all measures derive has the methods for them.
+    """Make the fields of a measure its parameters; the base class of all measures has the methods for them.
 
-    Those that a dataclass would have of its own are compiled for each class: a quarter of the time that imports take.
+    A dataclass would compile methods for each class, which took a quarter of the time of imports.
     """
     return dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)(measure)
 
@@ -118,7 +118,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Only:
-    """What a function brings to its normal form, which raises for everything else; `allowed` says it in words."""
+    """A value that a function accepts and brings to its normal form; `allowed` says in words which ones."""
 
     allowed: str
     normal: Callable[[Any], Any]
@@ -191,7 +191,7 @@ Check: TypeAlias = Number | Choice | Only | Call
 REGISTRY: "dict[str, type[Measure]]" = {}
 ALIASES: dict[str, str] = {}
 PRESETS: dict[str, Mapping[str, Any]] = {}
-MANY = 1 << 13  # judged documents, so many that it is faster to leave out those that are ranked too low to count
+MANY = 1 << 13  # judged documents: with so many it is faster to leave out those ranked too low to count
 MOST_SUMMED = 10_000_000  # ranks, also below a list, over which a divisor is summed
 MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 
@@ -289,10 +289,10 @@ class Measure(ABC, metaclass=MeasureType):
     binary: ClassVar[bool] = False
     is_quality: ClassVar[bool] = True
     at: ClassVar[str] = "cutoff"
-    names_rel: ClassVar[bool] = False  # of one whose lowest relevant level was named, even if it is the default
+    names_rel: ClassVar[bool] = False  # whether the lowest relevant level was named, even if it is the default
     # How it is called: `called` sets these and the label of one measure, which equality does not look at
     asked: ClassVar[str] = ""  # the label, if it is another name than the notation
-    _alias: ClassVar[str] = ""  # what stands for the name of the class in it, also once it has other parameters
+    _alias: ClassVar[str] = ""  # what replaces the name of the class in it, also once it has other parameters
 
     def __init__(self, **parameters: Any) -> None:  # noqa: ANN401 - checked against the fields
         """Take the parameters; others have their defaults."""
@@ -379,7 +379,7 @@ class Measure(ABC, metaclass=MeasureType):
 
     @property
     def asks_for_relevant(self) -> bool:
-        """Whether it looks for relevant documents, so that an unanswerable query is not for it."""
+        """Whether it looks for relevant documents, so that an unanswerable query has no value."""
         return type(self).has_relevant is not Measure.has_relevant
 
     @property
@@ -486,7 +486,7 @@ class Measure(ABC, metaclass=MeasureType):
         return np.zeros(placements.n_queries)
 
     def can_list_orders(self, placements: Placements) -> bool:  # noqa: ARG002 - of measures of diversity
-        """Whether it sees nothing of a document but relevance and rank, and of a query nothing but its documents.
+        """Whether it sees only the relevance and rank of a document, and only the documents of a query.
 
         Then orders of ties can be listed or drawn, each as a query of its own.
         """
@@ -705,7 +705,7 @@ def also_called(measure: M, name: str) -> M:
 
 
 def other_names(measure: type[Measure]) -> list[str]:
-    """Return the names, beside its own, by which a measure is read."""
+    """Return the other names by which a measure is read."""
     in_trec = (template.removesuffix("_{}").removesuffix("_cut") for template in measure.trec_eval)
     return [name for name in dict.fromkeys((*measure.aliases, *in_trec, *measure.presets)) if name != measure.__name__]
 

@@ -70,7 +70,7 @@ class CoverageMeasure(CutMeasure):
         np.maximum.at(length, block, own.end)
         base = (np.cumsum(length) - length)[block]
         low, high = own.start + base, own.end + base
-        spans = np.flatnonzero(own.relevance >= self.rel)  # of a chunk it is NaN
+        spans = np.flatnonzero(own.relevance >= self.rel)  # a chunk has NaN
         spans = spans[np.argsort(low[spans], kind="stable")]
         relevant, first = Pieces.of(low[spans], high[spans])
         total = placements.by_query(relevant.end - relevant.begin, own.query[spans[first]])
@@ -97,7 +97,7 @@ class CoverageMeasure(CutMeasure):
         return self.text(placements).total > 0
 
     def can_list_orders(self, placements: Placements) -> bool:
-        """Whether there are no passages, in which documents of one relevance differ, depending on how they are cut."""
+        """Whether there are no passages: documents of one relevance may differ in theirs."""
         return placements.passages is None
 
 
@@ -184,7 +184,7 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
         return tuple(found)
 
     def _of_tie(self, tie: CutTie, sure: FloatArray, total: float, seed: int) -> tuple[float, ...]:
-        """Return the five numbers of a query whose top k goes through a tie, given what is in it in every order."""
+        """Return the five numbers of a query whose top k ends in a tie, given what it holds in every order."""
         values = self.share(sure[:, None] + tie.amounts(tie.subsets(seed)), total)
         return moments_of(values, is_listed=tie.is_listed, off=lambda _: float(np.ptp(self._range(tie, sure, total))))
 
@@ -216,8 +216,8 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
     def _range(self, tie: CutTie, sure: FloatArray, total: float) -> tuple[float, float]:
         """Return the smallest and the largest value that the subsets of a tie give, by Dinkelbach's method.
 
-        A subset has a better value than another one if it is better by what is relevant less that value times the
-        divisor.
+        A subset has a value above v if what is relevant less v times its divisor is above 0. The subset with the
+        largest such difference gives the next v, until none is better.
         """
 
         def beyond(value: float, sign: int) -> float:

@@ -1,6 +1,6 @@
 """Measures of how many documents are in the top k, or in the whole list: P, R, F, R-precision, Judged, Hole.
 
-No order of ties changes the counts that trec_eval prints, and whether a system keeps silent.
+No order of ties changes the counts that trec_eval prints, or whether a system abstains.
 """
 
 from abc import abstractmethod
@@ -30,7 +30,7 @@ class RelevanceMeasure(Measure):
         return placements.n_relevant(self.rel) > 0
 
     def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return 1 for relevant documents, else 0: what an order of theirs is to a measure that lists orders."""
+        """Return 1 for relevant documents, else 0: a measure that lists orders sees no more of them."""
         return 1.0 * (relevance >= self.rel)
 
 
@@ -168,7 +168,7 @@ class R(RelevanceMeasure, NormMeasure, CutTopMeasure):
 
     @property
     def is_zero_or_one(self) -> bool:
-        """Whether everything that counts is found, as soon as something is."""
+        """Whether the value is 1 as soon as anything that counts is found."""
         return self.cutoff is None and self.norm == "retrieved_all"
 
     def divisor(self, placements: Placements) -> FloatArray:

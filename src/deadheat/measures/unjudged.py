@@ -230,7 +230,7 @@ def unjudged_documents(qrels: Qrels, run: Run, score_precision: ScorePrecision =
 def answered(
     placements: Placements, queries: IntArray, relevance: float, above: IntArray, tied: IntArray
 ) -> Placements:
-    """Return copies of some queries, each as it is once one more document is judged.
+    """Return copies of some queries, each with one more document judged.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ Ends = tuple[FloatArray, FloatArray]
 
 
 def has_ends(measure: Measure) -> bool:
-    """Tell whether a measure has bounds over unjudged documents; none are known of some with a divisor that changes."""
+    """Tell whether a measure has bounds over unjudged documents; none are known for some changing divisors."""
     is_changing = (
         (isinstance(measure, RBP) and measure.top == "query")
         or (isinstance(measure, AP) and measure.is_conditional)
@@ -376,7 +376,7 @@ def _labels(measure: Measure, top: float) -> tuple[float, float]:
 
 
 def _named(gain: Gains, top: float) -> list[float]:
-    """Return the labels that a mapping allows: 0, and what it names up to the top."""
+    """Return the labels that a mapping allows: 0, and those up to the top that it names."""
     return sorted({0.0, *(float(level) for level in gain if 0 <= level <= top)})
 
 
@@ -603,7 +603,7 @@ def _levels(measure: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 
 def _slots(above: IntArray, tied: IntArray, n_kept: int, *, best: bool) -> list[tuple[int, int]]:
     """Return the places to try, from the first to the last: documents above, and those of a tie, 0 for between ties.
 
-    Between unjudged documents it is better to be higher, and worse to be lower: only next to a judged one it may turn.
+    Among unjudged documents, a higher place is never worse; only next to a judged one may that change.
     """
     edges = np.append(0, above + tied) if best else np.append(above, n_kept)
     of_ties = {(place, size) for place, size in zip(above.tolist(), tied.tolist(), strict=True) if size > 1}

@@ -53,7 +53,7 @@ class Entries:
     value: FloatArray
 
     def of_rows(self, rows: slice) -> slice:
-        """Return which of them are those of some queries."""
+        """Return which entries belong to some queries."""
         first, last = np.searchsorted(self.query, (rows.start, rows.stop))
         return slice(int(first), int(last))
 
@@ -320,7 +320,7 @@ def _mask_of(mask: object, scores: Array, shape: tuple[int, int]) -> Array:
 
 
 def _doubt_order(scores: Array, relevant: object) -> None:
-    """Warn the user if a few rows look swapped: scores that are 0 and 1 alone, and relevance with fractions."""
+    """Warn the user if scores and relevance look swapped: scores are only 0 and 1, and relevance has fractions."""
     if not isinstance(relevant, np.ndarray) or relevant.dtype.kind != "f" or on_device(scores):
         return
     some, judged = widened(cast("AnyArray", scores[:LOOKED])), relevant[:LOOKED]
@@ -368,7 +368,7 @@ def _count(
     depth: int | None,
     ids: tuple[TextArray | None, TextArray | None],
 ) -> tuple[IntArray, tuple[IntArray, IntArray, IntArray, IntArray] | None]:
-    """Count the documents above and tied with each judged one, those that are left out not among them.
+    """Count the documents above and tied with each judged one, without those that are left out.
 
     With a depth also find query, document, above and tied of the first documents of each list.
     """

@@ -248,7 +248,7 @@ def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatA
 
 
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
-    """Say which of the usual problems no run has; those that one has get lines of their own."""
+    """Say which of the usual problems no run has; any that a run has gets a line of its own."""
     several = len(evaluations) > 1
     problems = {
         f"all in {'every' if several else 'the'} run": any(one.missing_queries for one in evaluations),
@@ -377,7 +377,7 @@ def _averages(grouping: Grouping) -> Iterator[Table]:
             (*([Column(within, within)] if within else []), MEASURE),
             (
                 Column("macro", "mean of languages" if grouping.is_by_language else "macro"),
-                # the mean over all queries would be one over languages
+                # a mean over all queries would mix languages
                 *([] if grouping.is_by_language and not grouping.pool_languages else [Column("micro", "micro")]),
                 Column("n_strata", "strata", is_data=True),
                 Column("variance", "variance"),
@@ -446,7 +446,7 @@ def _grouped(grouping: Grouping) -> list[Fact]:
 
 
 def overlapping(strata: Iterable[Sequence[str]]) -> Iterator[Fact]:
-    """Say how many queries more there are in strata, given by their queries, than without them."""
+    """Say how many more queries strata count than there are; each stratum is given by its queries."""
     ids = [*map(set, strata)]
     if n_twice := sum(map(len, ids)) - len(set().union(*ids)):
         yield Fact("overlap", n_twice, "overlap", f"queries with several values count in each: {n_twice:,} more in all")

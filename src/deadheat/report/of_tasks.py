@@ -126,7 +126,7 @@ def letter(tier: int | None) -> str:
 
 
 def headline(found: Leaderboard) -> str:
-    """Return who cannot be told from the best, and what ties and single tasks can change."""
+    """Name the models that cannot be told from the best, and say what ties and single tasks can change."""
     best = found.models[0]
     if len(found.models) == 1:
         return f"{best} is the only model on all tasks."
@@ -306,7 +306,7 @@ def of_languages(found: Languages) -> Report:
 
 
 def with_languages(report: Report, found: Languages, margin: float | None, *, for_people: bool) -> Report:
-    """Return the report of a comparison with what is said across languages, and its tables."""
+    """Add the tables and facts across languages to the report of a comparison."""
     named, verdict = {found.name: found}, list(sentences_of_languages(found, margin=margin))
     facts = (
         Fact("language_verdicts", {found.name: verdict}),
@@ -369,7 +369,7 @@ def list_languages(
 
 
 def _means(found: Languages, across: Sequence[AcrossLanguages], system: Column, unit: tuple[str, str]) -> Table:
-    """Return the mean of each system in each language, and what is said across them."""
+    """Return the mean of each system in each language, and the numbers across languages."""
     n = sorted({one.n_queries for one in across})
     shared = counted(n[0], *unit) if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} {unit[1]}"
     return tabulate(
@@ -517,7 +517,7 @@ def facts_of_languages(named: Mapping[str, Languages]) -> Iterator[Fact]:
 
 
 def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERIES, among: str = AMONG) -> Iterator[Fact]:
-    """Say of a report that has other differences too how those between languages were tested, and which are doubtful.
+    """Say how differences between languages were tested, and which are doubtful, in a report that has others too.
 
     Parameters
     ----------

@@ -398,7 +398,7 @@ class MadeQueries:
     ----------
     kinds : tuple of QueryType
     kind : ndarray of int, shape (n_queries,)
-        Of each query, its place in `kinds`.
+        The place of each query's kind in `kinds`.
     has_document : ndarray of bool, shape (n_queries, most_documents)
         Where there is a document.
     is_relevant : ndarray of bool, shape (n_queries, most_documents)
@@ -448,7 +448,7 @@ def _draw_scores(one: Reranker, made: MadeQueries, rng: np.random.Generator) -> 
     """Draw the scores of a reranker, of shape (n_queries, most_documents)."""
     shape = made.has_document.shape
     scores: FloatArray = rng.uniform(one.lowest, one.highest, shape)
-    if made.of_kind("repeated").any():  # else the random numbers of the others are not moved
+    if made.of_kind("repeated").any():  # where none is, nothing is drawn, so that later random numbers stay the same
         scores = _share_some(scores, made, rng)
     low, high = np.hsplit(made.of_kind("raised"), 2)
     scores += (made.is_relevant & (rng.random(shape) < made.of_kind("performance"))) * rng.uniform(low, high, shape)
@@ -492,7 +492,7 @@ def chosen(
     known: tuple[Named, ...],
     default: tuple[Named, ...],
 ) -> tuple[Named, ...]:
-    """Return what was chosen, by name or made by the caller; names must differ, also as names of files."""
+    """Return the rerankers chosen, by name or made by the caller; their names must differ, also as file names."""
     if given is None:
         return default
     of_name: dict[Any, Named] = {one.name: one for one in known}

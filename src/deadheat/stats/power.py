@@ -193,7 +193,7 @@ def _power(ratio: float, n_queries: int, alpha: float, alternative: str) -> floa
 
 @lru_cache(256)
 def _bound(freedom: int, tail: float) -> float:
-    """Return what Student's t exceeds with a probability."""
+    """Return the bound that Student's t exceeds with a given probability."""
     return float(-special.stdtrit(freedom, tail))
 
 

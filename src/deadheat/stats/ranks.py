@@ -75,7 +75,7 @@ def resampled_ranks(
 def bounds_of_ranks(
     best: IntArray, worst: IntArray, confidence_level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return between which ranks each system is in most resamples, and how often it is first; equal ones share that.
+    """Return the range of each system's ranks in most resamples, and how often it is first; equal ones share that.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ class Units:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of Student's t: one less than there are units, or as these are worth by their weights."""
+        """Degrees of freedom of Student's t: the number of units, with weights the effective one, less 1."""
         return (effective_number(self.sizes) if self.is_weighted else self.n_units) - 1
 
     @property
@@ -454,6 +454,6 @@ def as_weights(given: ArrayLike | None, values: FloatArray) -> FloatArray | None
 
 
 def as_alternative(given: str) -> Alternative:
-    """Return the word for what is tested against "the mean difference is 0"."""
+    """Return the alternative to "the mean difference is 0" that is tested."""
     check_choice("alternative", given, ALTERNATIVES)
     return cast("Alternative", given)

@@ -503,7 +503,7 @@ class Translation(NamedTuple):
 
     @property
     def is_candidate(self) -> bool:
-        """Whether it is a proposal that nobody has accepted yet, as of a machine."""
+        """Whether it is a proposal, such as a machine's, that nobody has accepted yet."""
         return self.status.upper() == "CANDIDATE"
 
 
@@ -541,7 +541,7 @@ class Translations:
         return {term: list(own.values()) for term, own in found.items()}
 
     def check_ids(self, known: Sequence[str]) -> None:
-        """Raise an error, with its line, for an id that is written like none of some known ones.
+        """Raise an error, with its line, for an id whose form no known id has.
 
         An id that is only unknown, as of a term that is newer than a release, is not an error.
         """
@@ -632,7 +632,7 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
 
 
 def _rows(fields: Mapping[str, str], path: Path, line: int, *, scope: str, split: bool) -> Iterator[Translation]:
-    """Give the names in a row; none of one that is not translated."""
+    """Give the names in a row; none if it is not translated."""
     term, status, kind = fields["term"].strip(), fields.get("status", ""), fields.get("kind", "")
     if not term:
         raise MalformedRowError("empty id of a term", allowed="an id", path=path, line=line)

@@ -496,7 +496,7 @@ class BM25:
     @property
     def key(self) -> dict[str, object]:
         """What its results depend on, beside the documents."""
-        # what was there before languages were: runs of it are found again
+        # the key from before there were languages, so that older runs are found again
         of_language = {name: value for name, value in self._of_language.items() if value}
         stemmer = {"PyStemmer": _stemming() and metadata.version("PyStemmer")} if self.stem else {}
         return {"retriever": "bm25", **self.options, **of_language, "bm25s": metadata.version("bm25s"), **stemmer}
@@ -518,7 +518,7 @@ class BM25:
         return self._in[language]
 
     def words_in(self, language: str | None) -> str:
-        """Return in words how words are taken for cases in a language."""
+        """Say how words are taken for cases in a language."""
         own = self.in_language(language)
         if own is not self:
             return own.words_in(language)

@@ -215,7 +215,7 @@ class Function:
 
 
 class RunFile:
-    """What a system found already, from run files; it is looked up by the ids of the cases.
+    """What a system has already found, read from run files and looked up by the ids of the cases.
 
     Parameters
     ----------

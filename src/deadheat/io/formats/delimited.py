@@ -98,7 +98,7 @@ class _HeaderFile:
         How it begins, without a byte order mark.
     header : list of str
     n_header_lines, n_header_bytes : int
-        What the header takes of the file; a quoted name may hold a newline.
+        How much of the file is the header; a quoted name may hold a newline.
     is_quepid : bool
         Whether Quepid wrote it, whose rows may lack what is not known.
     unanswerable : set of str
@@ -126,7 +126,7 @@ class _HeaderFile:
             rows = FileRows(file, path, separator)
             self.header, self.n_header_lines, self.n_header_bytes = rows.header, rows.n_lines, rows.n_bytes
         self.separator = rows.separator
-        # its ratings have rating behind these two, or the names of those who rated
+        # in its ratings, a rating follows these two, or the names of those who rated
         self.unanswerable: set[str] = set()
         self.is_quepid = self.header[:2] == ["query", "docid"] or {"Query Text", "Doc ID"} <= set(self.header)
 
@@ -236,7 +236,7 @@ def read_score_columns(
     table = _HeaderFile(path, "run", separator, [*given.values(), *(names or ())[:1]])
     chosen, notes = chosen_names(names, _numeric(table) if names is None else (), table.header, given, path)
     table.choose({**given, "score": chosen[0]})
-    # names of their own, as a column of scores may be called as ids are
+    # under names of their own, as a column of scores may have the name of one of ids
     frame = _read(table, {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)})[0]
     scores: dict[str, FloatArray] = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
     return ScoreColumns(frame.select(KEYS), scores, notes)
@@ -287,7 +287,7 @@ def _parse(table: _HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None
     """
     has_marks = table.separator == ";" or given_decimal() is not None
     if misleads_polars(table.head) or (has_marks and table.value) or table.is_quepid or ANSWERABLE in table.header:
-        return None  # of commas and points in numbers, one may group thousands: each is looked at
+        return None  # where numbers have commas and points, one may group thousands: each is looked at
     separators = count_separators(table.data, table.separator, skip=table.n_header_bytes)
     n_columns = len(table.header)
     if separators is None or separators.n_separators != separators.n_lines * (n_columns - 1):
