@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from itertools import product
 from math import log2
 from pathlib import Path
@@ -131,6 +132,11 @@ def test_figures_and_the_page() -> None:
     assert names == ["confusion.svg", "judge_bias-nDCG@10.svg", "judged_means-nDCG@10.svg"]
     ok("judges", "human.txt", "llm.txt", "-o", "page.html")
     assert "<svg" in Path("page.html").read_text(encoding="utf-8")
+    ok("judges", "human.txt", "llm.txt", "--figures", "figures", "--digits", "1", "-o", "page.html")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "confusion.svg" in page
+    assert not re.search(r">-?\d\.\d{4}<", page)
 
 
 def test_what_judges_write_is_read_as_qrels_and_as_scores(folder: Path) -> None:

@@ -52,6 +52,13 @@ def test_forms(table: Path, tmp_path: Path) -> None:
     listed = list(csv.DictReader(io.StringIO((tmp_path / "made" / "board.csv").read_text(encoding="utf-8"))))
     assert [row["letter"] for row in listed] == ["a", "a", "b"]
     assert "<svg" in (tmp_path / "made" / "board.html").read_text(encoding="utf-8")
+    ok("leaderboard", table, "--digits=2", "--figures", tmp_path / "drawn", "-o", tmp_path / "made" / "board.html")
+    page = (tmp_path / "made" / "board.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "rank_intervals.svg" in page
+    mean = found["leaderboard"]["good"]["mean"]
+    assert f">{mean:.2f}<" in page
+    assert f">{mean:.4f}<" not in page
 
 
 def test_what_is_missing_is_said(table: Path) -> None:

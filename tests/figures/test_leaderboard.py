@@ -60,6 +60,22 @@ def test_values_by_task_and_orders_without_one() -> None:
         assert own == {name: 1 + int((means > mean).sum()) for name, mean in zip(found.models, means, strict=True)}
 
 
+def test_who_may_be_first_where_values_are_missing() -> None:
+    rows = [(f"t{n % 2}", f"q{n}", name, mean + n / 200) for n in range(12) for name, mean in (("a", 0.5), ("b", 0.1))]
+    lacks = [("t0", f"q{n}", "c", 0.6 + n % 3 / 100) for n in range(0, 12, 2)]  # 0.3 to 0.8 over both tasks
+    frame = pl.DataFrame([*rows, *lacks], ["task", "query_id", "model", "value"], orient="row")
+    found = dh.leaderboard(frame, missing="bounds", n_resamples=500)
+    said = "may be first; 1 of 2 other models cannot be told from it"
+    assert " ".join(str(found).split()).startswith(f"{found.models[0]} {said}")
+    listed = found.to_polars()
+    assert listed["p_best"].is_null().all()
+    assert listed["resampled_rank_low"].is_null().all()
+    for name in ("rank_intervals", "tiers"):
+        chart = found.plot(name)
+        assert title_of(chart).startswith(f"{found.models[0]} {said}")
+        assert [row["label"] for row in rows_of(chart)] == list(found.models)
+
+
 def test_ranks_without_intervals_are_not_drawn() -> None:
     with pytest.raises(FigureError, match="1 task"):
         dh.leaderboard({"task": ["t", "t"], "model": ["a", "b"], "value": [0.5, 0.25]}).plot("rank_intervals")

@@ -81,14 +81,18 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
         sets = groupings_of(options["by"], table)
         output.check_sets(sets)
         strata = {f"{':'.join(one)} {label(name)}": own for one in sets for name, own in found.by(one, table).items()}
-    report = report_judges(found, per_query=per_query, strata=strata, for_people=not output.is_data)
-    if output.form == "html" and options["figures"] is None:
-        emit(page_of_judges(found, report), output.path)
+    drawn = [(f"{name}-" if len(found.judges) > 1 else "", found, {"judge": name}) for name in found.judges]
+    report = with_figures(
+        report_judges(found, per_query=per_query, strata=strata, for_people=not output.is_data),
+        drawn,
+        list(dict.fromkeys(one.measure.label for one in found.conclusions)),
+    )
+    if output.form == "html":
+        emit(page_of_judges(found, report, output.digits), output.path)
         return
     if output.form == "csv" and per_query:
         output.table = "queries"
-    drawn = [(f"{name}-" if len(found.judges) > 1 else "", found, {"judge": name}) for name in found.judges]
-    output.print(with_figures(report, drawn, list(dict.fromkeys(one.measure.label for one in found.conclusions))))
+    output.print(report)
 
 
 @command(

@@ -111,11 +111,14 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
         **given_intervals(options),
         rng=options["seed"] or 0,
     )
-    if output.form == "html" and not options["compact"] and options["figures"] is None:
-        emit(page_of_leaderboard(found), output.path)
-        return
-    report = report_leaderboard(found, for_people=not output.is_data, compact=options["compact"] and not output.is_data)
-    output.print(with_figures(report, [("", found, {})], [found.measure]))
+    compact = options["compact"] and not output.is_data
+    report = with_figures(
+        report_leaderboard(found, for_people=not output.is_data, compact=compact), [("", found, {})], [found.measure]
+    )
+    if output.form == "html" and not compact:
+        emit(page_of_leaderboard(found, report, output.digits), output.path)
+    else:
+        output.print(report)
 
 
 @command(

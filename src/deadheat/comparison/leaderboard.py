@@ -221,15 +221,17 @@ class Leaderboard(Plottable, Renderable):
 
         Columns: rank, model, mean (null with a missing value; mean_low and mean_high are its bounds then), low and high
         (its interval), rank_low and rank_high (by simultaneous intervals of all differences), tier, mean_rank, p_best,
-        resampled_rank_low and resampled_rank_high (which describe the bootstrap), tie_min, tie_max, tie_rank_low and
-        tie_rank_high (over orders of equal scores alone), n_tasks, and the mean of each group.
+        resampled_rank_low and resampled_rank_high (which describe the bootstrap; null with missing values), tie_min,
+        tie_max, tie_rank_low and tie_rank_high (over orders of equal scores alone), n_tasks, and the mean of each
+        group.
         """
         return frame_of(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
         low, high = self.intervals()
-        unsure, none = self.uncertainty, [None] * len(self.models)
+        # what is missing may change the order of any resample
+        unsure, none = None if np.isnan(self.values).any() else self.uncertainty, [None] * len(self.models)
         is_known = self.mean_low == self.mean_high
         ends: Any = self.rank_intervals or [(None, None)] * len(self.models)
         ties: Any = self.tie_ranks or [(None, None)] * len(self.models)

@@ -38,7 +38,7 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
     if found.tiers is None:
         raise FigureError(f"ranks have no intervals: {found.unknown}")
     low, middle, high = keys
-    given = [row for row in found.rows()[: min(len(found.models), MOST)] if row[middle] is not None]
+    given = found.rows()[: min(len(found.models), MOST)]
     rows = [
         {"label": label, **row, "colour": ["odd", "even"][row["tier"] % 2 == 0]}
         for label, row in zip(labels(row["model"] for row in given), given, strict=True)
@@ -50,7 +50,10 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
     )
     x: Any = quantity(alt.X, title, zero=False, nice=False, padding=6)
     first = found.tiers.count(1)
-    told = f"is first; {first - 1} of {counted(len(found.models) - 1, 'other model')} cannot be told from it"
+    told = (
+        f"{'is' if found.ranks[0] else 'may be'} first; {first - 1} of"
+        f" {counted(len(found.models) - 1, 'other model')} cannot be told from it"
+    )
     title = f"{short(found.models[0])} {'is best for sure' if first == 1 else told}"
     return finished(
         [

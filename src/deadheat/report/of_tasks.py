@@ -138,8 +138,8 @@ def headline(found: Leaderboard) -> str:
     told = (
         f"{best} is above all others by more than chance"
         if len(first) == 1
-        else f"{best} is first; {len(first) - 1} of {counted(len(found.models) - 1, 'other model')} cannot be told from"
-        f" it: {three(first[1:])}"
+        else f"{best} {'is' if found.ranks[0] else 'may be'} first; {len(first) - 1} of"
+        f" {counted(len(found.models) - 1, 'other model')} cannot be told from it: {three(first[1:])}"
     )
     neighbours = sum(not found.uncertainty.better[n, n + 1] for n in range(len(found.models) - 1) if found.uncertainty)
     apart = (

@@ -437,22 +437,28 @@ def page_of_history(found: History) -> str:
 
 
 @shows(Leaderboard, among=PAGES)
-def page_of_leaderboard(found: Leaderboard) -> str:
+def page_of_leaderboard(found: Leaderboard, report: Report | None = None, digits: int | None = None) -> str:
     """Return an HTML document with the figures of a leaderboard, and its tables."""
-    return _page_of(report_leaderboard(found), f"Leaderboard: {found.measure}", found, [found.measure])
+    return _page_of(
+        report or report_leaderboard(found), f"Leaderboard: {found.measure}", found, [found.measure], digits
+    )
 
 
 @shows(JudgeAgreement, among=PAGES)
-def page_of_judges(found: JudgeAgreement, report: Report | None = None) -> str:
+def page_of_judges(found: JudgeAgreement, report: Report | None = None, digits: int | None = None) -> str:
     """Return an HTML document with the figures of the first judge and measure, and the tables."""
     measures = [one.measure.label for one in found.conclusions[:1]] or [""]
-    return _page_of(report or report_judges(found), f"Judges: {', '.join(found.judges)}", found, measures)
+    return _page_of(report or report_judges(found), f"Judges: {', '.join(found.judges)}", found, measures, digits)
 
 
 def _page_of(
-    report: Report, heading: str, found: History | JudgeAgreement | Leaderboard, measures: Sequence[str]
+    report: Report,
+    heading: str,
+    found: History | JudgeAgreement | Leaderboard,
+    measures: Sequence[str],
+    digits: int | None = None,
 ) -> str:
     """Return an HTML document with a report, and its figures below the headline and the verdict."""
     numbers = count(1)
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
-    return str(parts().whole(heading, report, drawings=[one.svg for one in drawn if one.svg]))
+    return str(parts().whole(heading, report, digits, drawings=[one.svg for one in drawn if one.svg]))
