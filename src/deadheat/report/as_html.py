@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Collection
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +100,7 @@ def _cell(cell: Cell, digits: int | None, *, is_text: bool) -> str:
         number = escaped(format_cell(cell.value, digits))
         room = f'<span class="marks" style="width:{cell.room}ch">{escaped(marks)}</span>' if cell.room else ""
         return f'<td class="n">{f"<strong>{number}</strong>" if cell.is_best else number}{room}</td>'
-    text = escaped(format_cell(cell, digits).removesuffix(marks))
+    text = escaped(format_cell(replace(cell, marks="") if isinstance(cell, NumberCell) else cell, digits))
     if is_text:
         return f"<td>{text}</td>"
     mark = f'<span class="mark">{escaped(marks)}</span>' if marks else ""  # no room: decimals stay below each other
