@@ -240,12 +240,13 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         design=design,
         cluster=cluster,
         limit=limit,
-        ontology=None if terms is None else repr(terms).strip("<>"),
+        ontology=None if terms is None else terms.summary,
         kind=kind,
         by=check_by(by, parts),
         systems={name: described(one) for name, one in systems.items()},
         margin=margin,
-        words={name: found for name, one in systems.items() if (found := _words(one, parts))},
+        words={name: _words(one, parts) for name, one in systems.items() if isinstance(one, BM25)},
+        english={name for name, one in systems.items() if isinstance(one, BM25) and _is_english(one, parts)},
     )
     notes: list[Warning | str] = [
         *confused,
@@ -544,14 +545,17 @@ def _spoken(documents: Collection, parts: Sequence[CaseGroup]) -> tuple[tuple[st
     return ((found,), True) if found else ((), False)
 
 
-def _words(retriever: System, parts: Sequence[CaseGroup]) -> dict[str, list[str]]:
-    """Return how a retriever takes words, with the languages of the cases that it is so for; empty if it says none."""
-    if not isinstance(retriever, BM25):
-        return {}
+def _words(retriever: BM25, parts: Sequence[CaseGroup]) -> dict[str, list[str]]:
+    """Return how a retriever takes words, with the languages of the cases that it is so for."""
     return collected(
         (retriever.words_in(None if one == NONE else one), one)
         for one in dict.fromkeys(part.language for part in parts)
     )
+
+
+def _is_english(retriever: BM25, parts: Sequence[CaseGroup]) -> bool:
+    """Tell whether all cases are searched with the words of English, with no more than its stop words."""
+    return all(retriever.in_language(None if one.language == NONE else one.language).is_english for one in parts)
 
 
 def _chance(

@@ -651,10 +651,9 @@ def _of_words(settings: BenchSettings) -> Iterator[Fact]:
     """Say how words were taken, unless all were taken as English for English cases."""
     for name, found in settings.words.items():
         languages = [base(language) for own in found.values() for language in own]
-        is_english = list(found) == ["English stop words"]
-        if not (is_english and set(languages) <= {"en", NONE}):
+        if name not in settings.english or not set(languages) <= {"en", NONE}:
             text = f"{name}: " + "; ".join(f"{how} ({', '.join(own)})" for how, own in found.items())
-            is_alike = is_english or (len(found) == 1 and len(languages) > 1)
+            is_alike = name in settings.english or (len(found) == 1 and len(languages) > 1)
             yield said("words", text + "; bm25(language='cases') takes those of each language" * is_alike)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -65,6 +65,8 @@ class BenchSettings:
         Within which languages are tested for equivalence.
     words : dict of str to dict of str to list of str
         How each retriever that matches words takes them, with the languages for which it does so.
+    english : set of str
+        The retrievers that take words as English for all cases, with no more than stop words.
     assumed : tuple of str
         What was assumed of cases because their file does not say it.
     """
@@ -84,6 +86,7 @@ class BenchSettings:
     is_guess: bool = False
     margin: float | None = None
     words: Mapping[str, Mapping[str, list[str]]] = field(default_factory=dict)
+    english: AbstractSet[str] = frozenset()
     assumed: tuple[str, ...] = ()
 
 

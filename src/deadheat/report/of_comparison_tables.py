@@ -471,7 +471,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
         f"Only differences from {three(design.baselines, ' and ')} were tested." if design.baselines else "",
         "A question mark: p is in doubt, as the queries are few or the differences skewed." if DOUBT in marks else "",
         f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}.",
-        _of_ties(next(iter(comparison.evaluations.values())).ties, whole(design.rng)),
+        f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, whole(design.rng))}.",
     )
 
 
@@ -482,10 +482,6 @@ def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> str:
     lower = [one.label for one in measures if not one.higher_is_better]
     less = f" Of {', '.join(lower)} ({LOWER}) less is better." if lower else ""
     return f"{what} over {over} {noun}{by}; the best of each measure is bold.{less}"
-
-
-def _of_ties(ties: str, seed: int | None) -> str:
-    return f"Ties: {broken_by(ties, seed)}."
 
 
 def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None, digits: int | None = None) -> Table:
@@ -503,6 +499,6 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
         (replace(SYSTEM, of=str),),
         _columns(measures, lambda name, measure: cells[measure][name]),
         [one.name for one in evaluations],
-        caption=joined(_numbers(measures, over), _of_ties(evaluations[0].ties, seed)),
+        caption=joined(_numbers(measures, over), f"Ties: {broken_by(evaluations[0].ties, seed)}."),
         main=-1,
     )

@@ -184,9 +184,14 @@ class Ontology:
     def __contains__(self, term: object) -> bool:
         return term in self._index
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """Its file and version, if they are known, and how many terms it has."""
         name = " ".join(part for part in (self.path.name if self.path else "", self.version or "") if part)
-        return f"<{type(self).__name__} {name + ': ' if name else ''}{len(self):,} terms>"
+        return f"{type(self).__name__} {name + ': ' if name else ''}{len(self):,} terms"
+
+    def __repr__(self) -> str:
+        return f"<{self.summary}>"
 
     def index(self, term: str) -> int:
         """Return the index of a term in `ids`, or raise `ParameterError` with its status."""

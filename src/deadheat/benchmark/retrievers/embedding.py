@@ -517,6 +517,11 @@ class BM25:
             self._in[language] = BM25(**(own if language else {**own, "stem": False}))  # type: ignore[arg-type]
         return self._in[language]
 
+    @property
+    def is_english(self) -> bool:
+        """Whether it takes words as English, with no more than stop words."""
+        return self._stopped == "english" and not (self.stem or self.fold_accents)
+
     def words_in(self, language: str | None) -> str:
         """Say how words are taken for cases in a language."""
         own = self.in_language(language)
