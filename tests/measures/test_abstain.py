@@ -96,6 +96,17 @@ def test_a_list_that_only_became_empty_is_an_answer(measure: str) -> None:
     assert dh.evaluate(qrels, run, measure, missing="empty", judged_only=True).means() == whole.means()
 
 
+def test_ranks_by_several_keys_know_which_lists_were_there(tmp_path: Path) -> None:
+    """They keep no scores, which say it of other runs."""
+    qrels: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {"z": 1}, "q3": {"z": 1}}
+    run = {"q1": {"a": 0.9}, "q2": {"b": 0.8}}
+    evaluation = dh.evaluate(qrels, run, ["Abstain", "RR"], missing="empty", judged_only=True, then_by=run)
+    evaluation.save(tmp_path / "e.json")
+    for one in (evaluation, dh.load_evaluation(tmp_path / "e.json")):
+        assert one.means()["Abstain"] == one.rescored(measures="Abstain").means()["Abstain"] == 1 / 3
+        assert one.abstention()["rate"].to_list() == [1 / 3]
+
+
 def test_silence_is_right_only_if_asked() -> None:
     """Of measures from 0 to 1, under no_relevant="correct_if_empty": in means, extremes and other orders of ties."""
     qrels: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {}, "q3": {"z": 0}, "q4": {}}

@@ -178,10 +178,9 @@ def evaluate_under(
     engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
     with phase(f"placing {run.name}"):
         placements = engine.place()
-    missing = engine.missing if isinstance(engine, Shortened) else placements.missing
-    lacking = lacking_of(conventions, run, placements, missing)
+    lacking = lacking_of(conventions, run, placements, placements.lacking)
     if conventions.missing == "skip":
-        placements = placements.select(~missing)
+        placements = placements.select(~placements.lacking)
     ranked = policies.apply(placements, ties, rng, engine)
     with phase(f"evaluating {run.name}"):
         own, holes = at_level(measures, conventions.rel), None

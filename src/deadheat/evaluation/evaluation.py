@@ -280,8 +280,8 @@ class Evaluation(Plottable, Renderable):
         >>> ev.abstention().select("threshold", "rate", "precision", "recall").rows()
         [(None, 0.0, None, 0.0), (0.3, 0.5, 1.0, 1.0), (0.9, 1.0, 0.5, 1.0)]
         """
-        tops, none = self.placements.top_score, self.placements.n_relevant(rel) == 0
-        lacks = self.placements.missing if tops is None else np.isnan(tops)
+        tops, lacks = self.placements.top_score, self.placements.lacking
+        none = self.placements.n_relevant(rel) == 0
         best = np.full(len(lacks), np.nan) if tops is None else tops
         thresholds = np.unique(best[~np.isnan(best)])
 

@@ -166,6 +166,7 @@ SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
         "n_retrieved": pl.Int64,
         "ends_in_tie": pl.Boolean,
         "top_score": pl.Float64,
+        "absent": pl.Boolean,
     },
     "retrieved": {
         "query": pl.Int64,
@@ -372,7 +373,7 @@ def _tables_of(placed: Placements) -> dict[str, object]:
         "query_id": placed.query_ids.tolist(),
         "n_retrieved": placed.n_retrieved,
         "ends_in_tie": placed.ends_in_tie,
-        **({} if placed.top_score is None else {"top_score": placed.top_score}),
+        **{name: own for name in ("top_score", "absent") if (own := getattr(placed, name)) is not None},
     }
     return {
         **({} if placed.subtopics is None else {"subtopics": _packed(placed.subtopics, "subtopics")}),

@@ -615,8 +615,7 @@ class Abstain(Count):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return 1 for each query of which the system abstains, or is right to; NaN where it is not asked."""
-        # with judged_only a list that was there may be empty now
-        abstains = placements.missing if placements.top_score is None else np.isnan(placements.top_score)
+        abstains = placements.lacking
         if self.threshold is not None:
             if placements.top_score is None:
                 raise MeasureError(
@@ -625,7 +624,7 @@ class Abstain(Count):
                     given=self.threshold,
                     hint="call evaluate with a run of scores; matrices and ranks by several keys keep none",
                 )
-            abstains |= placements.top_score <= self.threshold
+            abstains = abstains | (placements.top_score <= self.threshold)
         has_none = placements.n_relevant(self.rel) == 0
         if self.of == "rate":
             return abstains.astype(np.float64)

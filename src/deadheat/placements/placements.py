@@ -132,6 +132,8 @@ class Placements(Renderable):
         Chunks and spans, if the run is held against spans.
     top_score : ndarray of float, shape (n_queries,), or None
         The highest score of each query, NaN where nothing is retrieved; None if unknown.
+    absent : ndarray of bool, shape (n_queries,), or None
+        Which queries the run lacked before lists lost their unjudged documents; None if they did not.
     """
 
     query_ids: TextArray
@@ -149,6 +151,7 @@ class Placements(Renderable):
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
     subtopics: Subtopics | None = field(default=None, repr=False)
     top_score: FloatArray | None = field(default=None, repr=False)
+    absent: BoolArray | None = field(default=None, repr=False)
     passages: Passages | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
     _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
@@ -174,8 +177,15 @@ class Placements(Renderable):
 
     @property
     def missing(self) -> BoolArray:
-        """Which queries the run lacks, of shape (n_queries,)."""
+        """Which queries have no document, of shape (n_queries,)."""
         return self.n_retrieved == 0
+
+    @property
+    def lacking(self) -> BoolArray:
+        """Which queries the run lacks, of shape (n_queries,): a list that lost all its documents was there."""
+        if self.absent is not None:
+            return self.absent
+        return self.missing if self.top_score is None else self.missing & np.isnan(self.top_score)  # as was saved
 
     def cached(self, key: object, make: Callable[[], T]) -> T:
         """Return what `make` returns, computed once for each key: measures share counts, ideals and weights."""
@@ -296,6 +306,7 @@ class Placements(Renderable):
             subtopics=self.subtopics and self.subtopics.select(queries),
             passages=self.passages and self.passages.select(queries),
             top_score=None if self.top_score is None else self.top_score[queries],
+            absent=None if self.absent is None else self.absent[queries],
             _of_judgments=known,
         )
 
@@ -316,6 +327,7 @@ class Placements(Renderable):
             judged_relevance=self.judged_relevance[judged],
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
             top_score=None if self.top_score is None else self.top_score[queries],
+            absent=None if self.absent is None else self.absent[queries],
         )
 
     def to_polars(self) -> pl.DataFrame:

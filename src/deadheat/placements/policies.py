@@ -162,11 +162,6 @@ class Shortened:
         return self._engine.place()
 
     @cached_property
-    def missing(self) -> BoolArray:
-        """Which queries the run lacks; a list that only became empty is not missing."""
-        return self._whole.missing
-
-    @cached_property
     def _placed(self) -> Placements:
         shorter = self._whole
         if self._depth is not None:
@@ -217,6 +212,7 @@ def condense(placements: Placements) -> Placements:
     return replace(
         kept,
         n_retrieved=np.bincount(kept.query, minlength=kept.n_queries),
+        absent=placements.lacking,
         above=np.repeat(starts - of_query, tied),
         tied=np.repeat(tied, tied),
     )
