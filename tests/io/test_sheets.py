@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -90,6 +90,28 @@ def test_a_workbook_cannot_fill_the_memory(tmp_path: Path) -> None:
             book.writestr(name, data)
     with pytest.raises(FileFormatError, match="it has a document type"):
         read_records(path)
+
+
+def test_an_error_of_a_formula_is_no_text(tmp_path: Path) -> None:
+    path, error = tmp_path / "x.xlsx", ValueError("#N/A")
+    readers: dict[tuple[str, ...], Callable[[Path], object]] = {
+        ("query_id", "topic"): dh.Queries,
+        ("text", "expected_ids"): dh.read_cases,
+        ("doc_id", "text"): dh.read_collection,
+        ("query_id", "doc_id", "answer"): dh.read_judgments,
+    }
+    for header, read in readers.items():
+        for wrong in range(len(header)):
+            row = [error if place == wrong else "x" for place in range(len(header))]
+            write_workbook(path, {"A": {1: header, 3: ["y"] * len(header), 4: row}})
+            with pytest.raises(
+                DataError, match=rf"x\.xlsx: cell {'ABC'[wrong]}4 has the error #N/A: mend the formula, or"
+            ):
+                read(path)
+    rows: dict[int, list[object]] = {1: ["text", "ids"], 2: ["#N/A", "a", error]}  # written as text, and without a name
+    assert list(read_records(write_workbook(path, {"A": rows}, is_inline=True)).frame.iter_rows()) == [("#N/A", "a")]
+    with pytest.raises(DataError, match="cell B1"):
+        read_records(write_workbook(path, {"A": {1: ["text", error], 2: ["a", "b"]}}))
 
 
 def test_true_and_false_of_excel(tmp_path: Path) -> None:

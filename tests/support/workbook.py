@@ -15,7 +15,7 @@ PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 def write_workbook(
     path: Path, sheets: Mapping[str, Mapping[int, Sequence[object]]], *, is_inline: bool = False, main: str = MAIN
 ) -> Path:
-    """Write sheets of rows, each with its number; None leaves a cell out."""
+    """Write sheets of rows, each with its number; None leaves a cell out, an exception is an error such as #N/A."""
     shared: list[str] = []
 
     def cell(value: object, where: str) -> str:
@@ -23,6 +23,8 @@ def write_workbook(
             return f'<c r="{where}" t="b"><v>{value:d}</v></c>'
         if isinstance(value, int | float):
             return f'<c r="{where}"><v>{value}</v></c>'
+        if isinstance(value, Exception):
+            return f'<c r="{where}" t="e"><f>A1</f><v>{value}</v></c>'
         if is_inline:
             return f'<c r="{where}" t="inlineStr"><is><t>{escape(str(value))}</t></is></c>'
         shared.append(str(value))

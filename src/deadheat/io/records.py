@@ -428,6 +428,8 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
     ------
     FileFormatError
         It is no workbook, is damaged, or would take too much memory.
+    DataError
+        It has no cell, or one with an error such as #N/A below a name of a column.
 
     Warns
     -----
@@ -452,13 +454,20 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
     if others:
         left = ", ".join(repr(other) for other, _ in others)
         warnings.warn(f"{path}: sheet {name!r} is read, {left} not", DeadheatWarning, stacklevel=2)
-    _, header = rows[0]
-    kept = [column for column, cell in header.items() if cell.strip()]
-    return [(line, [cells.get(column, "") for column in kept]) for line, cells in rows]
+    columns = list(rows[0][1])
+    errors = [
+        f"cell {one}{line} has the error {cells[one][0]}"
+        for line, cells in rows
+        for one in columns
+        if one in cells and cells[one][1]
+    ]
+    if errors:
+        raise DataError(errors[0], hint="mend the formula, or empty the cell", path=path)
+    return [(line, [cells[one][0] if one in cells else "" for one in columns]) for line, cells in rows]
 
 
-def _sheets(book: ZipFile) -> Iterator[tuple[str, list[tuple[int, dict[str, str]]]]]:
-    """Yield the name of each sheet, and the text of its cells by column; rows without any are left out."""
+def _sheets(book: ZipFile) -> Iterator[tuple[str, list[tuple[int, dict[str, tuple[str, bool]]]]]]:
+    """Yield the name of each sheet, and its cells by column, as `_cells` has them; rows without any are left out."""
     targets = {one.attrib["Id"]: one.attrib["Target"] for one in _part(book, "xl/_rels/workbook.xml.rels")}
     names = book.namelist()
     shared = [_text(one) for one in _part(book, "xl/sharedStrings.xml")] if "xl/sharedStrings.xml" in names else []
@@ -466,19 +475,20 @@ def _sheets(book: ZipFile) -> Iterator[tuple[str, list[tuple[int, dict[str, str]
         target = targets[sheet.attrib[_TARGET]]
         rows = _part(book, target.removeprefix("/") if target.startswith("/") else f"xl/{target}").findall(_ROWS)
         found = [
-            (int(row.get("r", line)), {column: text for column, text in _cells(row, shared) if text.strip()})
+            (int(row.get("r", line)), {column: cell for column, cell in _cells(row, shared) if cell[0].strip()})
             for line, row in enumerate(rows, 1)
         ]
         yield sheet.attrib["name"], [(line, cells) for line, cells in found if cells]
 
 
-def _cells(row: Any, shared: list[str]) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - an element, or a C class like it
-    """Yield the column and the text of each cell of a row."""
+def _cells(row: Any, shared: list[str]) -> Iterator[tuple[str, tuple[str, bool]]]:  # noqa: ANN401 - an element, or alike
+    """Yield the column of each cell of a row, with its text and whether that is an error of a formula."""
     for place, cell in enumerate(row.findall("{*}c")):
         column = re.sub(r"\d", "", cell.get("r", "")) or str(place)
         value, kind = cell.findtext("{*}v", ""), cell.get("t")
         value = {"0": "false", "1": "true"}[value] if kind == "b" else value
-        yield column, shared[int(value)] if kind == "s" else _text(cell) if kind == "inlineStr" else value
+        text = shared[int(value)] if kind == "s" else _text(cell) if kind == "inlineStr" else value
+        yield column, (text, kind == "e")
 
 
 def _part(book: ZipFile, name: str) -> ET.Element:
