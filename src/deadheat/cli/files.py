@@ -410,16 +410,18 @@ def _new_in_store(path: str) -> str:
 REPLACED = " (replaced an earlier one)"
 
 
-def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], output: str | None = None) -> list[str]:
-    """Return the JSON file that each run is saved in: the target itself, or one in that folder; none without a target.
+def save_paths(
+    target: str | None, names: Sequence[str], inputs: Sequence[str], output: str | None = None
+) -> dict[str, str]:
+    """Return the JSON file of each run: the target itself, or one in that folder; none without a target.
 
     Examples
     --------
     >>> save_paths("results", ["bm25", "b/dense"], [])
-    ['results/bm25.json', 'results/b_dense.json']
+    {'bm25': 'results/bm25.json', 'b/dense': 'results/b_dense.json'}
     """
     if target is None:
-        return []
+        return {}
     from deadheat.evaluation.saved import SAVED
     from deadheat.io.files import LONGEST, file_name
 
@@ -447,7 +449,7 @@ def save_paths(target: str | None, names: Sequence[str], inputs: Sequence[str], 
         )
         refuse_input(Path(path), inputs, f"--save {target} would replace the input")
         SAVED.refuse_foreign(path)
-    return paths
+    return dict(zip(names, paths, strict=True))
 
 
 ASCII = str.maketrans(  # for the symbols of formulas and drawings

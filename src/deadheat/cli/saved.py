@@ -153,7 +153,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     if qrels is None:
         refuse(("columns", "normalize_ids", "check_duplicates"), "is of judgments: give QRELS too")
     output = Output(options, [saved, qrels, options["ids"]])
-    targets = save_paths(options["save"], [label(saved)], [one for one in files_read() if one != saved])
+    targets = [*save_paths(options["save"], [label(saved)], [one for one in files_read() if one != saved]).values()]
     shown = ", ".join(one + REPLACED * Path(one).exists() for one in targets)
     found = dh.load_evaluation(saved).rescored(
         None if qrels is None else open_qrels(qrels),

@@ -281,15 +281,17 @@ def _value(node: object) -> object:
     raise ValueError("values must be str, float, int, bool, etc.")  # its command catches it, and names the measure
 
 
-def register() -> None:
-    """Put a provider into ir_measures' pipeline, once: first under a tie policy of the environment, else last.
-
-    Its parser is mended where it fails: version 0.4.3 asks for ``ast.Num``, which Python 3.14 has no more.
-    """
+def _mend_parser() -> None:
+    """Let ir_measures parse numbers: version 0.4.3 asks for ``ast.Num``, which Python 3.14 has no more."""
     try:
         ir_measures.parse_measure("P@1")
     except (AttributeError, DeprecationWarning):  # the warning where warnings are errors
         ir_measures.util._ast_to_value = _value  # noqa: SLF001 - nothing else of its parser is wrong
+
+
+def register() -> None:
+    """Put a provider into ir_measures' pipeline, once: first under a tie policy of the environment, else last."""
+    _mend_parser()
     pipeline = ir_measures.DefaultPipeline.providers
     if all(one.NAME != DeadheatProvider.NAME for one in pipeline):
         pipeline[:] = [DeadheatProvider(is_first=True), *pipeline, ir_measures.providers.register(DeadheatProvider())]
