@@ -54,7 +54,6 @@ from deadheat.gates.notation import (
     Gates,
     Threshold,
     parse_all,
-    weakness,
 )
 from deadheat.kernels import weighting
 from deadheat.measures import Measure, unit_of
@@ -412,7 +411,7 @@ def _reached(
     n_left_out = 0 if subset.by else _n_left_out(threshold, scores, evaluation)
     if passed:
         cause = _cause_of_doubt(threshold, scores, unknown, easiest, n_left_out, ties=evaluation.ties)
-        why = f"{weakness((cause,))}: {PASSED[cause]}" if cause else ""
+        why = PASSED[cause] if cause else ""
     else:
         cause = _cause_of_failure(scores, value, "" if options.allow_unknown else unknown)
         why = FAILED[cause]
@@ -428,7 +427,7 @@ def _reached(
         operator=threshold.operator,
         threshold=bound,
         passed=passed,
-        reason=f"{why}{BEYOND_REACH[quantity in ENDS] * is_beyond}".format(
+        because=f"{why}{BEYOND_REACH[quantity in ENDS] * is_beyond}".format(
             units=counted(scores.n_queries, "query", "queries"),
             unknown=unknown,
             value=value,
@@ -759,9 +758,6 @@ def _compared(
         "p": f"{p} = {p_adjusted:.2g}" if p_adjusted >= LEAST_P else f"{p} < .0001",
     }
     causes = tuple(key for key, holds in why.items() if holds)
-    reason = "; ".join(REASONS[key].format_map(words) for key in causes)
-    if passed and reason:
-        reason = f"{weakness(causes)}: {reason}"
     sign, margin = (1.0, "-") if measure.higher_is_better else (-1.0, "+")
     operator = (">" if sign > 0 else "<") + "=" * is_regression
     size = 0.0 if is_regression else options.no_worse_than or 0.0
@@ -773,7 +769,7 @@ def _compared(
         operator=operator,
         threshold=-sign * size,
         passed=passed,
-        reason=reason,
+        because="; ".join(REASONS[key].format_map(words) for key in causes),
         n_queries=n_queries,
         mean=float(measure.level_of(mean)),
         baseline_mean=float(measure.level_of(before)),

@@ -318,11 +318,6 @@ def preset_gates(name: str) -> tuple[str, ...]:
 QUESTIONS = ("no_regression", "no_worse_than")
 
 
-def weakness(causes: Iterable[str]) -> str:
-    """Return whether a gate that passed for these causes proves little, or nothing."""
-    return "proves little" if {"unknown", "trivial", "needs"}.isdisjoint(causes) else "proves nothing"
-
-
 @dataclass(frozen=True, repr=False)
 class Check:
     """One gate, over all queries or in one stratum, and what came of it.
@@ -343,7 +338,7 @@ class Check:
     threshold : float
         What the value is held against; of a comparison the margin, with the sign of a change for the worse.
     passed : bool
-    reason : str
+    because : str
         Why it failed, or why its passing proves little; else empty.
     n_queries : int
         Queries with a value; of a comparison, with a value in both.
@@ -367,7 +362,7 @@ class Check:
     is_beyond : bool
         Whether no ranking can reach the threshold.
     proves_little : bool
-        Whether the gate passed, but for reasons that say little of the ranking: `reason` says why.
+        Whether the gate passed, but for reasons that say little of the ranking.
     by, stratum : str
         The stratum columns and their values in this stratum; empty for all queries.
     confidence_level : float or None
@@ -378,7 +373,7 @@ class Check:
         Of a failed gate: the three queries that pulled the value furthest to the wrong side, with their values, or
         differences from the baseline; empty if it passed, or if all are equal.
     causes : tuple of str
-        What `reason` says, as words that a program can look for, such as "unknown", "missed" or "significant".
+        What `because` says, as words that a program can look for, such as "unknown", "missed" or "significant".
     """
 
     gate: str
@@ -388,7 +383,7 @@ class Check:
     operator: str
     threshold: float
     passed: bool
-    reason: str
+    because: str
     n_queries: int
     mean: float | None = None
     baseline_mean: float | None = None
@@ -430,6 +425,18 @@ class Check:
     def title(self) -> str:
         """The gate, with its stratum if it has one."""
         return f"{self.gate} [{self.by}: {self.stratum}]" if self.by else self.gate
+
+    @property
+    def weakness(self) -> str:
+        """What its passing proves, if that is little or nothing; else empty."""
+        if not self.proves_little:
+            return ""
+        return "proves little" if {"unknown", "trivial", "needs"}.isdisjoint(self.causes) else "proves nothing"
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, or that its passing proves little, and why; else empty."""
+        return ": ".join(filter(None, (self.weakness, self.because)))
 
     @property
     def why(self) -> str:
@@ -517,5 +524,6 @@ class GateResult(Renderable):
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each check, with the fields of `Check`; null where there is no number."""
         types = {"float": pl.Float64, "bool": pl.Boolean, "int": pl.Int64, "float | None": pl.Float64}
-        schema = {one.name: types.get(str(one.type), pl.String) for one in fields(Check) if one.name != "causes"}
+        names = {one.name: str(one.type) for one in fields(Check) if one.name != "causes"}
+        schema = {"reason" if name == "because" else name: types.get(of, pl.String) for name, of in names.items()}
         return frame_of({name: [getattr(check, name) for check in self.checks] for name in schema}, schema)

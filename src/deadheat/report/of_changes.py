@@ -8,7 +8,7 @@ from deadheat.comparison.history import History
 from deadheat.comparison.pairs import LEAST_P
 from deadheat.errors import NOISE, collected, counted, rounded, whole
 from deadheat.evaluation.intervals import FEWEST
-from deadheat.gates.notation import Check, GateResult, weakness
+from deadheat.gates.notation import Check, GateResult
 from deadheat.measures.notation import unit_of
 from deadheat.report.conventions import (
     BOOTSTRAPS,
@@ -313,10 +313,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         Fact("passed", result.passed),
         Fact("summary", summary),
         Fact("proves_little", {check.title: check.reason for check in weak}),
-        *(
-            warning(proves, f"{check.title}: {check.reason.removeprefix(f'{proves}: ')}")
-            for check, proves in ((check, weakness(check.causes)) for check in weak)
-        ),
+        *(warning(check.weakness, f"{check.title}: {check.because}") for check in weak),
         warning(FAILED, "; ".join(check.title for check in failed)),
         *(warning("note", f"{check.title}: {check.reason}") for check in failed if not _is_plain(check)),
         *_worst(failed),
