@@ -444,8 +444,8 @@ class Family:
 def families_of(parts: Sequence[CaseGroup]) -> tuple[tuple[Family, ...], str]:
     """Return the families among parts, and what to know of the languages that are not paired.
 
-    Parts of one name belong together, and those of other names if each language is there once: a language that is there
-    twice would have to be chosen. A language that shares no pair id with another is not paired.
+    Parts of one name belong together. So do parts of different names if no language is there twice: nobody says which
+    of the two would count. A language that shares no pair id with another is not paired.
     """
     able = [part for part in parts if part.language != NONE and any(case.pair_id is not None for case in part.cases)]
     named = collected((part.name, part) for part in able).values()

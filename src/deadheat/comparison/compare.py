@@ -71,14 +71,14 @@ def compare(
     ----------
     qrels : path, dict of dict, dataframe or Qrels
     runs : dict of str to run, or sequence of runs
-        Two and more, by name; those of a sequence go by the names of their files. A system that was run several times
+        Two or more, by name; those of a sequence have the names of their files. A system that was run several times
         is :class:`Repeats`: tests carry the noise of repeats, and are no less strict than a t test that does.
     measures : measure or iterable of measures, optional
         By default those of :func:`evaluate`.
     baseline : str or sequence of str, optional
         Name of the run that all others are compared with, or several; by default every pair is compared.
     test : {"randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign", "tukey"}, default "randomization"
-        Paired tests; "wilcoxon" and "sign" are not of the mean difference; Tukey's HSD (by randomisation) accounts for
+        Paired tests; "wilcoxon" and "sign" do not test the mean difference; Tukey's HSD (by randomisation) accounts for
         all pairs by itself.
     correction : {"holm", "bonferroni", "bh", "none"}, default "holm"
         For the number of rows of one measure.

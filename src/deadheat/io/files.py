@@ -340,10 +340,10 @@ def _gunzipped(file: BufferedReader, size: int) -> Iterator[bytes]:
 def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
     """Set how many bytes may be unpacked from one file and held in memory at once.
 
-    This concerns compressed files and whatever comes through a pipe; plain files are not limited. Counted are the text
-    and about what its rows take, which of short rows is several times as much; of compressed TREC and LETOR, which are
-    read piece by piece, the rows alone. The default limit is 4 GB or 200 times the size of the compressed file,
-    whichever is larger.
+    This concerns compressed files and whatever comes through a pipe; plain files are not limited. The text counts,
+    and about what its rows take, which is several times as much if they are short; of compressed TREC and LETOR, which
+    are read piece by piece, only the rows count. The default limit is 4 GB or 200 times the size of the compressed
+    file, whichever is larger.
 
     Parameters
     ----------

@@ -516,7 +516,7 @@ def ends_anywhere(
     n_open : ndarray of int, shape (n_queries,)
         How many there are of each query, judged or not.
     values : ndarray of float, shape (n_queries,)
-        Of queries without such a document, and of measures without bounds.
+        For queries without such a document, and for measures without bounds.
 
     Returns
     -------

@@ -84,7 +84,7 @@ class Grouping:
     pool_languages : bool
         Whether they may be averaged.
     has_clusters : bool
-        Whether a column of the table names clusters, or is of weights.
+        Whether a column of the table names clusters or holds weights.
     """
 
     source: str
@@ -143,8 +143,8 @@ def report_evaluations(
     digits : int, optional
         Decimals of the numbers in sentences.
     unmatched : mapping of str to (str, str), optional
-        A document of the run and one of the qrels, by the name of a run that retrieves no judged document: the ids may
-        be written in two ways.
+        For a run that retrieves no judged document, by its name: one of its documents and one of the qrels, as their
+        ids may be written in two ways.
     intervals : IntervalOptions, optional
         Of confidence intervals, if they are to be reported.
     beside : sequence of Evaluation, default ()
@@ -361,7 +361,7 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
 def _averages(grouping: Grouping) -> Iterator[Table]:
     """Yield a table of averages over strata and of the variance between them, if there are any.
 
-    With the language crossed with other columns they are within each language. There is no mean over the queries of
+    If language is one of several columns, they are within each language. There is no mean over the queries of
     all languages unless they may be pooled. Of counts there are no averages.
     """
     within = None if grouping.is_by_language else grouping.language_column

@@ -172,7 +172,7 @@ class Selection:
     shares : ndarray of float, shape (n_columns,)
         Share of the resamples in which each is best; equal ones share one.
     optimism : float
-        By how much the mean of the best is too good, on average: the mean of the best in a resample, less its mean on
+        How much too good the mean of the best is, on average: the mean of the best in a resample, less its mean on
         all queries.
     n_resamples : int
     """

@@ -1,9 +1,8 @@
 """What is resampled: queries, or clusters of queries, for the columns that lack the same queries; and the resamples.
 
 A column holds the values of one measure and system, or the differences of one measure and pair of systems.
-A NaN is a missing value: its row is left out of its column. Only the sum of the values and the number of the
-queries in each unit matter for a mean; where queries count differently, the sum of weight times value and that of the
-weights.
+A NaN is a missing value: its row is left out of its column. For a mean, only the sum of the values and the number
+of the queries in each unit matter; where queries have weights, the sum of weight times value and that of the weights.
 
 Resampled means and sums are products of a matrix of counts or signs with the matrix of values. All columns share the
 resamples, so that differences between columns stay paired. A seed gives the same resamples whatever the batches are

@@ -408,16 +408,16 @@ class BM25:
         A document scores by its best string; or all its strings are one text.
     token_pattern : str, default r"(?u)\b\w\w+\b"
         A regular expression for words: runs of two or more letters and digits, as in bm25s and scikit-learn, so that
-        "hepatitis B" is no other text than "hepatitis C". ``r"\w+"`` keeps words of one letter. With a group, the word
+        "hepatitis B" and "hepatitis C" are one text. ``r"\w+"`` keeps words of one letter. With a group, the word
         is what the group holds.
     language : str, optional
         The language of texts and documents: a code such as "fr", or "cases" for that of the cases that are searched
-        for; of those without one, words are taken as without this option. The stop words are then those of the
+        for; those without one are searched as without this option. The stop words are then those of the
         language unless others are named; "english" counts as not named.
     stem : bool, default False
         Whether words are cut to their stems, by Snowball's stemmer of the language (PyStemmer).
     fold_accents : bool, default False
-        Whether letters lose their accents, after stop words are left out and words are stemmed.
+        Whether letters lose their accents, once stop words are left out and words are stemmed.
     name : str, optional
         By default "bm25" and the options that differ from these.
 

@@ -94,7 +94,7 @@ class Retriever(Protocol):
     Those of deadheat return **all** of them, so that lists may be longer than k, and tie statistics stay exact; what
     other retrievers cut cannot be brought back.
 
-    Runs that are finished are used again by another call only if there is an attribute ``key``: text, or anything else
+    Finished runs are used again by another call only if there is an attribute ``key``: text, or anything else
     that JSON can hold, that changes whenever the results may (parameters, version, data). A function may have
     one as well: ``search.key = "v2"``. Without it its runs are always made again.
     """
