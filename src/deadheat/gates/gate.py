@@ -410,11 +410,16 @@ def _reached(
     best, easiest = _limits(threshold, scores, of_ideal, is_higher_better=is_higher_better)
     n_left_out = 0 if subset.by else _n_left_out(threshold, scores, evaluation)
     if passed:
-        cause = _cause_of_doubt(threshold, scores, unknown, easiest, n_left_out, ties=evaluation.ties)
-        why = PASSED[cause] if cause else ""
+        found = _doubts(threshold, scores, unknown, easiest, n_left_out, ties=evaluation.ties)
     else:
-        cause = _cause_of_failure(scores, value, "" if options.allow_unknown else unknown)
-        why = FAILED[cause]
+        found = {
+            "no query": not scores.n_queries,
+            "unknown": unknown and not options.allow_unknown,
+            "no interval": math.isnan(value),
+            "missed": True,
+        }
+    cause = next((name for name, holds in found.items() if holds), "")
+    why = (PASSED if passed else FAILED)[cause] if cause else ""
     # an interval may go beyond its mean: nothing is said of the end on that side
     has_limit = not math.isnan(best) and is_higher_better == rises and quantity != ("high" if rises else "low")
     is_beyond = not passed and has_limit and not threshold.holds(best)
@@ -484,28 +489,16 @@ def _n_left_out(threshold: Threshold, scores: Scores, evaluation: Evaluation) ->
     return len({*evaluation.missing_queries}.difference(unanswerable))
 
 
-def _cause_of_doubt(
+def _doubts(
     threshold: Threshold, scores: Scores, unknown: str, easiest: float, n_left_out: int, *, ties: str
-) -> str:
-    """Return why passing a gate proves little; empty if nothing is to be said against it."""
-    if unknown:
-        return "unknown"
-    if threshold.quantity not in ENDS and math.isfinite(easiest) and threshold.holds(easiest):
-        return "trivial"
-    if ties == "random" and not threshold.quantity.startswith("tie_") and scores.mean_tie_std:
-        return "luck"
-    if n_left_out and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_left_out)):
-        return "missing"
-    return ""
-
-
-def _cause_of_failure(scores: Scores, value: float, unknown: str) -> str:
-    """Return why a gate failed."""
-    if not scores.n_queries:
-        return "no query"
-    if unknown:
-        return "unknown"
-    return "no interval" if math.isnan(value) else "missed"
+) -> dict[str, object]:
+    """Return why passing a gate may prove little, each with whether it holds."""
+    return {
+        "unknown": unknown,
+        "trivial": threshold.quantity not in ENDS and math.isfinite(easiest) and threshold.holds(easiest),
+        "luck": ties == "random" and not threshold.quantity.startswith("tie_") and scores.mean_tie_std,
+        "missing": n_left_out and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_left_out)),
+    }
 
 
 def _worst(threshold: Threshold, scores: Scores) -> str:

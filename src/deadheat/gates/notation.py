@@ -524,6 +524,9 @@ class GateResult(Renderable):
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each check, with the fields of `Check`; null where there is no number."""
         types = {"float": pl.Float64, "bool": pl.Boolean, "int": pl.Int64, "float | None": pl.Float64}
-        names = {one.name: str(one.type) for one in fields(Check) if one.name != "causes"}
-        schema = {"reason" if name == "because" else name: types.get(of, pl.String) for name, of in names.items()}
+        schema = {
+            "reason" if one.name == "because" else one.name: types.get(str(one.type), pl.String)
+            for one in fields(Check)
+            if one.name != "causes"
+        }
         return frame_of({name: [getattr(check, name) for check in self.checks] for name in schema}, schema)
