@@ -48,7 +48,7 @@ def test_lines_are_judged_documents_with_features(tmp_path: Path) -> None:
     assert found.lines.tolist() == [2, 3, 5]
     assert found.names == ["1", "2", "5"]
     assert found.matrix(["5", "1"]).tolist() == [[-0.001, 0.0, 0.0], [0.5, 0.25, 0.0]]
-    assert found.notes == ("a feature that a line lacks is 0, as in SVMlight",)
+    assert (found.notes, found.notes_on_features) == ((), ("a feature that a line lacks is 0, as in SVMlight",))
 
 
 @pytest.mark.parametrize(

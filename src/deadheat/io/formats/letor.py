@@ -8,7 +8,7 @@ is out of the ordinary is read again line by line, which names the line that is 
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -76,6 +76,7 @@ class Letor:
         The line of each row.
     parts : sequence of Features
     notes : tuple of str
+        On the rows.
     """
 
     path: Path
@@ -93,6 +94,12 @@ class Letor:
     def names(self) -> list[str]:
         """The numbers of all features, as text."""
         return self.numbers.astype(str).tolist()
+
+    @property
+    def notes_on_features(self) -> tuple[str, ...]:
+        """What was assumed of the features, then the notes on the rows."""
+        has_gaps = sum(int(part.sizes.sum()) for part in self.parts) < len(self.rows) * len(self.numbers)
+        return (LACKING, *self.notes) if has_gaps else self.notes
 
     def matrix(self, names: Sequence[str]) -> FloatArray:
         """Return some features, of shape (n_features, n_rows), in the order of their names."""
@@ -151,9 +158,7 @@ def read_letor(path: Path) -> Letor:
     numbered = pl.int_range(pl.len()).cast(pl.String)
     lacks_ids = rows["doc_id"].null_count() > 0
     rows = rows.with_columns(pl.coalesce("doc_id", numbered)) if lacks_ids else rows
-    found = Letor(path, rows, np.concatenate(lines), parts, (NUMBERED,) if lacks_ids else ())
-    has_gaps = sum(int(part.sizes.sum()) for part in parts) < len(rows) * len(found.numbers)
-    return replace(found, notes=(LACKING, *found.notes)) if has_gaps else found
+    return Letor(path, rows, np.concatenate(lines), parts, (NUMBERED,) if lacks_ids else ())
 
 
 def _parse(text: str, first_line: int) -> tuple[pl.DataFrame, IntArray, Features] | None:
@@ -266,7 +271,7 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     refuse_columns({name: own for name, own in given.items() if name != "score"}, kind, f"{path}, a letor file")
     found = read_letor(path)
     if kind == "qrels":
-        return Content(found.rows, tuple(note for note in found.notes if note != LACKING))
+        return Content(found.rows, found.notes)
     if "score" not in given:
         n = len(found.names)
         raise ColumnError(
@@ -276,7 +281,7 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
             path=path,
         )
     scores = pl.Series(found.matrix([given["score"]])[0])
-    return Content(found.rows.select("query_id", "doc_id", score=scores), found.notes)
+    return Content(found.rows.select("query_id", "doc_id", score=scores), found.notes_on_features)
 
 
 def _read_score_columns(path: Path, names: Sequence[str] | None, _given: Mapping[str, str]) -> ScoreColumns:
@@ -286,7 +291,9 @@ def _read_score_columns(path: Path, names: Sequence[str] | None, _given: Mapping
     if not chosen:
         raise ColumnError("no feature in the file", allowed=LINE, path=path)
     scores = dict(zip(chosen, found.matrix(chosen), strict=True))
-    return ScoreColumns(found.rows.select("query_id", "doc_id"), scores, found.notes, found.rows["relevance"])
+    return ScoreColumns(
+        found.rows.select("query_id", "doc_id"), scores, found.notes_on_features, found.rows["relevance"]
+    )
 
 
 def _write(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
