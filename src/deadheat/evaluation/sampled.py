@@ -1,12 +1,12 @@
 """Evaluation with sampled negatives: the relevant documents among a few others, exactly over all samples."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, sums_of
+from deadheat.arrays import FloatArray, IntArray, sums_of
 from deadheat.errors import MeasureError, Rng
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.kernels import sampled as kernel
@@ -145,18 +145,31 @@ def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[Fl
     if isinstance(measure, WeightedMeasure):
         gains = measure.gains(lists)[1]
     weights = _weights(measure, int(lists.n_retrieved.max(initial=1)))
-    mean, variance = np.zeros(placements.n_queries), np.zeros(placements.n_queries)
-    for query, before, above, tied, own, others in _ties(placements, gains, is_own):
-        if isinstance(measure, RR | Hit) and before:
-            continue  # the first relevant document is in the tie above
-        n, size = int(n_others[query]), min(int(n_others[query]), sampled)
-        values = _at_ranks(weights, above + np.arange(tied + 1), (n, size), before + np.arange(len(own)))
-        if isinstance(measure, RR | Hit):
+    n_own, is_of_first = np.append(0, np.cumsum(is_own)), isinstance(measure, RR | Hit)
+    before: IntArray = n_own[:-1] - n_own[np.searchsorted(placements.query, placements.query)]  # own ones, in the query
+    above = placements.above - before  # others
+    counts = before == 0 if is_of_first else np.ones_like(is_own)  # else the first relevant document is in a tie above
+    is_alone = is_own & (placements.tied == 1)
+    alone = np.flatnonzero(counts & is_alone)
+    in_list = n_others[placements.query[alone]]
+    weight = kernel.means(weights, above[alone], before[alone], in_list, np.minimum(in_list, sampled))
+    mean = sums_of(placements.query[alone], gains[alone] * weight, placements.n_queries)
+    variance = np.zeros(placements.n_queries)
+    is_tie = (counts & ~is_alone)[placements.tie_starts]
+    for first, end in zip(
+        placements.tie_starts[is_tie], (placements.tie_starts + placements.tie_sizes)[is_tie], strict=True
+    ):
+        query, rows = placements.query[first], slice(first, end)
+        own, others = gains[rows][is_own[rows]], gains[rows][~is_own[rows]]
+        n, tied = int(n_others[query]), int(placements.tied[first]) - len(own)
+        size = min(n, sampled)
+        values = _at_ranks(weights, above[first] + np.arange(tied + 1), (n, size), before[first] + np.arange(len(own)))
+        if is_of_first:
             values[1:] = 0.0
         drawn: FloatArray = np.zeros((len(own) + 1, tied))
         if others.any():
-            ranks = before + np.arange(len(own) + 1)
-            drawn = size / n * _at_ranks(weights, above + np.arange(tied), (n - 1, size - 1), ranks)
+            ranks = before[first] + np.arange(len(own) + 1)
+            drawn = size / n * _at_ranks(weights, above[first] + np.arange(tied), (n - 1, size - 1), ranks)
         of_tie = kernel.moments(values, drawn, own, others)
         mean[query] += of_tie[0]
         variance[query] += of_tie[1]
@@ -193,16 +206,3 @@ def _weights(measure: Measure, n_ranks: int) -> FloatArray:
         found = measure.at_rank(rank) if isinstance(measure, RR | Hit) else np.ones(n_ranks)
     cutoff = measure.cutoff if isinstance(measure, CutMeasure) else None
     return found if cutoff is None else np.where(rank <= cutoff, found, 0.0)
-
-
-def _ties(
-    placements: Placements, gains: FloatArray, is_own: BoolArray
-) -> Iterator[tuple[int, int, int, int, FloatArray, FloatArray]]:
-    """Yield each tie's query, own documents above it, others above and in it, and the gains of its own and others."""
-    starts, first, counts = placements.tie_starts, run_starts(placements.query), np.append(0, np.cumsum(is_own))
-    before: IntArray = counts[starts] - counts[first[np.searchsorted(first, starts, "right") - 1]]
-    for n, (start, size) in enumerate(zip(starts.tolist(), placements.tie_sizes.tolist(), strict=True)):
-        rows = slice(start, start + size)
-        own, others = gains[rows][is_own[rows]], gains[rows][~is_own[rows]]
-        above, tied = placements.above[start] - before[n], placements.tied[start] - len(own)
-        yield int(placements.query[start]), int(before[n]), int(above), int(tied), own, others

@@ -7,6 +7,7 @@ sampled ones above it is hypergeometric.
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.kernels.segments import MAX_CELLS
 
 
 def probabilities(above: IntArray, n: int | IntArray, sampled: int | IntArray) -> FloatArray:
@@ -39,6 +40,25 @@ def probabilities(above: IntArray, n: int | IntArray, sampled: int | IntArray) -
     return found / found.sum(axis=1, keepdims=True)
 
 
+def means(weights: FloatArray, above: IntArray, before: IntArray, n: IntArray, sampled: IntArray) -> FloatArray:
+    """Return the mean weight of documents without ties, of shape (m,).
+
+    Parameters
+    ----------
+    weights : ndarray of float, shape (n_ranks,)
+    above, before : ndarray of int, shape (m,)
+        Others that are above each, which are drawn, and documents that are always there.
+    n, sampled : ndarray of int, shape (m,)
+        How many others its list has, and are drawn.
+    """
+    found, size = np.zeros(len(above)), max(1, MAX_CELLS // (int(sampled.max(initial=0)) + 1))
+    for rows in (slice(first, first + size) for first in range(0, len(above), size)):
+        likely = probabilities(above[rows], n[rows], sampled[rows])
+        ranks = before[rows, np.newaxis] + np.arange(likely.shape[1])
+        found[rows] = (likely * weights[np.minimum(ranks, len(weights) - 1)]).sum(axis=1)
+    return found
+
+
 def moments(values: FloatArray, of_others: FloatArray, gains: FloatArray, others: FloatArray) -> tuple[float, float]:
     r"""Return mean and variance over the orders of a tie of :math:`\sum_i g_i u_i(B_i) + \sum_j h_j w_j(A_j)`.
 
@@ -69,8 +89,6 @@ def moments(values: FloatArray, of_others: FloatArray, gains: FloatArray, others
     others : ndarray of shape (m,)
         :math:`h_j`; those of the other t - m are 0.
     """
-    if values.shape == (1, 1):  # it is no tie
-        return float(gains[0] * values[0, 0]), 0.0
     sums, sums_of_squares = (
         np.hstack((np.zeros((len(one), 1)), np.cumsum(one, axis=1))) for one in (of_others, of_others**2)
     )
