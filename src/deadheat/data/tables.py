@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,7 +54,7 @@ from deadheat.io.formats import (
 from deadheat.io.formats.trec import ranks_of_file
 from deadheat.io.guarding import check_threads, guarded, phase
 from deadheat.io.kinds import Kind, check_given
-from deadheat.io.results import NEAREST, RANKED, RANKED_BY_COLUMN, Pick, Reader, Repeated
+from deadheat.io.results import Notes, Pick, Ranked, Reader, Repeated
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
 from deadheat.io.values import FORMS, Nested, check_mapping
 
@@ -143,7 +143,7 @@ class DocumentTable(InNotebooks):
 
     def _read(self, source: Source) -> Rows:
         content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
-        self.notes = content.notes
+        self.notes = tuple(map(str, content.notes))
         is_held = self.path is not None and self.kind == "run" and isinstance(content.rows, pl.DataFrame)
         if is_held and exceeds(int(content.rows.estimated_size())):
             self.notes = (*self.notes, HELD)
@@ -234,11 +234,11 @@ class DocumentTable(InNotebooks):
             vars(found).pop("fingerprint", None)
         return found
 
-    def noted(self, notes: tuple[str, ...]) -> Self:
+    def noted(self, notes: Notes) -> Self:
         """Return the table with notes on how its rows were found, and its numbers checked."""
         if isinstance(self.rows, MappingRows):
             self.rows.numbers(list(self.rows.mapping))
-        return changed(self, notes=(*notes, *self.notes))
+        return changed(self, notes=(*map(str, notes), *self.notes))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
@@ -498,7 +498,6 @@ class Run(DocumentTable):
     ) -> None:
         self._ascending = ascending
         super().__init__(source, name=name, format=format, columns=columns)
-        _check_direction(self.notes, ascending=ascending)
         if ascending:
             self.rows = self.rows.negated()
             self.notes = (*self.notes, LOWER_FIRST)
@@ -518,7 +517,8 @@ class Run(DocumentTable):
         return cls(source, ascending=True)
 
     def _look_at(self, content: Content) -> None:
-        if RANKED in content.notes or RANKED_BY_COLUMN in content.notes:
+        _check_direction(content.notes, ascending=self._ascending)
+        if any(isinstance(one, Ranked) for one in content.notes):
             return
         if content.ranks is not None:
             warn_of_ranks(content.ranks, self.where, ascending=self._ascending)
@@ -748,10 +748,10 @@ def check_each(*tables: DocumentTable | None, is_asked: bool = True) -> None:
         table.check_duplicates()
 
 
-def _check_direction(notes: Collection[str], *, ascending: bool) -> None:
+def _check_direction(notes: Notes, *, ascending: bool) -> None:
     """Raise if ranks, which have a direction, would be reversed."""
-    if ascending and not {RANKED, RANKED_BY_COLUMN, NEAREST}.isdisjoint(notes):
-        why = "the nearest ranks first already" if NEAREST in notes else "there are ranks and no scores"
+    why = next((one.why_not_ascending for one in notes if isinstance(one, Ranked)), "")
+    if ascending and why:
         raise ParameterError(argument="ascending", given=True, allowed=f"False, as {why}")
 
 

@@ -37,7 +37,7 @@ from deadheat.io.kinds import (
     resolve_columns,
     value_column,
 )
-from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows
+from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, Notes, lists_of_rows
 from deadheat.io.values import (
     BEYOND,
     are_plain,
@@ -222,7 +222,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     _check_types(frame, schema, names, where)
     if topic is not None:  # what other engines hold is fetched
         frame = nw.from_native(collect(frame.select(*names.values())).lazy())
-    notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
+    notes: Notes = (RANKED_BY_COLUMN,) if value == "rank" else () if value else (ASSUMED["qrels"],)
     ids = [nw.col(names[key]).cast(nw.String).alias(key) for key in KEYS]
     number = nw.lit(1.0) if value is None else nw.col(names[value])
     raw = frame.select(*ids, number.alias(value or VALUE_COLUMN[kind]))

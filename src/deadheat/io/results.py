@@ -39,15 +39,35 @@ Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result
 Pick = str | Callable[[Any], Any]
 
-RANKED = "ranked lists without scores: in strict order, no ties"
-RANKED_BY_COLUMN = "ranked by the column rank, without scores: equal ranks tie"
-ASSUMED: dict[Kind, str] = {"run": RANKED, "qrels": "documents without a relevance count as 1"}
+
+@dataclass(frozen=True)
+class Ranked:
+    """A note that the order of results is known without their scores.
+
+    Attributes
+    ----------
+    text : str
+    why_not_ascending : str
+        Why lower numbers cannot rank first, for an error.
+    """
+
+    text: str
+    why_not_ascending: str = "there are ranks and no scores"
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Notes = tuple[str | Ranked, ...]
+RANKED = Ranked("ranked lists without scores: in strict order, no ties")
+RANKED_BY_COLUMN = Ranked("ranked by the column rank, without scores: equal ranks tie")
+ASSUMED: dict[Kind, str | Ranked] = {"run": RANKED, "qrels": "documents without a relevance count as 1"}
 CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 LISTS: dict[Kind, str] = {
     "run": "a dict {document: score}, or a list of results, of ids or of (id, score), best first",
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
-NEAREST = "distances of Chroma: the score of a result is minus its distance"
+NEAREST = Ranked("distances of Chroma: the score of a result is minus its distance", "the nearest ranks first already")
 _PLAIN = {float, int, bool, str, type(None)}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _HOLDERS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
@@ -123,7 +143,7 @@ class Reader:
                     argument=argument, given=pick, allowed="a name, a dotted path, or a function of one result"
                 )
 
-    def nested(self, results: object) -> tuple[Nested, tuple[str, ...]]:
+    def nested(self, results: object) -> tuple[Nested, Notes]:
         """Return the documents of all queries, and what was assumed.
 
         Raises
@@ -133,7 +153,7 @@ class Reader:
         DuplicateError
             A document comes twice.
         """
-        notes: tuple[str, ...] = ()
+        notes: Notes = ()
         if is_of_chroma(results):
             results = lists_of_chroma(results, self.where)  # type: ignore[arg-type]  # a dict
         if not isinstance(results, Mapping):
@@ -158,7 +178,7 @@ class Reader:
             notes += (f"{self._n_left_out:,} of {n_results} repeat a document: its {self.repeated} counts",)
         return found, notes
 
-    def assumed(self) -> tuple[str, ...]:
+    def assumed(self) -> Notes:
         """Return what was assumed of all queries; raise if they are given in several ways, warn of unused numbers."""
         text_of_ids(list(self._ids.values()), self.where)  # raises for a mix of both
         if len(self._found) > 1:
@@ -382,7 +402,7 @@ class Reader:
         )
 
 
-def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, tuple[str, ...]]:
+def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, Notes]:
     """Turn lists, tuples, sets, arrays or single documents by query into a dict of dicts, and say what was assumed.
 
     Raises
@@ -398,7 +418,7 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
 
 def lists_of_rows(
     rows: Iterable[tuple[int | None, Mapping[str, Any]]], columns: Mapping[str, str], kind: Kind, path: str | Path
-) -> tuple[dict[str, Mapping[str, float]], tuple[str, ...]]:
+) -> tuple[dict[str, Mapping[str, float]], Notes]:
     """Read rows that have a list of documents each, with or without a list of numbers beside it.
 
     Parameters

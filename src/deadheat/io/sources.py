@@ -36,7 +36,7 @@ from deadheat.io.files import CATALOGUE, in_catalogue
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.results import Reader, is_of_chroma, nested_of, results_in, value_at
+from deadheat.io.results import Notes, Reader, is_of_chroma, nested_of, results_in, value_at
 from deadheat.io.values import Nested, check_ids_of_row, is_number, is_plain
 
 OF_CASES = "judgments are the expected ids of labelled cases"
@@ -264,7 +264,7 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
 
 
 Document = Mapping[Any, Any]
-Found = tuple[Nested, tuple[str, ...]]  # queries, and notes on how they were found
+Found = tuple[Nested, Notes]  # queries, and notes on how they were found
 
 SAVED = {  # what deadheat itself writes, and what it is for
     "deadheat evaluation": "deadheat compare, gate and report take it in place of qrels and run",

@@ -21,7 +21,7 @@ from deadheat.io.kinds import (
     check_column,
     resolve_columns,
 )
-from deadheat.io.results import ASSUMED
+from deadheat.io.results import ASSUMED, Notes
 
 FORMATS: "dict[str, Format]" = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for
@@ -36,7 +36,7 @@ class Content:
     ----------
     rows : dict of dict, polars.DataFrame, narwhals.LazyFrame or Rows
         Of a dict, the numbers are not yet checked; a lazy frame is of an engine, or of a file that is not in memory.
-    notes : tuple of str
+    notes : tuple of str or Ranked
         What was done to read it that people should know.
     ranks : polars.DataFrame or None
         query_id, rank and score of the first rows of a run that has both.
@@ -53,7 +53,7 @@ class Content:
     """
 
     rows: Any
-    notes: tuple[str, ...] = ()
+    notes: Notes = ()
     ranks: pl.DataFrame | None = None
     subtopics: pl.DataFrame | None = None
     unanswerable: tuple[str, ...] = ()
@@ -224,7 +224,7 @@ def which_judged(
     return found, tuple(sorted(unanswerable))
 
 
-def split_off(rows: pl.DataFrame, where: object, notes: tuple[str, ...] = ()) -> Content:
+def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
     """Return the judgments without subtopics, those with them if there are several, and a note.
 
     Without subtopics, a document has the highest relevance that it has for one. A row that is there twice, with its
