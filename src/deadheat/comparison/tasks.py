@@ -229,11 +229,15 @@ def _of_several(
 
 
 def _task_names(by_hash: Mapping[str, Sequence[tuple[Path | None, Evaluation]]]) -> list[str]:
-    """Return the names of tasks: of their judgments; if two are equal, of their folders; else a part of their hash."""
+    """Return names of tasks: of their judgments; if two are equal, of folders or files; else a part of their hash."""
     firsts = {key[:8]: held[0] for key, held in by_hash.items()}
     of_judgments = [short if one.qrels is None else one.qrels.name for short, (_, one) in firsts.items()]
     folders = [short if path is None else path.absolute().parent.name for short, (path, _) in firsts.items()]
-    return next(names for names in (of_judgments, folders, list(firsts)) if len(set(names)) == len(by_hash))
+    cases = [  # of a benchmark, whose files are CASES.LANGUAGE.RETRIEVER.json
+        f"{parts[0]} ({parts[1]})" if path and len(parts := path.name.split(".")) == 4 else short
+        for short, (path, _) in firsts.items()
+    ]
+    return next(names for names in (of_judgments, folders, cases, list(firsts)) if len(set(names)) == len(by_hash))
 
 
 def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskResults:
@@ -301,8 +305,9 @@ def _kept(task: str, models: Sequence[str], values: FloatArray, notes: list[str]
         raise DataError(f"task {task} has no query with a value of every model: {name} lacks most")
     if not kept.all():
         of = [name for name, n in zip(models, lacks.sum(axis=0).tolist(), strict=True) if n]
-        n = counted(int((~kept).sum()), "query", "queries")
-        notes.append(f"{n} of {task} left out, without a value of {three(of)}")
+        notes.append(
+            f"{counted(int((~kept).sum()), 'query', 'queries')} of {task} left out, without a value of {three(of)}"
+        )
     return kept
 
 
