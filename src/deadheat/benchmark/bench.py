@@ -246,7 +246,12 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         systems={name: described(one) for name, one in systems.items()},
         margin=margin,
         words={name: _words(one, parts) for name, one in systems.items() if isinstance(one, BM25)},
-        english={name for name, one in systems.items() if isinstance(one, BM25) and _is_english(one, parts)},
+        english={
+            name
+            for name, one in systems.items()
+            if isinstance(one, BM25)
+            and all(one.in_language(None if own.language == NONE else own.language).is_english for own in parts)
+        },
     )
     notes: list[Warning | str] = [
         *confused,
@@ -551,11 +556,6 @@ def _words(retriever: BM25, parts: Sequence[CaseGroup]) -> dict[str, list[str]]:
         (retriever.words_in(None if one == NONE else one), one)
         for one in dict.fromkeys(part.language for part in parts)
     )
-
-
-def _is_english(retriever: BM25, parts: Sequence[CaseGroup]) -> bool:
-    """Tell whether all cases are searched with the words of English, with no more than its stop words."""
-    return all(retriever.in_language(None if one.language == NONE else one.language).is_english for one in parts)
 
 
 def _chance(
