@@ -305,6 +305,16 @@ def compare_evaluations(
     ------
     DataError
         They are of different conventions or measures, or of different qrels that cannot be brought together.
+
+    Examples
+    --------
+    >>> from deadheat import evaluate
+    >>> qrels = {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> one = evaluate(qrels, {"q1": {"a": 2, "b": 1}, "q2": {"a": 2, "b": 1}}, "RR")
+    >>> other = evaluate(qrels, {"q1": {"a": 1, "b": 1}, "q2": {"b": 1}}, "RR")
+    >>> (pair,) = compare_evaluations({"one": one, "other": other}).pairs
+    >>> pair.system, pair.baseline, pair.difference
+    ('other', 'one', 0.125)
     """
     named = by_own_name(evaluations)
     design = Design.of(locals())

@@ -709,6 +709,11 @@ def read_qrels(
     ------
     DataError
         The file is missing, malformed, or holds a value that cannot be evaluated.
+
+    Examples
+    --------
+    >>> read_qrels({"q1": {"d1": 1, "d2": 0}}).to_dict()
+    {'q1': {'d1': 1, 'd2': 0}}
     """
     return Qrels(source, name=name, format=format, columns=columns)
 
@@ -738,6 +743,12 @@ def read_run(
     ------
     DataError
         The file is missing, malformed, or holds a value that cannot be evaluated.
+
+    Examples
+    --------
+    >>> run = read_run({"q1": ["d2", "d1"]})
+    >>> run.to_dict(), run.notes
+    ({'q1': {'d2': -1, 'd1': -2}}, ('ranked lists without scores: in strict order, no ties',))
     """
     return Run(source, name=name, format=format, columns=columns, ascending=ascending)
 

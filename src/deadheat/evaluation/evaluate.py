@@ -672,6 +672,15 @@ def load_evaluation(path: str | Path) -> Evaluation:
     ------
     DataError
         The file is missing, damaged or changed, or was written by a newer deadheat.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = f"{folder}/bm25.json"
+    ...     evaluate({"q1": {"a": 1}}, {"q1": {"a": 1, "b": 1}}, "RR").save(path)
+    ...     load_evaluation(path).means()
+    {'RR': 0.75}
     """
     from deadheat.evaluation.saved import SAVED, parts_in  # few evaluations are loaded
 
