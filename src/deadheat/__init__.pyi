@@ -44,8 +44,7 @@ from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
 from deadheat.profile.exposure import Exposure, exposure
 from deadheat.profile.items import ItemProfile, item_profile, popularity
-from deadheat.profile.profile import TieProfile, tie_profile
-from deadheat.profile.ranking import TieComplexity, TieOrders, tie_complexity, tie_orders
+from deadheat.profile.profile import TieComplexity, TieOrders, TieProfile, tie_complexity, tie_orders, tie_profile
 from deadheat.simulation.coarsening import CoarseningProfile, coarsen, coarsening_profile
 from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence
 from deadheat.simulation.rerankers import QueryType, Reranker, Simulation, simulate_rerankers, simulate_scenarios

@@ -192,15 +192,16 @@ def percentage(share: float, error: float = 0.0) -> str:
     return f"{text} ± {100 * error:.{digits}f}%" if error >= 0.0005 else text
 
 
-def three(ids: Sequence[str], between: str = ", ") -> str:
-    """Return up to four ids; of more the first three, and how many others there are.
+def three(ids: Sequence[str], between: str = ", ", *, n: int = 0) -> str:
+    """Return up to four ids; of more the first three, and how many others there are of the `n` that `ids` begin.
 
     Examples
     --------
     >>> three(["q1", "q2", "q3", "q4"]), three(list("abcdef"))
     ('q1, q2, q3, q4', 'a, b, c and 3 more')
     """
-    return between.join(ids) if len(ids) <= MOST_NAMED else f"{between.join(ids[:3])} and {len(ids) - 3:,} more"
+    n = max(n, len(ids))
+    return between.join(ids) if n <= MOST_NAMED else f"{between.join(ids[:3])} and {n - 3:,} more"
 
 
 def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import fields
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,15 +14,13 @@ import scipy
 import deadheat as dh
 from deadheat import stats
 from deadheat.arrays import FloatArray
+from deadheat.comparison.pairs import Pair, Pairs, least_p, least_ps, n_units, units_of
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError
-from deadheat.stats.randomization import paired_p_values
+from deadheat.stats.significance import paired_p_values
 from deadheat.stats.units import sign_flip_sums
 from oracle.signed_ranks import signed_rank
 from support.random_runs import QRELS, RUNS, hits, random_runs, values
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
-
-if TYPE_CHECKING:
-    from deadheat.comparison.pairs import Pair
 
 untyped: Any = scipy  # its stubs want literals
 MEASURES = ["nDCG@10", "AP", "RR", "P@3"]
@@ -349,6 +347,37 @@ def test_thirty_systems_have_the_p_values_of_each_pair_alone(alternative: str) -
         assert [pair.high for pair in pairs] == pytest.approx(high.tolist(), abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"test": "sign", "alternative": "greater"},
+        {"cluster": {f"q{n:02}": n // 2 for n in range(4)}},
+        {"test": "t", "weights": {f"q{n:02}": n + 1 for n in range(4)}},
+    ],
+)
+def test_columns_say_of_all_pairs_what_each_says(options: dict[str, Any]) -> None:
+    found = dh.compare_evaluations(drawn_systems(5, 4, seed=3, levels=2), n_resamples=199, **options)
+    pairs = [*found.pairs]
+    for name in (*(one.name for one in fields(Pair)), "unknown", "is_known"):
+        assert list(map(repr, found.pairs.column(name).tolist())) == [repr(getattr(pair, name)) for pair in pairs]
+    assert any(pair.unknown for pair in pairs)
+    assert units_of(found.pairs).tolist() == [n_units(pair) for pair in pairs]
+    differing = [min(pair.wins + pair.losses, pair.n_clusters or 4) for pair in pairs]
+    sides = 2 if found.design.alternative == "two-sided" else 1
+    least = [
+        min(1.0, sides / 2**n) if pair.exact_p_value and found.design.test != "t" else 0.0
+        for pair, n in zip(pairs, differing, strict=True)
+    ]
+    assert least_ps(found.pairs, found.design).tolist() == least == [least_p(pair, found.design) for pair in pairs]
+    assert as_written(Pairs.of(pairs)) == as_written(pairs)
+    above = found.pairs.column("difference") > 0
+    parts = [found.pairs.where(above), found.pairs.where(~above)]
+    assert as_written(parts[0]) == as_written(pair for pair in pairs if pair.difference > 0)
+    assert as_written(Pairs.joined(parts)) == as_written(sorted(pairs, key=lambda pair: not pair.difference > 0))
+    assert as_written(found.pairs.by("RR")) == as_written(found["RR"]) == as_written(pairs[10:20])
+
+
 def as_written(pairs: Iterable[Any]) -> list[list[str]]:
     """Return every field of every pair with all its digits; NaN is that of another pair, which Python 3.13 denies."""
     return [[repr(getattr(pair, one.name)) for one in fields(pair)] for pair in pairs]
@@ -398,7 +427,7 @@ def test_very_many_pairs_are_exact_for_fewer_queries(monkeypatch: pytest.MonkeyP
     first, second = np.triu_indices(5, 1)
     options: dict[str, Any] = {"alternative": "two-sided", "n_resamples": 99, "rng": np.random.default_rng(1)}
     assert paired_p_values(values, first, second, **options)[1].all()
-    monkeypatch.setattr("deadheat.stats.randomization.EXACT_SUMS", 100)
+    monkeypatch.setattr("deadheat.stats.significance.EXACT_SUMS", 100)
     found, is_exact = paired_p_values(values, first, second, **options)
     assert not is_exact.any()
     assert (found * 100).tolist() == pytest.approx(np.round(found * 100).tolist())  # of 99 flips
@@ -417,7 +446,7 @@ def test_flips_in_batches_are_those_of_all_at_once(n_queries: int, monkeypatch: 
         differences = (values[first] - values[second]).T
         test = stats.p_values(differences, test="randomization", **options, rng=1)
         assert found.tolist() == pytest.approx(test.p_values.tolist(), abs=1e-12)
-        monkeypatch.setattr("deadheat.stats.randomization.FLIPPED_AT_ONCE", 6 * 100)
+        monkeypatch.setattr("deadheat.stats.significance.FLIPPED_AT_ONCE", 6 * 100)
         again, _ = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
         assert again.tolist() == found.tolist()
 
@@ -429,7 +458,7 @@ def test_flips_in_float32_are_counted_as_those_in_float64(kind: str, monkeypatch
     values = rng.normal(size=(9, 33)) if kind in {"any", "large"} else rng.integers(8, size=(9, 33)) / 8
     values = values * (1e40 if kind == "large" else 1.0) + (rng.normal(size=(9, 33)) * 1e-9 if "near" in kind else 0.0)
     first, second = np.triu_indices(9, 1)
-    monkeypatch.setattr("deadheat.stats.randomization.FLIPPED_CELLS", 1_200)  # three systems at a time
+    monkeypatch.setattr("deadheat.stats.significance.FLIPPED_CELLS", 1_200)  # three systems at a time
     for alternative in ("two-sided", "greater", "less"):
         options: dict[str, Any] = {"alternative": alternative, "n_resamples": 600}
         found, is_exact = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))

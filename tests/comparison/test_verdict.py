@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pairs import Pair, Pairs
 from deadheat.comparison.verdict import (
     Grounds,
     Lacking,
@@ -90,7 +90,7 @@ def judged(
         own.setdefault(pair.system, pair.mean)
     measures = [parse_measure(name) for name in found]
     grounds = Grounds(
-        pairs=pairs,
+        pairs=Pairs.of(pairs),
         levels=levels or found,
         measures=measures,
         design=Design(**design),

@@ -10,7 +10,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.report.model import Bar
+from deadheat.report.model import Bar, Row
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.text import as_text
 
@@ -219,3 +219,28 @@ def test_a_difference_of_0_that_ties_move_is_said() -> None:
     assert "reverses any of 1 difference; orders of equal scores move 1 difference of 0 either way" in text
     still = dh.compare(qrels, {"one": {"q1": alone, "q2": alone}, "two": {"q1": alone, "q2": alone}}, "RR")
     assert "either way" not in still.to_markdown()
+
+
+def without_bars(row: Row) -> tuple[object, ...]:
+    """Return what a row says; bars are on the scale of the rows that are shown."""
+    return row.labels, *(cell for cells in row.cells for cell in cells if not isinstance(cell, Bar))
+
+
+def test_of_very_many_pairs_people_see_those_of_the_two_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All else is of all pairs: what is said below, and the tables for programs. With a baseline all are shown."""
+    found = compared({f"s{n}": run(n + 1, n + 3, 1) for n in range(6)}, ["RR", "P@1"])
+    whole = report_comparison(found, qrels="qrels")
+    monkeypatch.setattr("deadheat.report.of_comparison.MOST_PAIRS", 14)
+    few = report_comparison(found, qrels="qrels")
+    assert few.facts == whole.facts
+    for n, measure in enumerate(("RR", "P@1")):
+        (all_of, own) = ([one for one in report.tables if one.key == "pairs"][n] for report in (whole, few))
+        best = sorted(found.systems, key=lambda name: -found.evaluations[name].means()[measure])[:2]
+        shown = [row for row in all_of.rows if not {*best}.isdisjoint(row.labels)]
+        assert [without_bars(row) for row in own.rows] == [without_bars(row) for row in shown]
+        assert (len(all_of.rows), len(own.rows)) == (15, 9)
+        assert own.title == f"{all_of.title} (the two best systems; CSV and JSON have all pairs)"
+    for_programs = report_comparison(found, qrels="qrels", for_people=False)
+    assert len(for_programs.tables[0].rows) == 30
+    against = compared({f"s{n}": run(n + 1, n + 3, 1) for n in range(18)}, baseline="s0")
+    assert len(next(one for one in report_comparison(against, qrels="qrels").tables if one.key == "pairs").rows) == 17

@@ -10,7 +10,7 @@ import pytest
 import scipy
 
 from deadheat import stats
-from deadheat.stats import randomization, units
+from deadheat.stats import significance, units
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray, IntArray
@@ -74,7 +74,7 @@ def test_a_seed_gives_the_same_whatever_the_batches_are(n_units: int, monkeypatc
     for cells in (1, 50, 3_000):
         monkeypatch.setattr(units, "DRAWN_CELLS", cells)
         monkeypatch.setattr(units, "BATCH_CELLS", 7 * cells)
-        monkeypatch.setattr(randomization, "PERMUTED_CELLS", cells)
+        monkeypatch.setattr(significance, "PERMUTED_CELLS", cells)
         for found, expected in zip(draw(), at_once, strict=True):
             assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 

@@ -4,12 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as Abstra
 from itertools import chain
 from typing import Any
 
+import numpy as np
+
 from deadheat.benchmark.cases import SMALL, STANDARD, half_width
 from deadheat.benchmark.collection import STRATA, CaseGroup, families_of
 from deadheat.benchmark.languages import base, is_code
 from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, PartStrata
 from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import sentences_of_languages
+from deadheat.comparison.pairs import Pairs
 from deadheat.comparison.verdict import headline_of_strata, sentences_of_strata
 from deadheat.data.queries import Queries
 from deadheat.errors import collected, counted, joined, three
@@ -29,7 +32,6 @@ from deadheat.report.conventions import (
     as_cell,
     mean_heading,
     reported_interval,
-    reported_pairs,
     span_of,
     span_of_ties,
     tell_counts,
@@ -56,13 +58,21 @@ from deadheat.report.model import (
     tabulate_groups,
     warning,
 )
-from deadheat.report.of_comparison import adjusted, as_data, reversal, tell_intervals, tell_tests
+from deadheat.report.of_comparison import (
+    adjusted,
+    as_data,
+    reported_pairs,
+    reversal,
+    tell_intervals,
+    tell_tests,
+)
 from deadheat.report.of_evaluation import few_queries
 from deadheat.report.of_tasks import (
     AMONG,
     data_of_languages,
     facts_of_languages,
     list_languages,
+    placed_pairs,
     tell_beside,
     tell_gaps,
     tell_languages,
@@ -769,14 +779,14 @@ def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
 def _of_tests(result: BenchResult, shown: AbstractSet[str]) -> Iterator[Fact]:
     design, several = result.settings.design, len(result.comparisons) > 1
     if result.comparisons:
+        each = {
+            key: one.pairs.where(np.isin(one.pairs.column("measure"), [*shown]))
+            for key, one in result.comparisons.items()
+        }
         yield from tell_tests(
             design,
-            [
-                (str(result.parts[key]) if several else "", pair)
-                for key, one in result.comparisons.items()
-                for pair in one.pairs
-                if pair.measure in shown
-            ],
+            [str(result.parts[key]) if several else "" for key, own in each.items() for _ in range(len(own))],
+            Pairs.joined([*each.values()]),
             has_clusters=result.settings.cluster is not None,
             unit=CASE,
             among="retrievers" if result.across else "",
@@ -787,8 +797,8 @@ def _of_tests(result: BenchResult, shown: AbstractSet[str]) -> Iterator[Fact]:
         if result.comparisons:
             yield from tell_beside(one, unit=CASE, among=among or AMONG)
         else:
-            placed = [(difference.system, difference.pair) for difference in one.differences]
-            yield from tell_tests(design, placed, has_clusters=one.cluster is not None, unit=CASE, among=among)
+            clustered = one.cluster is not None
+            yield from tell_tests(design, *placed_pairs(one), has_clusters=clustered, unit=CASE, among=among)
         yield from tell_gaps(one)
 
 

@@ -61,8 +61,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 
     csv holds one table: of the queries with --per-query, else of the measures, or of the cutoffs without QRELS.
     """
-    from deadheat.profile.profile import CUTOFFS, tie_profile
-    from deadheat.profile.ranking import orders_of_query
+    from deadheat.profile.profile import CUTOFFS, orders_of_query, tie_profile
     from deadheat.report.of_profile import report_orders, report_profile, with_second_key
 
     if qrels is None:

@@ -171,7 +171,7 @@ class Comparison(Plottable, Renderable):
 
     def __getitem__(self, measure: MeasureLike) -> tuple[Pair, ...]:
         name = next(iter(self.evaluations.values()))[measure].measure.label
-        return tuple(pair for pair in self.pairs if pair.measure == name)
+        return self.pairs.by(name)[:]
 
     @cached_property
     def intervals(self) -> dict[tuple[str, str], Interval]:
@@ -284,7 +284,7 @@ class Comparison(Plottable, Renderable):
         if not math.isnan(pair.rerun_probability):
             return None, n_tests
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
-            own = self.pairs.column("p_value")[self.pairs.column("measure") == pair.measure].astype(np.float64)
+            own = self.pairs.by(pair.measure).column("p_value").astype(np.float64)
             n_tests = self.n_strata * max(int((~np.isnan(own)).sum()), 1)
         error = float(self._errors_of([self._place_of(pair)])[0])
         design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)

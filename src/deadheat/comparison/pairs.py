@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property, partial
 from itertools import combinations
 from typing import Any, TypeVar, overload
 
@@ -33,7 +33,7 @@ from deadheat.stats import (
     standard_errors,
     tukey_p_values,
 )
-from deadheat.stats.randomization import paired_p_values
+from deadheat.stats.significance import paired_p_values
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative
 from deadheat.stats.variances import rerun_probability, shared_of, shared_p_value, widened
 
@@ -245,14 +245,30 @@ def least_p(pair: Pair, design: Design) -> float:
     >>> least_p(found.pairs[0], found.design), found.pairs[0].p_value
     (0.25, 0.25)
     """
-    if design.test not in OF_SIGNS or not pair.exact_p_value:
-        return 0.0
-    return min(1.0, 0.5 ** (n_differing(pair) - (design.alternative == "two-sided")))
+    return float(least_ps(Pairs.of([pair]), design)[0])
 
 
-def least_adjusted(pairs: Iterable[Pair], design: Design) -> tuple[int, float]:
+def units_of(pairs: "Pairs") -> FloatArray:
+    """Return what :func:`n_units` does for each of many pairs, of shape (n_pairs,)."""
+    n_queries, n_clusters, n_effective = (
+        pairs.column(name).astype(np.float64) for name in ("n_queries", "n_clusters", "n_effective")
+    )
+    return np.fmin(np.where(np.isnan(n_clusters), n_queries, n_clusters), np.floor(n_effective))
+
+
+def least_ps(pairs: "Pairs", design: Design) -> FloatArray:
+    """Return what :func:`least_p` does for each of many pairs, of shape (n_pairs,)."""
+    if design.test not in OF_SIGNS:
+        return np.zeros(len(pairs))
+    differing = np.fmin(pairs.column("wins") + pairs.column("losses"), pairs.column("n_clusters").astype(np.float64))
+    least = np.minimum(1.0, 0.5 ** (differing - (design.alternative == "two-sided")))
+    return np.where(pairs.column("exact_p_value"), least, 0.0)
+
+
+def least_adjusted(pairs: "Pairs", design: Design) -> tuple[int, float]:
     """Return for how many tests p values are corrected, and what those of resamples cannot fall below then; else 0."""
-    n_tests = max(Counter(pair.measure for pair in pairs if not math.isnan(pair.p_value)).values(), default=0)
+    is_tested = ~np.isnan(pairs.column("p_value").astype(np.float64))
+    n_tests = max(Counter(pairs.column("measure")[is_tested].tolist()).values(), default=0)
     is_multiplied = design.correction in {"holm", "bonferroni"} and design.test in COUNTED
     return n_tests, min(1.0, n_tests / (design.n_resamples + 1)) if is_multiplied else 0.0
 
@@ -268,6 +284,18 @@ class Pairs(Sequence[Pair]):
 
     def __init__(self, columns: Mapping[str, Sequence[Any] | AnyArray]) -> None:
         self._columns = dict(columns)
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair]) -> "Pairs":
+        """Return pairs that are objects as columns."""
+        return cls({one.name: [getattr(pair, one.name) for pair in pairs] for one in fields(Pair)})
+
+    @classmethod
+    def joined(cls, each: "Sequence[Pairs]") -> "Pairs":
+        """Return pairs one after the other; a single sequence as it is."""
+        if len(each) == 1:
+            return each[0]
+        return cls({own.name: np.concatenate([one.column(own.name) for one in each]) for own in fields(Pair)})
 
     def __len__(self) -> int:
         return len(self._columns["measure"])
@@ -312,9 +340,28 @@ class Pairs(Sequence[Pair]):
 
     def column(self, name: str) -> AnyArray:
         """Return a field of all pairs, of shape (n_pairs,)."""
-        if name not in self._columns:
-            return np.array([getattr(pair, name) for pair in self], object)
-        return np.asarray(self._columns[name])
+        if name in {"unknown", "is_known"}:
+            return self._unknown if name == "unknown" else self._unknown == ""
+        if name in self._columns:
+            return np.asarray(self._columns[name])
+        default = getattr(Pair, name)
+        return np.broadcast_to(np.array(default, object if default is None else None), len(self))
+
+    @cached_property
+    def _unknown(self) -> AnyArray:
+        """Why intervals say nothing, as `Pair.unknown`: asked once for all that differ in nothing that decides it."""
+        width = np.nan_to_num(self.column("high") - self.column("low"), posinf=np.inf)
+        names = ("n_queries", "n_clusters", "method", "n_effective")
+        columns = (np.where((width > 0) & np.isfinite(width), 1.0, width), *map(self.column, names))
+        return np.array([*map(cache(partial(why_unknown, 0.0)), *(column.tolist() for column in columns))], object)
+
+    def where(self, which: BoolArray | IntArray) -> "Pairs":
+        """Return some of the pairs."""
+        return Pairs({name: np.asarray(column)[which] for name, column in self._columns.items()})
+
+    def by(self, measure: str) -> "Pairs":
+        """Return the pairs by one measure."""
+        return self.where(self.column("measure") == measure)
 
     def changed(self, **columns: Sequence[Any] | AnyArray) -> "Pairs":
         """Return the pairs with other columns in place of some."""

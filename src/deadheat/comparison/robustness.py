@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import combinations, pairwise
 from typing import Any, cast
@@ -354,7 +354,7 @@ def judged_pairs(
             "n_queries": int(kept.sum()),
         }
         found.append(replace(pair, judged=added, **(numbers if powered.weight else {})))
-    return Pairs({one.name: [getattr(pair, one.name) for pair in found] for one in fields(Pair)})
+    return Pairs.of(found)
 
 
 def _one_sided(powered: Powered, alternative: str) -> float:

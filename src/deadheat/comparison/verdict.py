@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from deadheat.comparison.pairs import LIKELY, Pair, least_adjusted, least_p, n_differing, n_units
+import numpy as np
+
+from deadheat.comparison.pairs import LIKELY, Pair, Pairs, least_adjusted, least_p, n_differing, n_units
 from deadheat.errors import BY_DOC_ID, collected, counted, level_text, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure, unit_of
@@ -274,7 +276,7 @@ class Grounds:
 
     Attributes
     ----------
-    pairs : sequence of Pair
+    pairs : Pairs
         Of all measures.
     levels : dict of str to dict of str to float
         The mean (of counts the total) of each system, by measure.
@@ -296,7 +298,7 @@ class Grounds:
         What a query is called, in the singular and the plural.
     """
 
-    pairs: Sequence[Pair]
+    pairs: Pairs
     levels: Mapping[str, Mapping[str, float]]
     measures: Sequence[Measure]
     design: Design
@@ -317,7 +319,7 @@ class Grounds:
         }
         if measure is None:
             return _said("no quality", words | {"measure": self.measures[0].label})
-        own = [pair for pair in self.pairs if pair.measure == measure.label]
+        own = self.pairs.by(measure.label)
         levels = self.levels[measure.label]
         words |= {"measure": measure.label, "n_systems": len(levels), "unit": unit_of(measure)}
         leader, best = self._leader(measure)
@@ -327,14 +329,15 @@ class Grounds:
             words |= {"best": three(best, " and " if len(best) == 2 else ", "), "level": number(levels[best[0]])}
             return _said("shared", words, self._of_margin(own, words))
         rival = self._rival(measure, leader) if leader else None
-        pair = next((one for one in own if {one.system, one.baseline} == {leader, rival}), own[0])
+        of_both = [np.isin(own.column(name), np.array([leader, rival], object)) for name in ("system", "baseline")]
+        pair = own[int(np.argmax(of_both[0] & of_both[1]))]  # the first one, if there is none
         return self._of_pair(measure, pair, leader, rival, own)
 
     def _leader(self, measure: Measure) -> tuple[str | None, list[str]]:
         """Return who leads, and the systems with the best mean; of two systems over the queries that both have."""
         levels = dict(self.levels[measure.label])
         if len(levels) == 2:
-            pair = next(one for one in self.pairs if one.measure == measure.label)
+            pair = self.pairs.by(measure.label)[0]
             levels = {pair.system: pair.mean, pair.baseline: pair.baseline_mean}
         known = {name: level for name, level in levels.items() if not math.isnan(level)}
         if len(known) < 2:
@@ -355,9 +358,7 @@ class Grounds:
         """Return the baselines if the leader is none of them: it was compared with them alone; else empty."""
         return () if leader in self.design.against else self.design.against
 
-    def _of_pair(
-        self, measure: Measure, pair: Pair, leader: str | None, rival: str | None, own: Sequence[Pair]
-    ) -> Verdict:
+    def _of_pair(self, measure: Measure, pair: Pair, leader: str | None, rival: str | None, own: Pairs) -> Verdict:
         """Return the verdict of a leader and its rival; `own` are all pairs by the measure."""
         design, scale = self.design, pair.n_queries if measure.total else 1
         sign = -scale if leader == pair.baseline else scale  # differences are seen from the leader
@@ -367,7 +368,9 @@ class Grounds:
         others = {one.label: self._leader(one)[0] or "" for one in self.measures if one.is_quality and one != measure}
         detectable, n_tests = self.detectable(pair) if pair.n_queries > 1 else (None, 1)
         within, by_weight = self.within.get(pair), self.by_weight(pair) if leader else None
-        favourites = [favoured(one, measure, design) for one in own if not doubt(one, design)]
+        favourites = [
+            favoured(one, measure, design) for one in own.where(own.column("significant")) if not doubt(one, design)
+        ]
         found = Verdict(
             outcome=OUTCOMES.get(kind, kind),
             measure=measure.label,
@@ -388,7 +391,7 @@ class Grounds:
             can_flip=pair.can_flip,
             n_systems=len(self.levels[measure.label]),
             n_better=favourites.count(leader) if leader else 0,
-            n_compared=len([one for one in own if leader in {one.system, one.baseline}]),
+            n_compared=int(((own.column("system") == leader) | (own.column("baseline") == leader)).sum()),
             agree=tuple(name for name, other in others.items() if other == leader),
             others={name: other for name, other in others.items() if other != leader},
             margin=None if within is None else within.margin,
@@ -437,13 +440,13 @@ class Grounds:
             sentences=tuple(filter(None, [*sentences, margin])),
         )
 
-    def _least_p(self, pair: Pair, own: Sequence[Pair]) -> float:
+    def _least_p(self, pair: Pair, own: Pairs) -> float:
         """Return what the p value cannot fall below, corrected where a correction only ever raises it."""
         least, correction = least_p(pair, self.design), self.design.correction
         if not least or correction not in {"holm", "bonferroni"}:
             return least
-        ps = [least if one is pair else one.p_value for one in own]
-        return float(adjust(ps, correction)[ps.index(least)])
+        is_it = (own.column("system") == pair.system) & (own.column("baseline") == pair.baseline)
+        return float(adjust(np.where(is_it, least, own.column("p_value")), correction)[is_it][0])
 
     def _kind(self, measure: Measure, pair: Pair, leader: str | None, least: float) -> str:
         """Return the key of the first sentence."""
@@ -464,7 +467,7 @@ class Grounds:
         )
         return next(kind for holds, kind in cases if holds)
 
-    def _words(self, found: Verdict, measure: Measure, pair: Pair, own: Sequence[Pair], sign: int) -> dict[str, Any]:
+    def _words(self, found: Verdict, measure: Measure, pair: Pair, own: Pairs, sign: int) -> dict[str, Any]:
         """Return what the sentences are made of: the fields of the verdict, and texts of three kinds."""
         return {
             **vars(found),
@@ -521,7 +524,7 @@ class Grounds:
             "size": size_of(found.difference, measure) + " (differences are skewed)" * pair.doubtful,
         }
 
-    def _words_of_test(self, found: Verdict, measure: Measure, pair: Pair, own: Sequence[Pair]) -> dict[str, Any]:
+    def _words_of_test(self, found: Verdict, measure: Measure, pair: Pair, own: Pairs) -> dict[str, Any]:
         """Return the difference, and what the test says of it; `own` are all pairs by the measure."""
         design = self.design
         p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
@@ -566,7 +569,7 @@ class Grounds:
             by_id=by_id,
         )
 
-    def _power(self, found: Verdict, own: Sequence[Pair], words: Mapping[str, Any]) -> str:
+    def _power(self, found: Verdict, own: Pairs, words: Mapping[str, Any]) -> str:
         """Say what so many queries can find, where nothing was shown."""
         if found.detectable is None:
             return ""
@@ -579,9 +582,9 @@ class Grounds:
             }
         )
 
-    def _of_margin(self, own: Sequence[Pair], words: Mapping[str, Any]) -> str:
+    def _of_margin(self, own: Pairs, words: Mapping[str, Any]) -> str:
         """Say what a margin shows: that is another statement than that no difference is significant."""
-        rows = [(one, self.within[one]) for one in own if one in self.within]
+        rows = [(one, self.within[one]) for one in own if one in self.within] if self.within else []
         if not rows:
             return ""
         (pair, found), n = rows[0], sum(row.equivalent for _, row in rows)
@@ -618,7 +621,7 @@ def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
     )
 
 
-def _too_many(pair: Pair, own: Sequence[Pair], design: Design) -> str:
+def _too_many(pair: Pair, own: Pairs, design: Design) -> str:
     """Say that no difference can be significant, where the correction raises p of resamples that far."""
     n_tests, least = least_adjusted(own, design)
     if pair.exact_p_value or significant([least], 1 - design.confidence_level)[0]:

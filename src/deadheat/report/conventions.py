@@ -32,7 +32,6 @@ from deadheat.report.model import (
 from deadheat.settings import BOUNDED
 
 if TYPE_CHECKING:
-    from deadheat.comparison.comparison import Comparison
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.reconciling import Reconciled
@@ -128,11 +127,6 @@ def in_totals(of_mean: Scaled, n_queries: int) -> Scaled:
 def reported_interval(scores: Scores, interval: Interval) -> Interval:
     """Return the interval of the mean of scores, of a count that of the total."""
     return in_totals(interval, scores.n_queries) if scores.measure.total else interval
-
-
-def reported_pairs(comparison: Comparison, measure: Measure) -> list[Pair]:
-    """Return the pairs of one measure, those of a count with totals over the queries that both have."""
-    return [in_totals(pair, pair.n_queries) if measure.total else pair for pair in comparison[measure]]
 
 
 def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: int) -> dict[str, Any]:

@@ -1,18 +1,29 @@
 """The report of a comparison: the systems with their intervals, their differences, and what ties could make of them."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from deadheat import stats
+from deadheat.arrays import BoolArray, IntArray
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import LIKELY, Pair, least_adjusted, least_p, n_differing, n_units
+from deadheat.comparison.pairs import (
+    LIKELY,
+    Pair,
+    Pairs,
+    least_adjusted,
+    least_p,
+    least_ps,
+    n_differing,
+    n_units,
+    units_of,
+)
 from deadheat.comparison.robustness import sampling_doubts
 from deadheat.comparison.verdict import ENOUGH, VAGUE, Verdict, headline_of_strata, sentences_of_strata
-from deadheat.errors import BY_DOC_ID, collected, counted, in_brackets, joined, three, whole
+from deadheat.errors import BY_DOC_ID, MOST_NAMED, collected, counted, in_brackets, joined, three, whole
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
 from deadheat.evaluation.scores import best_key
@@ -24,13 +35,13 @@ from deadheat.report.conventions import (
     cannot_be_known,
     estimated_by,
     few_units,
+    in_totals,
     made_under,
     mean_heading,
     not_a_sample,
     of_judge,
     of_runs,
     reported_interval,
-    reported_pairs,
     span_of,
     span_of_ties,
     strata_of_sample,
@@ -66,6 +77,7 @@ from deadheat.version import __version__
 
 BASELINE = Column("baseline", "baseline", is_name=True)
 RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")
+MOST_PAIRS = 1_000  # by a measure, that people are shown
 TESTS = {
     "randomization": "paired randomisation test (sign flips)",
     "bootstrap-t": "paired bootstrap-t test",
@@ -129,7 +141,8 @@ def report_comparison(
     for measure in comparison.measures if for_people else ():
         tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
         tables += [_reversals(parts, leading, measure), _by_judge(parts, leading, measure)]
-    tables.append(_by_one_rule(parts, leading))
+    if not (for_people and any(map(_are_many, parts.values()))):
+        tables.append(_by_one_rule(parts, leading))
     return Report(
         tuple(one for one in tables if one.rows),
         (verdict, *facts_of(comparison, parts, qrels, among)),
@@ -161,11 +174,11 @@ def as_data(verdict: Verdict) -> dict[str, Any]:
     return {**verdict.to_dict(), **notation_of(verdict.measure)}
 
 
-def _counts(comparisons: Iterable[Comparison]) -> set[int]:
+def _counts(comparisons: Collection[Comparison]) -> set[int]:
     """Return the numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
-    return {
-        own.n_queries for one in comparisons for own in (*chain.from_iterable(one.evaluations.values()), *one.pairs)
-    }
+    return {own.n_queries for one in comparisons for own in chain.from_iterable(one.evaluations.values())}.union(
+        *(one.pairs.column("n_queries").tolist() for one in comparisons)
+    )
 
 
 def list_systems(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
@@ -286,9 +299,30 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
         labels,
         columns,
         [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)],
-        title=f"{measure.label}: differences{of_numbers}{of_what}",
+        title=_titled(f"{measure.label}: differences{of_numbers}{of_what}", parts),
         main=1,
     )
+
+
+def reported_pairs(comparison: Comparison, measure: Measure) -> list[Pair]:
+    """Return the pairs of one measure that people are shown, those of a count with totals over the queries of both.
+
+    Of very many without a baseline these are the pairs of the two systems that come first.
+    """
+    own = comparison.pairs.by(measure.label)
+    if _are_many(comparison):
+        first = np.array(best_first(comparison.evaluations, measure)[:2], object)
+        own = own.where(np.isin(own.column("system"), first) | np.isin(own.column("baseline"), first))
+    return [in_totals(pair, pair.n_queries) if measure.total else pair for pair in own]
+
+
+def _are_many(comparison: Comparison) -> bool:
+    return not comparison.design.against and len(comparison.pairs) > MOST_PAIRS * len(comparison.measures)
+
+
+def _titled(title: str, parts: Parts) -> str:
+    """Return the title of a table of pairs, which says where it has those alone that come first."""
+    return title + " (the two best systems; CSV and JSON have all pairs)" * any(map(_are_many, parts.values()))
 
 
 def adjusted(pair: Pair) -> Cell:
@@ -319,7 +353,7 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Tab
             Column("doc_id_difference", BY_DOC_ID),
         ),
         rows,
-        title=f"{measure.label}: what ties can reverse",
+        title=_titled(f"{measure.label}: what ties can reverse", parts),
     )
 
 
@@ -357,8 +391,8 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Tabl
     rows = [
         {"stratum": stratum, **vars(pair), **vars(pair.judged), "with": pair.difference, "both": span_of(pair)}
         for stratum, part in parts.items()
-        for pair in part.pairs
-        if pair.judged is not None and pair.measure == measure.label
+        for pair in (part[measure] if part.by_judge else ())
+        if pair.judged is not None
     ]
     level = level_heading(next(iter(parts.values())).design.confidence_level, set())
     columns = (
@@ -380,12 +414,14 @@ def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
     useless = sum(not one.weight for _, one in pairs)
     text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
     each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
-    doubts = sampling_doubts(comparison.by_judge, comparison.query_ids)
     return [
         *of_judge(judge, comparison.evaluations[name], n_others, n_queries, of),
         said("weight 0", text if useless else ""),
         *strata_of_sample(each, len(judge.query_ids)),
-        *(not_a_sample(measure, p, "differences") for measure, p in doubts.items()),
+        *(
+            not_a_sample(measure, p, "differences")
+            for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items()
+        ),
     ]
 
 
@@ -395,7 +431,9 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     evaluations = list(comparison.evaluations.values())
     by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""
     grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
-    text = f"{size_of(comparison.pairs)}{by_pair} in {qrels}{grouped}"
+    text = f"{size_of([comparison.pairs])}{by_pair} in {qrels}{grouped}"
+    pairs = Pairs.joined([part.pairs for part in parts.values()])
+    places = [label(stratum) for stratum, part in parts.items() for _ in range(len(part.pairs))]
     found = [
         (measure, f"{measure} of {system}{inside(stratum)}", one)
         for stratum, part in parts.items()
@@ -404,23 +442,24 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     differences = [
         (f"{pair.measure} of {pair.system} - {pair.baseline}{inside(stratum)}", pair)
         for stratum, part in parts.items()
-        for pair in part.pairs
+        for pair in part.pairs.where(_telling(part.pairs))
     ]
-    placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
     lacking = {one.name: ", ".join(own.measure.label for own in one if unexplained(one, own)) for one in evaluations}
     return [
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
-        Fact("n_queries", max(pair.n_queries for pair in comparison.pairs), "queries", text),
+        Fact("n_queries", int(comparison.pairs.column("n_queries").max()), "queries", text),
         Fact("n_clusters", n_clusters),
         *brought_together(comparison.together),
         *tell_ties(evaluations[0].ties, whole(design.rng)),
-        *tell_geometric(pair.measure for pair in comparison.pairs),
+        *tell_geometric(one.label for one in comparison.measures),
         *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),
-        *tell_tests(design, placed, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among),
+        *tell_tests(
+            design, places, pairs, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among
+        ),
         *_of_judge(comparison, parts),
-        *_of_ties(parts),
-        *_once_more(placed),
+        *_of_ties(places, pairs),
+        *_once_more(places, pairs),
         *made_under(evaluations),
         *_of_labels(parts),
         *(
@@ -432,10 +471,17 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     ]
 
 
-def size_of(pairs: Iterable[Pair]) -> str:
+def size_of(each: Iterable[Pairs]) -> str:
     """Return the number of queries of pairs, or its least and its most."""
-    sizes = [pair.n_queries for pair in pairs]
-    return " to ".join(f"{end:,}" for end in dict.fromkeys((min(sizes), max(sizes))))
+    sizes = np.concatenate([pairs.column("n_queries") for pairs in each])
+    return " to ".join(f"{end:,}" for end in dict.fromkeys((sizes.min(), sizes.max())))
+
+
+def _telling(pairs: Pairs) -> IntArray:
+    """Return the places of the pairs whose intervals cannot be known, and of one of each method and number of units."""
+    names = ("is_known", "measure", "method", "n_queries", "n_clusters")
+    found = {key: place for place, key in enumerate(zip(*(pairs.column(name).tolist() for name in names), strict=True))}
+    return np.union1d(np.flatnonzero(~pairs.column("is_known")), np.array([*found.values()], np.int64))
 
 
 def clusters_of(comparison: Comparison) -> int | None:
@@ -486,7 +532,8 @@ def tell_intervals(
 
 def tell_tests(
     design: Design,
-    placed: Sequence[tuple[str, Pair]],
+    places: Sequence[str],
+    pairs: Pairs,
     *,
     has_clusters: bool = False,
     has_strata: bool = False,
@@ -499,8 +546,9 @@ def tell_tests(
     Parameters
     ----------
     design : Design
-    placed : sequence of (str, Pair)
+    places : sequence of str, of length n_pairs
         The stratum of each pair, empty for the whole.
+    pairs : Pairs
     has_clusters, has_strata : bool, default False
     unit : tuple of str
         What a query is called, in the singular and the plural.
@@ -509,25 +557,29 @@ def tell_tests(
     apart : str, default ""
         What has corrections of its own, such as "set and language".
     """
-    pairs, units = [pair for _, pair in placed], "clusters" if has_clusters else unit[1]
+    units = "clusters" if has_clusters else unit[1]
     alpha, between = 1 - design.confidence_level, f"between {among}" if among else ""
     total = joined(counted(len(pairs), "difference"), between)
     tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
     tested += f", in each {apart} by itself" if apart else ""
-    skewed = [name_of(place, pair, f": {pair.skewness:+.1f}") for place, pair in placed if pair.doubtful]
+    n_skewed, skewed = _named(places, pairs, pairs.column("doubtful"), lambda pair: f": {pair.skewness:+.1f}")
     other = "" if design.test == "bootstrap-t" else ", or use the test bootstrap-t"
-    least = [(place, pair, least_p(pair, design)) for place, pair in placed if pair.wins + pair.losses]
-    hopeless = [name_of(place, pair, f": {n_differing(pair)}, {p:.4f}") for place, pair, p in least if p >= alpha]
+    n_hopeless, hopeless = _named(
+        places,
+        pairs,
+        (pairs.column("wins") + pairs.column("losses") > 0) & (least_ps(pairs, design) >= alpha),
+        lambda pair: f": {n_differing(pair)}, {least_p(pair, design):.4f}",
+    )
     enough = ENOUGH.get(design.test, FEWEST)
-    few = [name_of(place, pair) for place, pair in placed if pair.significant and n_units(pair) < enough]
+    n_few, few = _named(places, pairs, pairs.column("significant") & (units_of(pairs) < enough))
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
     n_tests, least_sampled = least_adjusted(pairs, design)
     too_skewed = (
-        f"{len(skewed)} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
+        f"{n_skewed} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
         f" take p near {alpha:.3g} as undecided{other}"
     )
     too_few = (
-        f"p of {len(hopeless)} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
+        f"p of {n_hopeless} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
         f"{in_brackets(hopeless, head='how many, least p: ')}"
     )
     too_many = (
@@ -535,7 +587,7 @@ def tell_tests(
         f" {least_sampled:.2g}: only exact p can be below {alpha:.3g}. Use Tukey's test, a baseline, or"
         f" {math.ceil(n_tests / alpha):,} resamples"
     )
-    of_few = f"{len(few)} of {total} significant with fewer than {enough} {units}, which {why}: {three(few)}"
+    of_few = f"{n_few} of {total} significant with fewer than {enough} {units}, which {why}: {three(few, n=n_few)}"
     return [
         Fact("baselines", design.against),
         *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
@@ -544,17 +596,27 @@ def tell_tests(
         note("few differ", too_few if hopeless else ""),
         Fact("least_p_adjusted", least_sampled, "too many", too_many if least_sampled >= alpha else "", is_note=True),
         note("few", of_few if few else ""),
-        said(MARK, f"p below {alpha:.3g}: {sum(pair.significant for pair in pairs)} of {total}"),
+        said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum()} of {total}"),
     ]
 
 
-def _test(design: Design, pairs: Sequence[Pair], by: str, *, has_strata: bool) -> str:
+def _named(
+    places: Sequence[str], pairs: Pairs, which: BoolArray, more: Callable[[Pair], str] = lambda _: ""
+) -> tuple[int, list[str]]:
+    """Return of how many pairs something holds, and the names of the first of them: more than any sentence names."""
+    return int(which.sum()), [
+        name_of(places[place], pairs[place], more(pairs[place]))
+        for place in np.flatnonzero(which)[: MOST_NAMED + 1].tolist()
+    ]
+
+
+def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
     """Return the test, how it found p values, and which differences these account for."""
-    n_exact = sum(pair.exact_p_value for pair in pairs)
+    n, n_exact = len(pairs), int(pairs.column("exact_p_value").sum())
     is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLED
     hows = {
-        ", exact": (is_normal or is_resampled) and 0 < n_exact == len(pairs),
-        f", by the normal distribution for {len(pairs) - n_exact} of {counted(len(pairs), 'difference')}": is_normal,
+        ", exact": (is_normal or is_resampled) and 0 < n_exact == n,
+        f", by the normal distribution for {n - n_exact} of {counted(n, 'difference')}": is_normal,
         f", {design.n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
     }
     how = first_true(hows)
@@ -596,45 +658,43 @@ def _why_doubtful(pair: Pair) -> str:
     )
 
 
-def _once_more(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
+def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
     """Say which orders running the systems once more may reverse, if these were run several times."""
-    if known := [(place, pair) for place, pair in placed if not math.isnan(pair.rerun_probability)]:
-        likely = [
-            name_of(place, pair, f": {pair.rerun_probability:.0%}")
-            for place, pair in known
-            if pair.rerun_probability >= LIKELY
-        ]
-        text = f"reverse the order with a probability of {LIKELY:.0%} or more: {three(likely) or 'of no pair'}"
-        yield said("once more", f"running both systems again would {text}")
+    chance = pairs.column("rerun_probability")
+    if not np.isnan(chance).all():
+        n, likely = _named(places, pairs, chance >= LIKELY, lambda pair: f": {pair.rerun_probability:.0%}")
+        what = f"reverse the order with a probability of {LIKELY:.0%} or more"
+        yield said("once more", f"running both systems again would {what}: {three(likely, n=n) or 'of no pair'}")
 
 
-def _of_ties(parts: Parts) -> list[Fact]:
+def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
     """Say how many differences ties can reverse."""
-    placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
-    open_, total = [pair for _, pair in placed if pair.can_flip], counted(len(placed), "difference")
-    if not open_:
+    chance, can_flip = pairs.column("flip_probability"), pairs.column("can_flip")
+    method, error = pairs.column("flip_method"), pairs.column("flip_standard_error")
+    total, n_open = counted(len(pairs), "difference"), can_flip.sum()
+    if not n_open:
         # a difference of 0 has no sign to reverse
-        moved = sum(abs(pair.difference) <= NEGLIGIBLE_DIFFERENCE and pair.tie_standard_error > 0 for _, pair in placed)
+        is_zero = np.abs(pairs.column("difference")) <= NEGLIGIBLE_DIFFERENCE
+        moved = int((is_zero & (pairs.column("tie_standard_error") > 0)).sum())
         also = f"; orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
         return [said("reversed", f"none: no order of equal scores reverses any of {total}{also}")]
-    likely = sum(pair.flip_probability >= LIKELY for _, pair in placed)
-    errors = {name: [one.flip_standard_error for one in open_ if one.flip_method == name] for name in FLIP_METHODS}
+    errors = {name: error[can_flip & (method == name)] for name in FLIP_METHODS}
     how = "; ".join(
-        ("" if len(own) == len(open_) else f"{len(own)} ") + FLIP_METHODS[name].format(error_of_share(max(own)))
+        ("" if len(own) == n_open else f"{len(own)} ") + FLIP_METHODS[name].format(error_of_share(own.max()))
         for name, own in errors.items()
-        if own
+        if len(own)
     )
     can_be = (
-        f"{len(open_)} of {total} by some order of the ties; {likely} with a probability of {LIKELY:.0%} or more if"
-        f" ties are broken at random ({how})"
+        f"{n_open} of {total} by some order of the ties; {(chance >= LIKELY).sum()} with a probability of {LIKELY:.0%}"
+        f" or more if ties are broken at random ({how})"
     )
-    n_vague = sum(one.flip_method == "normal" and one.flip_standard_error > VAGUE for _, one in placed)
+    n_vague = ((method == "normal") & (error > VAGUE)).sum()
     vague = (
         f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}: no orders are drawn of saved"
         " evaluations, nor of many runs of many documents but for those that lead; of fewer runs or measures they are"
     )
-    by_id = [name_of(place, pair) for place, pair in placed if pair.doc_id_reverses]
-    reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(len(by_id), 'pair')}: {three(by_id)}"
+    n_by_id, by_id = _named(places, pairs, pairs.column("doc_id_reverses"))
+    reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(n_by_id, 'pair')}: {three(by_id, n=n_by_id)}"
     return [
         said("reversed", can_be),
         note("reversed", vague if n_vague else ""),

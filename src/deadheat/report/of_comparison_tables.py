@@ -213,8 +213,8 @@ def planned(
         for size, (key, title, shown, table_for) in zip((margin, detect), PLANS, strict=True)
         if size is not None
     ]
-    placed = [(label(stratum), pair) for stratum, part in parts.items() for pair in part.pairs]
-    return tables, [Fact("margin", margin), Fact("detect", detect), *(() if margin is None else doubt_margin(placed))]
+    placed = () if margin is None else ((label(name), pair) for name, part in parts.items() for pair in part.pairs)
+    return tables, [Fact("margin", margin), Fact("detect", detect), *doubt_margin([*placed])]
 
 
 def _in_totals(
@@ -455,7 +455,7 @@ def _ranges(found: Sequence[tuple[int, str]], named: Sequence[str]) -> str:
 def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Sequence[str], marks: str) -> str:
     """Return the caption: what the numbers are, what is bold and marked, and what ties count."""
     design, n_clusters = comparison.design, clusters_of(comparison)
-    over = size_of(pair for part in parts for pair in part.pairs)
+    over = size_of(part.pairs for part in parts)
     strata = f" in each stratum by {' and '.join(columns)}" if columns else ""
     marked = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
     none = f"No difference from {design.baseline} is significant."

@@ -9,8 +9,7 @@ import numpy as np
 from deadheat.errors import BROKEN_BY, collected, counted, level_text
 from deadheat.profile.exposure import Exposure
 from deadheat.profile.items import OF_RUN, ItemProfile
-from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, TieProfile
-from deadheat.profile.ranking import TieOrders
+from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, TieOrders, TieProfile
 from deadheat.report.conventions import (
     OF_TIES,
     RULES,

@@ -9,6 +9,7 @@ import polars as pl
 
 from deadheat.comparison.languages import AcrossLanguages, Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
+from deadheat.comparison.pairs import Pair, Pairs
 from deadheat.errors import counted, joined, level_text, three
 from deadheat.measures import Measure
 from deadheat.report.conventions import QUERIES, cannot_be_known, tell_ties
@@ -289,15 +290,14 @@ def of_languages(found: Languages) -> Report:
     """Return the report of languages that are compared."""
     design = found.design
     ties = next(iter(next(iter(found.evaluations.values())).values())).ties
-    pairs = [(one.system, one.pair) for one in found.differences]
     facts = [
         Fact("deadheat", __version__),
         Fact("language_verdicts", {found.name: list(sentences_of_languages(found))}),
         *tell_languages(found),
         *facts_of_languages({found.name: found}),
         *tell_ties(ties, None),
-        *tell_intervals(design, [], [(f"{p.measure} of {name}, {p.system} - {p.baseline}", p) for name, p in pairs]),
-        *tell_tests(design, pairs, has_clusters=found.cluster is not None),
+        *tell_intervals(design, [], _named_pairs(found)),
+        *tell_tests(design, *placed_pairs(found), has_clusters=found.cluster is not None),
         *tell_gaps(found),
     ]
     return Report(
@@ -516,6 +516,19 @@ def facts_of_languages(named: Mapping[str, Languages]) -> Iterator[Fact]:
     yield Fact("variance_by_chance", {name: [min(own), max(own)] for name, own in chance.items() if own})
 
 
+def placed_pairs(found: Languages) -> tuple[list[str], Pairs]:
+    """Return the system of each difference between languages, and the pairs."""
+    return [one.system for one in found.differences], Pairs.of([one.pair for one in found.differences])
+
+
+def _named_pairs(found: Languages) -> list[tuple[str, Pair]]:
+    """Return the pairs, each with what it is of."""
+    return [
+        (f"{one.pair.measure} of {one.system}, {one.pair.system} - {one.pair.baseline}", one.pair)
+        for one in found.differences
+    ]
+
+
 def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERIES, among: str = AMONG) -> Iterator[Fact]:
     """Say how differences between languages were tested, and which are doubtful, in a report that has others too.
 
@@ -527,11 +540,11 @@ def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERIES, among: str
     among : str, default "languages"
         What the differences are between.
     """
-    placed = [(one.system, one.pair) for one in found.differences]
-    told = tell_tests(found.design, placed, has_clusters=found.cluster is not None, unit=unit, among=among)
+    told = tell_tests(
+        found.design, *placed_pairs(found), has_clusters=found.cluster is not None, unit=unit, among=among
+    )
     yield from (fact for fact in told if fact.heading)  # the settings are those of the other differences
-    named = ((f"{pair.measure} of {name}, {pair.system} - {pair.baseline}", pair) for name, pair in placed)
-    yield from cannot_be_known((name, pair) for name, pair in named if not math.isnan(pair.low))
+    yield from cannot_be_known((name, pair) for name, pair in _named_pairs(found) if not math.isnan(pair.low))
 
 
 def tell_gaps(found: Languages) -> Iterator[Fact]:

@@ -6,7 +6,6 @@ A column is a measure of one system, or a difference of two. All columns are com
 from deadheat.settings import ALTERNATIVES, CLUSTERED, CORRECTIONS, TESTS
 from deadheat.stats.intervals import METHODS, interval_bounds, proportion_bounds, quantile_bounds, standard_errors
 from deadheat.stats.power import MAX_QUERIES, detectable_difference, power, sample_size
-from deadheat.stats.randomization import tukey_p_values
 from deadheat.stats.ranks import ranks, resampled_ranks
 from deadheat.stats.significance import (
     Equivalence,
@@ -18,6 +17,7 @@ from deadheat.stats.significance import (
     p_values,
     significant,
     skewness,
+    tukey_p_values,
 )
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, bootstrap_means, resampled_means, sign_flip_sums
 

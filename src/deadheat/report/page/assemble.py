@@ -70,7 +70,6 @@ GLOSSARY = {
     "detectable difference": "Only a true difference of this size or more would be detected reliably (80% power).",
     "reversed by ties": "How often the two would change places if equal scores were ordered at random.",
 }
-MOST_PAIRS = 1_000  # of a table
 N_OPEN = 2  # tables of languages that are not folded: systems by languages, and differences
 
 
@@ -273,19 +272,10 @@ def _of_subject(
         section(
             "all",
             "All measures",
-            made.details([_of_few_pairs(one, subject.duel or ()) for one in report.tables]),
+            made.details(report.tables),
         ),
         section("conventions", "How values were made", parts().facts(report.shown)),
     ]
-
-
-def _of_few_pairs(table: Table, duel: Sequence[str]) -> Table:
-    """Return a table of very many pairs with those alone that have a system which is looked at first."""
-    if len(table.rows) <= MOST_PAIRS or len(table.rows[0].labels) < 2:
-        return table
-    rows = tuple(row for row in table.rows if not set(duel).isdisjoint(row.labels))
-    of = f"{len(rows):,} of {len(table.rows):,}, those of {three(duel)}; deadheat compare lists all"
-    return replace(table, rows=rows, title=f"{table.title} ({of})")
 
 
 def _of_languages(  # noqa: PLR0917 - all of a section
