@@ -415,7 +415,7 @@ class WithValue(AbstractContextManager[None], Generic[T]):
         if self._token is None:
             name = self._variable.name
             warnings.warn(
-                f"dh.{name}() has no effect outside a with statement: with dh.{name}(...):", DeadheatWarning, 2
+                f"dh.{name}() has no effect outside a with statement: write with dh.{name}(...):", DeadheatWarning, 2
             )
 
 
