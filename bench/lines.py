@@ -6,6 +6,7 @@ import statistics
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from bench.data import DEPTH
@@ -308,6 +309,34 @@ def startup(setting: Setting) -> Iterator[Row]:
         yield at_most(line, target, value, " s", memory=f"{peak(samples[name]) / MB:.0f} MB")
 
 
+WITHOUT = {
+    "reading ahead": "own._read_ahead = lambda words: None",
+    "the fast exit": "own._end = sys.exit",
+    "a process that draws": "import deadheat.io.painter as painter; painter.start_painter = lambda: None",
+}
+
+
+def saved(setting: Setting) -> Iterator[Row]:
+    """What three tricks at the start and the end of a command save: below 3 % one has to go."""
+    names = ("many.qrels", "many-000.trec", "many-001.trec")
+    with TemporaryDirectory() as folder:
+        report = ["report", *map(setting.path, names), "-o", str(Path(folder, "r.html"))]
+        evaluate = evaluation(setting.path("sparse.qrels"), setting.path("run.trec"))[3:]
+        for what, change in WITHOUT.items():
+            arguments, line = (report, "report") if "draws" in what else (evaluate, "evaluate")
+            code = "import sys, deadheat.__main__ as own; {}; own.start()"
+            commands = {
+                name: [sys.executable, "-c", code.format(one), *arguments]
+                for name, one in {"with it": "pass", "without": change}.items()
+            }
+            samples = interleave(commands, setting.repeats)
+            value = ratio(walls(samples["without"]), walls(samples["with it"]))
+            detail = took(**samples)
+            yield Row(
+                f"`deadheat {line}`, {what}: faster than without", "≥ 1.03x", f"{value:.2f}x", value >= 1.03, detail
+            )
+
+
 def averaging(setting: Setting) -> Iterator[Row]:
     """Two tools that average over ties themselves; the design sets no target."""
     for work, peer, line in (
@@ -455,6 +484,7 @@ LINES: dict[str, Callable[[Setting], Iterator[Row]]] = {
     "rows": rows,
     "small": small,
     "startup": startup,
+    "saved": saved,
     "averaging": averaging,
     "matrix": matrix,
     "resampling": resampling,
