@@ -15,7 +15,6 @@ from functools import cached_property, partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
-from xml.etree import ElementTree as ET
 from zipfile import BadZipFile, ZipFile
 
 import polars as pl
@@ -442,7 +441,8 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
             found = {name: rows for name, rows in _sheets(book) if rows}
     except DataError:
         raise
-    except (BadZipFile, ET.ParseError, LookupError, ValueError, NotImplementedError, RuntimeError, OSError) as error:
+    # damaged XML is a SyntaxError
+    except (BadZipFile, SyntaxError, LookupError, ValueError, NotImplementedError, RuntimeError, OSError) as error:
         raise FileFormatError(
             allowed="an Excel workbook (.xlsx)",
             given=Plain(f"something else, or a damaged one ({error!r:.80})"),
@@ -491,13 +491,15 @@ def _cells(row: Any, shared: list[str]) -> Iterator[tuple[str, tuple[str, bool]]
         yield column, (text, kind == "e")
 
 
-def _part(book: ZipFile, name: str) -> ET.Element:
+def _part(book: ZipFile, name: str) -> Any:  # noqa: ANN401 - an element, or a C class like it
+    from xml.etree import ElementTree as ET  # few files are workbooks
+
     data = book.read(name)
     if b"<!DOCTYPE" in data:  # Excel writes none; one could define entities without end
         raise ValueError("it has a document type")
     return ET.fromstring(data)  # noqa: S314 - entities are refused
 
 
-def _text(element: ET.Element) -> str:
+def _text(element: Any) -> str:  # noqa: ANN401 - as above
     """Return the text of a cell, which may be in pieces of different looks; how it is pronounced is no part of it."""
     return "".join(one.text or "" for pieces in _TEXTS for one in element.findall(pieces))
