@@ -571,7 +571,7 @@ def tell_tests(
         lambda pair: f": {n_differing(pair)}, {least_p(pair, design):.4f}",
     )
     enough = ENOUGH.get(design.test, FEWEST)
-    n_few, few = _named(places, pairs, pairs.column("significant") & (units_of(pairs) < enough))
+    n_few, few = _named(places, pairs, pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough))
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
     n_tests, least_sampled = least_adjusted(pairs, design)
     too_skewed = (
