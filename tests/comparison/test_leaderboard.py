@@ -320,6 +320,12 @@ def test_bad_input(given: dict[str, Any], error: type[Exception], text: str) -> 
         dh.leaderboard(source)
 
 
+def test_a_value_of_1_that_is_rounded_is_on_the_scale_of_others() -> None:
+    """The exact nDCG of one query may be 1.0000000000000002."""
+    given = {"task": ["t", "t", "u", "u"], "model": ["a", "b"] * 2, "value": [1.0000000000000002, 0.5, 0.9, 0.4]}
+    assert dh.leaderboard(pl.DataFrame(given)).models == ("a", "b")
+
+
 def test_evaluations_of_one_name_are_named_with_their_task() -> None:
     own = dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, "RR")
     with pytest.raises(ParameterError, match="two runs in task u are named 'run'"):

@@ -239,7 +239,7 @@ def test_of_very_many_pairs_people_see_those_of_the_two_best(monkeypatch: pytest
         shown = [row for row in all_of.rows if not {*best}.isdisjoint(row.labels)]
         assert [without_bars(row) for row in own.rows] == [without_bars(row) for row in shown]
         assert (len(all_of.rows), len(own.rows)) == (15, 9)
-        assert own.title == f"{all_of.title} (the two best systems; CSV and JSON have all pairs)"
+        assert own.title == f"{all_of.title} (the two best against all; CSV and JSON have every pair)"
     for_programs = report_comparison(found, qrels="qrels", for_people=False)
     assert len(for_programs.tables[0].rows) == 30
     against = compared({f"s{n}": run(n + 1, n + 3, 1) for n in range(18)}, baseline="s0")

@@ -14,6 +14,7 @@ from deadheat.comparison.tasks import Task, TaskResults, labels_of_tasks, read_r
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import (
+    ROUNDING,
     DataError,
     ParameterError,
     Plain,
@@ -484,8 +485,8 @@ def _check_scales(results: TaskResults) -> None:
     table = np.vstack([np.abs(task.of(results.models).values).max(axis=0) for task in results.tasks])
     for of, names, other in (("task", [task.name for task in results.tasks], 1), ("model", results.models, 0)):
         highest = list(zip(names, np.nanmax(table, axis=other).tolist(), strict=True))
-        small = [f"{name} up to {top:g}" for name, top in highest if 0 < top <= 1]
-        big = [f"{name} up to {top:g}" for name, top in highest if top > 1]
+        small = [f"{name} up to {top:g}" for name, top in highest if 0 < top <= 1 + ROUNDING]
+        big = [f"{name} up to {top:g}" for name, top in highest if top > 1 + ROUNDING]
         if small and big:
             raise DataError(
                 f"values are on different scales: of {of} {small[0]}, of {big[0]}", hint="divide percentages by 100"

@@ -322,7 +322,7 @@ def _are_many(comparison: Comparison) -> bool:
 
 def _titled(title: str, parts: Parts) -> str:
     """Return the title of a table of pairs, which says where it has those alone that come first."""
-    return title + " (the two best systems; CSV and JSON have all pairs)" * any(map(_are_many, parts.values()))
+    return title + " (the two best against all; CSV and JSON have every pair)" * any(map(_are_many, parts.values()))
 
 
 def adjusted(pair: Pair) -> Cell:
@@ -575,11 +575,11 @@ def tell_tests(
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
     n_tests, least_sampled = least_adjusted(pairs, design)
     too_skewed = (
-        f"{n_skewed} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
+        f"{n_skewed:,} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
         f" take p near {alpha:.3g} as undecided{other}"
     )
     too_few = (
-        f"p of {n_hopeless} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
+        f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
         f"{in_brackets(hopeless, head='how many, least p: ')}"
     )
     too_many = (
@@ -587,7 +587,7 @@ def tell_tests(
         f" {least_sampled:.2g}: only exact p can be below {alpha:.3g}. Use Tukey's test, a baseline, or"
         f" {math.ceil(n_tests / alpha):,} resamples"
     )
-    of_few = f"{n_few} of {total} significant with fewer than {enough} {units}, which {why}: {three(few, n=n_few)}"
+    of_few = f"{n_few:,} of {total} significant with fewer than {enough} {units}, which {why}: {three(few, n=n_few)}"
     return [
         Fact("baselines", design.against),
         *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
@@ -596,7 +596,7 @@ def tell_tests(
         note("few differ", too_few if hopeless else ""),
         Fact("least_p_adjusted", least_sampled, "too many", too_many if least_sampled >= alpha else "", is_note=True),
         note("few", of_few if few else ""),
-        said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum()} of {total}"),
+        said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
     ]
 
 
@@ -680,18 +680,19 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
         return [said("reversed", f"none: no order of equal scores reverses any of {total}{also}")]
     errors = {name: error[can_flip & (method == name)] for name in FLIP_METHODS}
     how = "; ".join(
-        ("" if len(own) == n_open else f"{len(own)} ") + FLIP_METHODS[name].format(error_of_share(own.max()))
+        ("" if len(own) == n_open else f"{len(own):,} ") + FLIP_METHODS[name].format(error_of_share(own.max()))
         for name, own in errors.items()
         if len(own)
     )
     can_be = (
-        f"{n_open} of {total} by some order of the ties; {(chance >= LIKELY).sum()} with a probability of {LIKELY:.0%}"
-        f" or more if ties are broken at random ({how})"
+        f"{n_open:,} of {total} by some order of the ties; {(chance >= LIKELY).sum():,} with a probability of"
+        f" {LIKELY:.0%} or more if ties are broken at random ({how})"
     )
     n_vague = ((method == "normal") & (error > VAGUE)).sum()
     vague = (
-        f"the probability of {n_vague} of {total} is not known to better than {VAGUE:.0%}: no orders are drawn of saved"
-        " evaluations, nor of many runs of many documents but for those that lead; of fewer runs or measures they are"
+        f"the probability of {n_vague:,} of {total} is not known to better than {VAGUE:.0%}: no orders are drawn of"
+        " saved evaluations, nor of many runs of many documents but for those that lead; of fewer runs or measures they"
+        " are"
     )
     n_by_id, by_id = _named(places, pairs, pairs.column("doc_id_reverses"))
     reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(n_by_id, 'pair')}: {three(by_id, n=n_by_id)}"
