@@ -95,7 +95,7 @@ def judged(
         measures=measures,
         design=Design(**design),
         ties=ties,
-        within=within or {},
+        within={(one.system, one.baseline): own for one, own in (within or {}).items()},
         detectable=lambda _: (detectable, n_tests),
         lacking=lambda *_: lacking,
         by_weight=lambda _: by_weight,

@@ -227,14 +227,14 @@ class Comparison(Plottable, Renderable):
             for measure in self.measures
         }
         measures = self.measures if measure is None else (measure, *(one for one in self.measures if one != measure))
-        within: dict[Pair, Within] = {}
+        within: dict[tuple[str, str], Within] = {}
         if margin is not None:
             first = next((one for one in measures if one.is_quality), measures[0])
             places = np.flatnonzero(self.pairs.column("measure") == first.label).tolist()
             pairs = [self.pairs[place] for place in places]
             sizes = np.array([max(pair.n_queries, 1) if first.total else 1 for pair in pairs])
             within = {
-                pair: replace(one, margin=margin)
+                (pair.system, pair.baseline): replace(one, margin=margin)
                 for pair, one in zip(pairs, self._within(places, as_positive("margin", margin) / sizes), strict=True)
             }
         return Grounds(

@@ -284,7 +284,7 @@ class Grounds:
     design : Design
     ties : str
         The tie policy.
-    within : mapping of Pair to Within
+    within : mapping of (system, baseline) to Within
         What the tests of a margin say; empty without one.
     detectable : callable
         Returns the difference that a pair's queries find with a power of 80%, None if that is not known; and for how
@@ -303,7 +303,7 @@ class Grounds:
     measures: Sequence[Measure]
     design: Design
     ties: str
-    within: Mapping[Pair, Within]
+    within: Mapping[tuple[str, str], Within]
     detectable: Callable[[Pair], tuple[float | None, int]]
     lacking: Callable[[Pair, str], Lacking | None]
     by_weight: Callable[[Pair], tuple[float, Mapping[str, float]] | None]
@@ -367,7 +367,7 @@ class Grounds:
         kind = self._kind(measure, pair, leader, least)
         others = {one.label: self._leader(one)[0] or "" for one in self.measures if one.is_quality and one != measure}
         detectable, n_tests = self.detectable(pair) if pair.n_queries > 1 else (None, 1)
-        within, by_weight = self.within.get(pair), self.by_weight(pair) if leader else None
+        within, by_weight = self.within.get((pair.system, pair.baseline)), self.by_weight(pair) if leader else None
         favourites = [
             favoured(one, measure, design) for one in own.where(own.column("significant")) if not doubt(one, design)
         ]
@@ -584,7 +584,7 @@ class Grounds:
 
     def _of_margin(self, own: Pairs, words: Mapping[str, Any]) -> str:
         """Say what a margin shows: that is another statement than that no difference is significant."""
-        rows = [(one, self.within[one]) for one in own if one in self.within] if self.within else []
+        rows = [(one, self.within[one.system, one.baseline]) for one in own] if self.within else []
         if not rows:
             return ""
         (pair, found), n = rows[0], sum(row.equivalent for _, row in rows)
