@@ -171,7 +171,7 @@ class Comparison(Plottable, Renderable):
 
     def __getitem__(self, measure: MeasureLike) -> tuple[Pair, ...]:
         name = next(iter(self.evaluations.values()))[measure].measure.label
-        return self.pairs.by(name)[:]
+        return tuple(pair for pair in self.pairs if pair.measure == name)  # the same objects, if they are kept
 
     @cached_property
     def intervals(self) -> dict[tuple[str, str], Interval]:
