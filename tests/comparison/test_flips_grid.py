@@ -212,6 +212,21 @@ def test_a_grid_that_would_be_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
         assert (comparable(*both) is not None) == feasible
 
 
+def test_a_coarse_grid_of_many_systems_is_off_by_little() -> None:
+    """Twelve queries, so that no sum weighs much: exact ones, added one by one, against a quarter of the cells."""
+    cells = []
+    for seed in range(12):
+        one, other = draw(seed, 12, 24)
+        system, baseline = values_of(one), values_of(other)
+        fine, coarse = comparable(system, baseline), comparable(system, baseline, is_coarse=True)
+        assert fine is not None
+        assert coarse is not None
+        cells.append(fine[0].cells / coarse[0].cells)
+        expected, found = (flip_between(one, other, grid).probability for grid in (fine, coarse))
+        assert found == pytest.approx(expected, abs=5e-4)
+    assert max(cells) >= 2
+
+
 def test_few_exact_sums_against_many() -> None:
     """Both stand on the grid then, and the one that hardly moves does not need a finer one."""
     one, other = [Tie(22, 2, 1)], [*draw(3, 7, 24)[0]]

@@ -236,7 +236,7 @@ def test_many_queries_are_as_good_as_normal() -> None:
 # Drawing
 
 
-@pytest.mark.parametrize(("size", "n_judged"), [(4, 2), (4, 4), (7, 2), (9, 3)])
+@pytest.mark.parametrize(("size", "n_judged"), [(4, 2), (4, 4), (7, 4), (9, 3), (30, 2)])
 def test_places_are_all_as_likely(size: int, n_judged: int) -> None:
     """Of few among many, and of many among few."""
     found = orders._draw_places(size, n_judged, 100_000, np.random.default_rng(5))
@@ -324,7 +324,7 @@ def test_of_very_many_documents_the_leading_systems_have_their_orders_drawn(monk
     means = {name: dh.evaluate(qrels, run, "AP").means()["AP"] for name, run in runs.items()}
     known = {frozenset((one.system, one.baseline)): one for one in dh.compare(qrels, runs, "AP").pairs}
     assert {one.flip_method for one in known.values()} == {"exact"}
-    for name, value in {"FEW_SIDES": 1, "MANY_SIDES": 1, "MOST_CELLS": 1, "LEADING": 2}.items():
+    for name, value in {"FEW_SIDES": 1, "LITTLE": 1, "MOST_CELLS": 1, "LEADING": 2}.items():
         monkeypatch.setattr(pairs, name, value)
     first, second, third, last = sorted(means, key=lambda name: -means[name])
     found = {frozenset((one.system, one.baseline)): one for one in dh.compare(qrels, runs, "AP").pairs}

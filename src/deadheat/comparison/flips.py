@@ -39,6 +39,7 @@ T = TypeVar("T")
 
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
 PROVED = 0.005  # what the normal distribution may be off
+LITTLE = 8 / 24  # share of what is spent on a side: with less, it is spent on flips that are worth saying
 FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
 
 
@@ -385,6 +386,7 @@ class Side:
             self.placements,
             keep[self.own],
             max_orders=int(self.share * MAX_ORDERS),
+            max_values=int(self.share * MAX_VALUES),
             weights=self._factors_of_own(keep),
         )
 
@@ -507,7 +509,7 @@ class TieSums:
             return None
         one = self._once(Side.summands, a, keep)
         other = self._once(Side.summands, b, keep) if one else None
-        found = comparable(one, other) if one and other else None
+        found = comparable(one, other, is_coarse=both[0].share < LITTLE) if one and other else None
         if found:
             return found
         enough = DEAR if min(side.n_draws(keep) for side in both) < FEW else PROVED

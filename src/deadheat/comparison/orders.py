@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, permutations
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -36,10 +37,13 @@ QUERIES = 20  # orders that are listed in all, as a multiple of those of one que
 CELLS = 1 << 22  # documents placed in all orders of all queries: 34 MB a column
 MOST, FEWEST = 1_000, 100  # orders that are drawn
 DRAWN_CELLS = 1 << 21  # documents placed in all drawn orders: some tenths of a second
-AT_ONCE = 1 << 20  # the same, of those that are in memory together: 50 MB
+AT_ONCE = 1 << 20  # the same, of those that are drawn together
+IN_CACHE = 1 << 17  # the same, of those whose values are found together: of more, the columns are new memory each time
 MOST_CELLS = 1 << 24  # in the fewest drawn orders; where these take more, none is drawn
 REPRESENTED = 0.75  # variance of the drawn sums about the exact mean, as a share of the exact variance
 SPARSE = 2  # documents of a tie, as a multiple of its judged ones, from which on single ranks are drawn
+
+LISTED = 720  # places of a tie that are drawn from a list of all
 
 
 @dataclass(frozen=True, eq=False)
@@ -378,13 +382,13 @@ def _drawn_values(
     ties = ties_that_matter(measure, placements, queries)
     rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
     left = max(FEWEST, n_draws(placements, moved, share))
-    at_once = max(1, AT_ONCE // _n_cells(placements, moved))
-    while left > 0:
-        n = min(at_once, left)
-        yield measure.mean(
-            as_queries(measure, placements, queries, _draw_orders(in_row_order, rows, ties, n, rng))
-        ).reshape(len(queries), n)
-        left -= n
+    at_once, few = (max(1, cells // _n_cells(placements, moved)) for cells in (AT_ONCE, IN_CACHE))
+    for n in (min(at_once, left - first) for first in range(0, left, at_once)):
+        orders = _draw_orders(in_row_order, rows, ties, n, rng)
+        for first in range(0, n, few):
+            some = [Orders(one.above[first : first + few], one.probabilities[first : first + few]) for one in orders]
+            values = measure.mean(as_queries(measure, placements, queries, some))
+            yield values.reshape(len(queries), -1)
 
 
 def probability_below(one: DrawnSums, other: DrawnSums) -> tuple[float, float]:
@@ -415,18 +419,17 @@ def _draw_orders(
     rng: np.random.Generator,
 ) -> list[Orders]:
     """Draw orders of the ties of queries, whose rows are given; ties that look alike are drawn together."""
-    orders = [Orders(np.repeat(in_row_order[None, start:stop], n, axis=0), np.full(n, 1 / n)) for start, stop in rows]
-    alike: dict[tuple[int, int, bool], list[tuple[IntArray, int]]] = defaultdict(list)
-    for found, (start, _), own in zip(orders, rows, ties, strict=True):
-        for tie in own:
-            first, n_judged = tie.row - start, sum(tie.counts[:-1])
-            is_one_class = len(tie.counts) == 2  # beside the unjudged ones
-            alike[sum(tie.counts), n_judged, is_one_class].append((found.above[:, first : first + n_judged], tie.above))
+    above = np.repeat(in_row_order[None], n, axis=0)
+    alike: dict[tuple[int, int, bool], list[tuple[int, int]]] = defaultdict(list)
+    for tie in chain.from_iterable(ties):
+        is_one_class = len(tie.counts) == 2  # beside the unjudged ones
+        size = sum(tie.counts)
+        alike[size, size - tie.counts[-1], is_one_class].append((tie.row, tie.above))
     for (size, n_judged, are_alike), of in alike.items():
-        places = _draw_places(size, n_judged, n * len(of), rng, are_alike=are_alike)
-        for (columns, above), drawn in zip(of, places.reshape(len(of), n, n_judged), strict=True):
-            np.add(drawn, above, out=columns)
-    return orders
+        row, start = np.array(of).T[:, :, None]
+        places = _draw_places(size, n_judged, n * len(of), rng, are_alike=are_alike).reshape(len(of), n, n_judged)
+        above[:, (row + np.arange(n_judged)).ravel()] = (places + start[:, None]).swapaxes(0, 1).reshape(n, -1)
+    return [Orders(above[:, start:stop], np.full(n, 1 / n)) for start, stop in rows]
 
 
 def _draw_places(size: int, n_judged: int, n: int, rng: np.random.Generator, *, are_alike: bool = False) -> IntArray:
@@ -434,6 +437,9 @@ def _draw_places(size: int, n_judged: int, n: int, rng: np.random.Generator, *, 
 
     Of documents that are alike it does not matter which has which place.
     """
+    if math.perm(size, n_judged) <= LISTED:
+        listed = np.array([*permutations(range(size), n_judged)])
+        return np.asarray(listed[rng.integers(len(listed), size=n)])
     if size <= SPARSE * n_judged:
         return rng.permuted(np.tile(np.arange(size), (n, 1)), axis=1)[:, :n_judged]
     # Few of many: a place that is taken is drawn again, until none is.
@@ -454,6 +460,7 @@ Cells: TypeAlias = tuple[IntArray, FloatArray]  # numbers of cells, ascending, a
 MAX_VALUES = 50_000
 PAIRS = 8  # sums of two values that are formed in all, as a multiple of the values that may be left
 MAX_CELLS = 1 << 18  # of a grid, under the values of all queries laid end to end: 2 MB a sum
+FEW_CELLS = 1 << 16  # of a coarse one: probabilities are off by up to 0.0002 where sums are real ones
 GRIDS = (
     *(1, 2, 6, 12, 24, 60, 120, 240, 420, 840, 1_680, 2_520, 5_040, 10_080, 20_160, 27_720, 55_440, 110_880),
     *(166_320, 332_640, 720_720, 1_441_440, 2_162_160, 3_603_600, 7_207_200),
@@ -604,11 +611,13 @@ class IndependentSum:
         return float(centred**2 @ self.probabilities)
 
 
-def comparable(one: IndependentSum, other: IndependentSum) -> tuple[Distribution, Distribution] | None:
+def comparable(
+    one: IndependentSum, other: IndependentSum, *, is_coarse: bool = False
+) -> tuple[Distribution, Distribution] | None:
     """Return the distributions of two sums: both exact or on the same grid.
 
     The grid is the coarsest that has all values, or else the finest that is not too large. It is chosen for the
-    two alone, so that the result does not depend on what else is compared.
+    two alone, so that the result does not depend on what else is compared; `is_coarse` allows fewer cells.
 
     The mean of what rounding adds is taken back, so that the error of the probability that one sum is the smaller is
     of second order: ``0.12 * (rounding / deviation) ** 2`` at most if the difference is bell-shaped.
@@ -620,7 +629,8 @@ def comparable(one: IndependentSum, other: IndependentSum) -> tuple[Distribution
     """
     if one.exact is not None and other.exact is not None:
         return one.exact, other.exact
-    fitting = [cells for cells in GRIDS if max(one.span, other.span) * cells <= MAX_CELLS]
+    most = FEW_CELLS if is_coarse else MAX_CELLS
+    fitting = [cells for cells in GRIDS if max(one.span, other.span) * cells <= most]
     if not fitting:
         return None
     both = (one, other)

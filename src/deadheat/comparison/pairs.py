@@ -14,7 +14,7 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
-from deadheat.comparison.flips import Flip, Side, TieSums, flip, gap_of, normal_errors_of, normal_flips
+from deadheat.comparison.flips import LITTLE, Flip, Side, TieSums, flip, gap_of, normal_errors_of, normal_flips
 from deadheat.data.renderable import InNotebooks
 from deadheat.errors import ParameterError, Rng, array_of, generator, rounded, warn_of_time
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
@@ -43,8 +43,7 @@ COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 LIKELY = 0.05  # probability of a reversal that is worth saying
-# sides, by all measures, on each of which all is spent to know its orders; with more it is shared
-FEW_SIDES, MANY_SIDES = 4, 24
+FEW_SIDES = 8  # by all measures, on each of which all is spent to know its orders; with more it is shared
 MOST_CELLS = 1 << 19  # judged documents of many sides whose orders are looked at; with more, those of the leading
 LEADING = 3  # systems
 BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
@@ -453,7 +452,7 @@ def compare_sides(
     if design.test not in CLUSTERED and any(side.repeats is not None for own in measures for side in own.values()):
         raise ParameterError(argument="test", given=design.test, allowed=CLUSTERED, beside={"runs": "repeats"})
     n_sides, n_queries = len(measures[0]), len(next(iter(measures[0].values())).values)
-    if n_sides * len(measures) > MANY_SIDES:
+    if n_sides * len(measures) > FEW_SIDES:
         share = FEW_SIDES / (n_sides * len(measures))
         measures = [{key: replace(side, share=share) for key, side in sides.items()} for sides in measures]
     stack, row = Stack.of(measures), {key: n for n, key in enumerate(measures[0])}
@@ -628,7 +627,7 @@ def _refine(
     """
     doubtful = columns["flip_method"] == "normal"
     known = [side for sides in measures for side in sides.values() if doubtful.any() and side.can_draw]
-    if known and known[0].share < 1:
+    if known and known[0].share < LITTLE:
         n_cells = sum(len(side.placements.query) for side in known)
         doubtful &= columns["flip_probability"] + columns["flip_standard_error"] >= LIKELY
         if n_cells > MOST_CELLS:
