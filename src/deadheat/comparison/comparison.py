@@ -740,7 +740,7 @@ def assemble(
         for of_measure, measure in zip(sides, measures, strict=True):
             of_measure[name] = side_of(one, measure, own[name], by_doc_id.get(name), design.rng)
         for scores in one:
-            scores.spread.placements.forget()
+            scores.spread.forget()
     pairs = compare_sides(measures, sides, pairs_of(list(evaluations), design.against), design=design, cluster=codes)
     return Comparison(
         pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id

@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray
+from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray, run_starts
 from deadheat.comparison.flips import LITTLE, Flip, Side, TieSums, flip, gap_of, normal_errors_of, normal_flips
 from deadheat.data.renderable import InNotebooks
 from deadheat.errors import ParameterError, Rng, array_of, generator, rounded, warn_of_time
@@ -249,10 +249,11 @@ def least_p(pair: Pair, design: Design) -> float:
 
 def units_of(pairs: "Pairs") -> FloatArray:
     """Return what :func:`n_units` does for each of many pairs, of shape (n_pairs,)."""
-    n_queries, n_clusters, n_effective = (
-        pairs.column(name).astype(np.float64) for name in ("n_queries", "n_clusters", "n_effective")
-    )
-    return np.fmin(np.where(np.isnan(n_clusters), n_queries, n_clusters), np.floor(n_effective))
+    columns = [pairs.column(name) for name in ("n_queries", "n_clusters", "n_effective")]
+    starts = run_starts(*columns)
+    n_queries, n_clusters, n_effective = (column[starts].astype(np.float64) for column in columns)
+    units = np.fmin(np.where(np.isnan(n_clusters), n_queries, n_clusters), np.floor(n_effective))
+    return np.repeat(units, np.diff(starts, append=len(pairs)))
 
 
 def least_ps(pairs: "Pairs", design: Design) -> FloatArray:
@@ -352,15 +353,19 @@ class Pairs(Sequence[Pair]):
         width = np.nan_to_num(self.column("high") - self.column("low"), posinf=np.inf)
         names = ("n_queries", "n_clusters", "method", "n_effective")
         columns = (np.where((width > 0) & np.isfinite(width), 1.0, width), *map(self.column, names))
-        return np.array([*map(cache(partial(why_unknown, 0.0)), *(column.tolist() for column in columns))], object)
+        starts = run_starts(*columns)
+        found = [*map(cache(partial(why_unknown, 0.0)), *(column[starts].tolist() for column in columns))]
+        return np.repeat(np.array(found, object), np.diff(starts, append=len(self)))
 
-    def where(self, which: BoolArray | IntArray) -> "Pairs":
+    def where(self, which: BoolArray | IntArray | slice) -> "Pairs":
         """Return some of the pairs."""
         return Pairs({name: np.asarray(column)[which] for name, column in self._columns.items()})
 
     def by(self, measure: str) -> "Pairs":
-        """Return the pairs by one measure."""
-        return self.where(self.column("measure") == measure)
+        """Return the pairs by one measure: views of the columns where they follow each other."""
+        places = np.flatnonzero(self.column("measure") == measure)
+        row = slice(*(places[[0, -1]] + (0, 1)).tolist()) if len(places) else slice(0)
+        return self.where(row if row.stop - (row.start or 0) == len(places) else places)
 
     def changed(self, **columns: Sequence[Any] | AnyArray) -> "Pairs":
         """Return the pairs with other columns in place of some."""
@@ -456,7 +461,7 @@ def compare_sides(
         share = FEW_SIDES / (n_sides * len(measures))
         measures = [{key: replace(side, share=share) for key, side in sides.items()} for sides in measures]
     stack, row = Stack.of(measures), {key: n for n, key in enumerate(measures[0])}
-    of_keys = np.array([[row[a], row[b]] for a, b in places], np.int32).reshape(-1, 2)
+    of_keys = np.fromiter((row[key] for pair in places for key in pair), np.int32, 2 * len(places)).reshape(-1, 2)
     first, second = (np.concatenate([own + n * n_sides for n in range(len(measures))]) for own in of_keys.T)
     size = int(np.clip(BLOCK // max(n_queries, 1), *PAIRS))
     blocks = [(first[start : start + size], second[start : start + size]) for start in range(0, len(first), size)]

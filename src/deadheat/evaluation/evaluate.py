@@ -66,6 +66,9 @@ from deadheat.placements.policies import Shortened
 from deadheat.settings import ConventionArguments, Conventions
 
 
+MOST_TOGETHER = 64  # runs that are placed together: their columns are memory that is used again
+
+
 def evaluate_many(
     conventions: Conventions,
     qrels: Qrels,
@@ -104,7 +107,8 @@ def evaluate_many(
     are_open = qrels.open_to is not None or any(run.are_failures_open for run in runs)
     can_share = len(runs) > 1 and is_plain and not is_drawn and are_of_queries and not are_open
     if can_share and can_be_together(qrels, runs):
-        yield from _together(conventions, qrels, runs, measures, rule)
+        for first in range(0, len(runs), MOST_TOGETHER):
+            yield from _together(conventions, qrels, runs[first : first + MOST_TOGETHER], measures, rule)
         return
     for run, rng in zip(runs, rngs or [None] * len(runs), strict=True):
         if rule:

@@ -94,6 +94,11 @@ class TieSpread:
         """The placements that the measure looks at."""
         return self.measure.near(self.placements)
 
+    def forget(self) -> None:
+        """Leave what was found on the way to be found again: of many runs it takes more memory than they do."""
+        self.placements.forget()
+        self.__dict__.pop("_near", None)
+
     @cached_property
     def _have_ties(self) -> bool:
         return (self.placements if self.filling is None else self.filling.as_judged).have_ties

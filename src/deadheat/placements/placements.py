@@ -195,7 +195,7 @@ class Placements(Renderable):
         return cast("T", found)
 
     def forget(self) -> None:
-        """Leave what was found to be computed again: of many runs it takes more memory than they do."""
+        """Leave what was found to be computed again."""
         self._cache.clear()
 
     def of_judgments(self, key: object, make: Callable[[], T], *, per_query: bool) -> T:

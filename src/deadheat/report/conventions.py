@@ -67,6 +67,7 @@ METHODS = {  # in the order in which they are named
 }
 BOOTSTRAPS = ("bca", "percentile")  # whose intervals of few queries are too narrow: docs/figures/coverage.py
 QUERIES = ("query", "queries")
+AT_ONCE = 64  # runs
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 OF_MEANS = {
     *("mean", "baseline_mean", "difference", "low", "high", "expected_difference", "doc_id_difference"),
@@ -191,7 +192,7 @@ def tell_unshared(
         ids = {one.name: list(getattr(one, key)) for one in found}
         yield Fact(key, ids[found[0].name] if is_alone else ids)
         for own, runs in collected((tuple(own), run) for run, own in ids.items() if own).items():
-            whose = "" if is_alone else f"{', '.join(runs)}: "
+            whose = "" if is_alone else f"{three(runs)}: "
             yield Fact(
                 "",
                 None,
@@ -456,7 +457,7 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
     high = [f"{name} {format_cell(share(one))}" for name, one in shares.items() if one is not None and one >= NOTABLE]
-    unjudged = f"of the top {TOP} documents: {', '.join(high)}" if high else ""
+    unjudged = f"of the top {TOP} documents: {three(high)}" if high else ""
     cut = {
         name: {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
         for name, facts in found.items()
@@ -469,9 +470,9 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
         if facts.n_cut
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
-    told += [f"not counted for {', '.join(unknown)}"] if told and unknown else []
+    uncounted = f", not counted for {three(unknown)}" if unknown else ""
     ends = (
-        f"the last score ties at ranks that count: {', '.join(told)}; if a run was cut there, documents with that score"
+        f"the last score ties at ranks that count: {three(told)}{uncounted}; if a run was cut there, documents with that score"
         " are missing"
     )
     return [
@@ -501,7 +502,10 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     if len(rows) > 1:
         import polars as pl  # most reports are of one run
 
-        lacking, where = n_relevant - pl.concat([own.pairs(of) for own, of in rows]).n_unique(), "in no run"
+        found = first.placements.pairs(np.zeros(0, np.int64))
+        for start in range(0, len(rows), AT_ONCE):  # of a thousand runs without all their rows in memory
+            found = pl.concat([found, *(own.pairs(of) for own, of in rows[start : start + AT_ONCE])]).unique()
+        lacking, where = n_relevant - len(found), "in no run"
     yield Fact(
         "not_retrieved",
         {"n_relevant": n_relevant, "n": lacking},

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deadheat import stats
-from deadheat.arrays import BoolArray, IntArray
+from deadheat.arrays import BoolArray, IntArray, run_starts
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import (
     LIKELY,
@@ -177,7 +177,7 @@ def as_data(verdict: Verdict) -> dict[str, Any]:
 def _counts(comparisons: Collection[Comparison]) -> set[int]:
     """Return the numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
     return {own.n_queries for one in comparisons for own in chain.from_iterable(one.evaluations.values())}.union(
-        *(one.pairs.column("n_queries").tolist() for one in comparisons)
+        *(np.unique(one.pairs.column("n_queries")).tolist() for one in comparisons)
     )
 
 
@@ -479,9 +479,10 @@ def size_of(each: Iterable[Pairs]) -> str:
 
 def _telling(pairs: Pairs) -> IntArray:
     """Return the places of the pairs whose intervals cannot be known, and of one of each method and number of units."""
-    names = ("is_known", "measure", "method", "n_queries", "n_clusters")
-    found = {key: place for place, key in enumerate(zip(*(pairs.column(name).tolist() for name in names), strict=True))}
-    return np.union1d(np.flatnonzero(~pairs.column("is_known")), np.array([*found.values()], np.int64))
+    columns = [pairs.column(name) for name in ("is_known", "measure", "method", "n_queries", "n_clusters")]
+    starts = run_starts(*columns)
+    found = dict(zip(zip(*(column[starts].tolist() for column in columns), strict=True), starts.tolist(), strict=True))
+    return np.union1d(np.flatnonzero(~columns[0]), np.array([*found.values()], np.int64))
 
 
 def clusters_of(comparison: Comparison) -> int | None:
