@@ -242,6 +242,10 @@ def test_pairs_may_have_other_ids_in_each_language_and_in_another_order() -> Non
     found = compare_languages(renamed, pairs, n_resamples=999)
     for frames in ("to_polars", "differences_to_polars", "interactions_to_polars"):
         assert_frame_equal(getattr(found, frames)(), getattr(plain, frames)(), abs_tol=1e-12)
+    french = found.evaluations["fr"]["A"]
+    assert french.qrels.to_dict() == QRELS  # under the ids of the pairs, as the evaluation
+    own = {query: own for query, own in french.qrels.to_dict().items() if query < "q10"}
+    assert french.qrels.of_queries({query: query for query in own}).to_dict() == own
 
 
 def test_partial_overlap_is_used_and_counted() -> None:

@@ -367,7 +367,8 @@ class Comparison(Plottable, Renderable):
         """
         every = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged"}]
         names = {name: name for name in (every if details else COLUMNS)} | (KNOWN if details else {})
-        columns = {name: self.pairs.column(own).tolist() for name, own in names.items()}
+        found = {name: self.pairs.column(own) for name, own in names.items()}
+        columns = {name: own if own.dtype == np.float64 else own.tolist() for name, own in found.items()}
         if self.by_judge:
             columns |= {
                 f"{'human' if name in {*FLAT, 'p_value'} else 'judge'}_{name}": [

@@ -327,8 +327,6 @@ def _before(steps: Sequence[Step]) -> tuple[int | None, ...]:
 def _tell_times(steps: Sequence[Step], notes: list[str]) -> None:
     """Note evaluations without a time, and of one time."""
     by_time = collected((one.origin.time, one.file) for one in steps)
-    if lacking := by_time.pop("", None):
-        notes.append(f"{three(lacking)}: saved by an older version without the time, and taken as the first")
     if twice := [file for files in by_time.values() if len(files) > 1 for file in files]:
         notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
 
@@ -387,7 +385,7 @@ def _told(old: Evaluation, new: Evaluation) -> str:
     """Return what differs between the judgments of two evaluations; empty if nothing does."""
     if old.qrels_hash == new.qrels_hash:
         return ""
-    return "other judgments, not kept" if old.qrels is None or new.qrels is None else str(changes(old.qrels, new.qrels))
+    return str(changes(old.qrels, new.qrels))
 
 
 def _compared(

@@ -231,7 +231,7 @@ def _of_several(
 def _task_names(by_hash: Mapping[str, Sequence[tuple[Path | None, Evaluation]]]) -> list[str]:
     """Return names of tasks: of their judgments; if two are equal, of folders or files; else a part of their hash."""
     firsts = {key[:8]: held[0] for key, held in by_hash.items()}
-    of_judgments = [short if one.qrels is None else one.qrels.name for short, (_, one) in firsts.items()]
+    of_judgments = [one.qrels.name for _, one in firsts.values()]
     folders = [short if path is None else path.absolute().parent.name for short, (path, _) in firsts.items()]
     cases = [  # of a benchmark, whose files are CASES.LANGUAGE.RETRIEVER.json
         f"{parts[0]} ({parts[1]})" if path and len(parts := path.name.split(".")) == 4 else short

@@ -428,6 +428,28 @@ class Qrels(DocumentTable):
         found = super().facts()
         return replace(found, n_queries=found.n_queries + len(self.bare), fewest=0) if self.bare else found
 
+    def of_queries(self, names: Mapping[str, str], *notes: str) -> Self:
+        """Return the judgments of some queries under other ids, which differ from each other.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            The new id of each query that stays.
+        *notes : str
+        """
+        kept, new = pl.col("query_id").is_in([*names]), pl.col("query_id").replace(names)
+        frames = {"rows": self.to_polars()} | {name: getattr(self, name) for name in BESIDE_ROWS}
+        some = {name: held.filter(kept).with_columns(new) for name, held in frames.items() if held is not None}
+        return self.with_rows(
+            MemoryRows(some.pop("rows")),
+            notes=(*self.notes, *notes),
+            **some,
+            **{
+                name: tuple(sorted(names[one] for one in getattr(self, name) if one in names))
+                for name in ("bare", "unanswerable")
+            },
+        )
+
     @cached_property
     def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
         """The queries as query_id and code, and of each judgment the code and the relevance, highest first."""

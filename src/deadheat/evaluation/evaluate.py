@@ -65,7 +65,6 @@ from deadheat.placements.placements import Placements
 from deadheat.placements.policies import Shortened
 from deadheat.settings import ConventionArguments, Conventions
 
-
 MOST_TOGETHER = 64  # runs that are placed together: their columns are memory that is used again
 
 

@@ -113,7 +113,7 @@ class Evaluation(Plottable, Renderable):
         unjudged_queries: tuple[str, ...] = (),
         placements: Placements,
         graded: Placements | None = None,
-        qrels: Qrels | str = "",
+        qrels: Qrels,
         notes: tuple[str, ...] = (),
         alike: tuple[str, ...] = (),
         run: Run | None = None,
@@ -126,7 +126,7 @@ class Evaluation(Plottable, Renderable):
         self.measures = tuple(self._scores)
         self.name, self.query_ids, self.conventions = name, query_ids, conventions
         self.missing_queries, self.unjudged_queries = missing_queries, unjudged_queries
-        self.placements, self.graded, self._qrels = placements, graded, qrels
+        self.placements, self.graded, self.qrels = placements, graded, qrels
         self.notes, self.alike = notes, alike
         self.run, self.origin, self.known_depth = run, origin, known_depth
         self.lists, self.judge = lists, judge
@@ -187,19 +187,14 @@ class Evaluation(Plottable, Renderable):
         return facts_of(self.placements, len(self.missing_queries), self.conventions.depth, deepest)
 
     @property
-    def qrels(self) -> Qrels | None:
-        """The judgments; None if they were not saved."""
-        return None if isinstance(self._qrels, str) else self._qrels
-
-    @property
     def qrels_name(self) -> str:
         """What the qrels are called: their file, or a name."""
-        return "the qrels" if isinstance(self._qrels, str) else self._qrels.where
+        return self.qrels.where
 
     @cached_property
     def qrels_hash(self) -> str:
         """The SHA-256 of the qrels' rows in any order, to tell these qrels from others."""
-        return self._qrels if isinstance(self._qrels, str) else self._qrels.fingerprint
+        return self.qrels.fingerprint
 
     @cached_property
     def queries_hash(self) -> str:
@@ -483,9 +478,9 @@ class Evaluation(Plottable, Renderable):
         """Return the arguments that make the evaluation, except the scores."""
         names = (
             *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
-            *("notes", "alike", "run", "origin", "known_depth", "lists", "judge"),
+            *("qrels", "notes", "alike", "run", "origin", "known_depth", "lists", "judge"),
         )
-        return {"qrels": self._qrels, **{name: getattr(self, name) for name in names}}
+        return {name: getattr(self, name) for name in names}
 
     def select(self, keep: BoolArray | IntArray, name: str | None = None) -> "Evaluation":
         """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
@@ -537,7 +532,7 @@ class Evaluation(Plottable, Renderable):
             "placements": replace(some.placements, query_ids=ids),
             "graded": some.graded and replace(some.graded, query_ids=ids),
             "lists": some.lists and replace(some.lists, query_ids=ids),
-            "qrels": self.qrels_hash,
+            "qrels": self.qrels.of_queries(names),
         }
         return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)
 
@@ -585,7 +580,7 @@ class Evaluation(Plottable, Renderable):
     @cached_property
     def unanswerable(self) -> tuple[str, ...]:
         """The queries that the qrels say no document answers; measures leave them out if `no_relevant` is None."""
-        return () if isinstance(self._qrels, str) else self._qrels.unanswerable
+        return self.qrels.unanswerable
 
     def without_relevant(self, measure: MeasureLike) -> tuple[str, ...]:
         """Return the queries that have no relevant document for a measure."""

@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, TextArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
-from deadheat.data.tables import BESIDE_ROWS, Qrels, Run, Source
+from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, changed, counted, three
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
@@ -47,8 +47,6 @@ def rescored(
 ) -> Evaluation:
     """Do what :meth:`Evaluation.rescored` does."""
     judgments = evaluation.qrels if qrels is None else Qrels.of(qrels)
-    if judgments is None:
-        raise DataError(f"{evaluation.name} was saved without its judgments", hint="give qrels")
     if ids is not None and qrels is None:
         raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
     run = evaluation.run if ids is None or evaluation.run is None else renamed(evaluation.run, ids)
@@ -88,17 +86,12 @@ def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
 
 def _without(qrels: Qrels, queries: set[str]) -> Qrels:
     """Return judgments without those of some queries, unless these are all, and with a note that says so."""
-    kept = ~pl.col("query_id").is_in(queries)
-    rows = qrels.to_polars().filter(kept)
-    if not queries or not len(rows):
+    judged = {*qrels.to_polars()["query_id"]}
+    if not queries or judged <= queries:
         return qrels
-    return qrels.with_rows(
-        MemoryRows(rows),
-        notes=(*qrels.notes, f"queries left out, which the ranking was never asked: {three(sorted(queries))}"),
-        **{name: held.filter(kept) for name in BESIDE_ROWS if (held := getattr(qrels, name)) is not None},
-        bare=tuple(sorted({*qrels.bare}.difference(queries))),
-        unanswerable=tuple(sorted({*qrels.unanswerable}.difference(queries))),
-    )
+    kept = {*judged, *qrels.bare} - queries
+    note = f"queries left out, which the ranking was never asked: {three(sorted(queries))}"
+    return qrels.of_queries(dict(zip(kept, kept, strict=True)), note)
 
 
 def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
@@ -418,7 +411,7 @@ def _newest(evaluations: Mapping[str, Evaluation]) -> str:
     """Return the name of the latest evaluation; one that was not saved is of now."""
     times = {name: _time(one) for name, one in evaluations.items()}
     last = [name for name, time in times.items() if time == max(times.values())]
-    if not all(times.values()) or len({evaluations[name].qrels_hash for name in last}) > 1:
+    if len({evaluations[name].qrels_hash for name in last}) > 1:
         raise _differ(evaluations, None, "which are newer is not known; ")
     return last[0]
 
@@ -427,11 +420,9 @@ def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "
     """Return the error for different judgments, which says what differs if they were kept."""
     told = f"SHA-256 {' and '.join(one.qrels_hash[:12] or 'none' for one in evaluations.values())}"
     latest, *_, first = sorted(evaluations, key=lambda name: _time(evaluations[name]), reverse=True)
-    new, old = evaluations[latest].qrels, evaluations[first].qrels
-    if old is not None and new is not None:
-        told += f"; from {first} to {latest}: {changes(old, new)}"
+    told += f"; from {first} to {latest}: {changes(evaluations[first].qrels, evaluations[latest].qrels)}"
     problem = f"{' and '.join(evaluations)} were evaluated with different qrels ({told})"
-    if way == "strict" or old is None or new is None:
+    if way == "strict":
         return DataError(problem, hint=f"{why}evaluate both with the same qrels")
     return DataError(
         problem,
@@ -449,13 +440,10 @@ Brought: TypeAlias = tuple[dict[str, Evaluation], dict[str, Changes], dict[Measu
 def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Brought:
     """Score the other rankings under the judgments of the reference; return also what cannot be compared then."""
     newest = evaluations[reference].qrels
-    if newest is None:
-        raise _differ(evaluations, None, f"{reference} was saved without its judgments; ")
     found, differing, left_out = dict(evaluations), dict[str, Changes](), dict[Measure, None]()
     not_asked = dict[str, set[str]]()
     for name, one in others.items():
-        if one.qrels is not None:
-            differing[name] = changes(one.qrels, newest)
+        differing[name] = changes(one.qrels, newest)
         conventions = one.conventions
         allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
         again, unknown = rescore(one.called(name), newest, one.measures, allowing)
@@ -476,14 +464,7 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
 
 def _share(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Brought:
     """Select the queries whose judgments are equal; leave out measures that others have a part in."""
-    own = evaluations[reference].qrels
-    lacking = [name for name, one in evaluations.items() if one.qrels is None]
-    if own is None or lacking:
-        raise DataError(
-            f"{' and '.join(lacking)} was saved without its judgments",
-            hint="save again with this version, which keeps them, or evaluate both with the same qrels",
-        )
-    differing = {name: changes(one.qrels, own) for name, one in others.items() if one.qrels is not None}
+    differing = {name: changes(one.qrels, evaluations[reference].qrels) for name, one in others.items()}
     same = np.array(sorted(set.intersection(*(set(one.same) for one in differing.values()))), object)
     if not len(same):
         raise DataError(f"{' and '.join(evaluations)} have no query with equal judgments")

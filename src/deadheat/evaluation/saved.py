@@ -245,7 +245,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
             **({} if weights is None else {"weights": packed({"weight": weights}, SCHEMAS["weights"])}),
             # the placements once more, by an ontology's judgments; only with MaxRel on one
             **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
-            **({} if isinstance(qrels, str) else {"judgments": _judgments(qrels)}),
+            "judgments": _judgments(qrels),
             **({"ranking": _ranking(run, run.rows)} if run else {}),
         }
     head = {
@@ -258,7 +258,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
             for one, interval in zip(scores, bounds.result(), strict=True)
         },
         "intervals": options.to_dict(),
-        "qrels_hash": qrels if isinstance(qrels, str) else qrels.fingerprint,
+        "qrels_hash": qrels.fingerprint,
         "queries_hash": hash_of_ids(parts["query_ids"].tolist()),
         **{name: list(parts[name]) for name in ("missing_queries", "unjudged_queries", "notes")},
         "save_depth": run.rows.depth if run else 0,
@@ -290,9 +290,9 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": document["name"],
         "qrels_hash": document["qrels_hash"],
-        "origin": Origin(*(document.get(name, "") for name in ("time", "label", "commit"))),
+        "origin": Origin(*(document[name] for name in ("time", "label", "commit"))),
         "conventions": document["conventions"],
-        "unanswerable": tuple(data.get("judgments", {}).get("unanswerable", ())),
+        "unanswerable": tuple(data["judgments"].get("unanswerable", ())),
         "query_ids": ids,
         "weights": _weights(data),
         "values": dict(zip(means, columns["value"], strict=True)),
@@ -457,11 +457,11 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
         "unjudged_queries": unjudged,
         "placements": placements,
         "graded": graded,
-        "qrels": _qrels(data["judgments"], document["qrels_hash"]) if "judgments" in data else document["qrels_hash"],
+        "qrels": _qrels(data["judgments"], document["qrels_hash"]),
         "notes": tuple(document["notes"]),
         "run": _run(document, data["ranking"]) if "ranking" in data else None,
-        "origin": Origin(*(document.get(name, "") for name in ("time", "label", "commit"))),
-        "known_depth": document.get("known_depth"),
+        "origin": Origin(*(document[name] for name in ("time", "label", "commit"))),
+        "known_depth": document["known_depth"],
     }
 
 

@@ -211,14 +211,7 @@ def gate(
         by=tuple(names_of(by)) if by else (),
     )
     own = opened(evaluation)
-    if collection is not None and own.qrels is None:
-        raise ParameterError(
-            "is compared with judgments, which were not saved",
-            argument="collection",
-            hint="give it to evaluate(), before the evaluation is saved",
-        )
-    if own.qrels is not None:
-        checked(own.qrels, collection, own.conventions.rel, strict=strict)
+    checked(own.qrels, collection, own.conventions.rel, strict=strict)
     before = None if baseline is None else opened(baseline)
     # whose table needs no clusters
     has_use = bool(options.by) or any(one.by for one in thresholds) or own.weights is not None

@@ -285,7 +285,7 @@ def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
     highest = f"any relevance, 0 to {'the highest in the qrels' if top is None else f'{top:g}'}"
     if conventions.unjudged == "bounds":
         qrels = evaluations[0].qrels
-        of = "document without a grade" if qrels and qrels.open_to is not None else "retrieved unjudged document"
+        of = "document without a grade" if qrels.open_to is not None else "retrieved unjudged document"
         return [
             Fact("unjudged", "bounds", "if judged", f"if each {of} had {highest}"),
             Fact("unjudged_max_rel", top),
@@ -472,8 +472,8 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     uncounted = f", not counted for {three(unknown)}" if unknown else ""
     ends = (
-        f"the last score ties at ranks that count: {three(told)}{uncounted}; if a run was cut there, documents with that score"
-        " are missing"
+        f"the last score ties at ranks that count: {three(told)}{uncounted}; if a run was cut there, documents with"
+        " that score are missing"
     )
     return [
         *tell_unshared(evaluations, evaluations[0].conventions.missing),
