@@ -144,27 +144,20 @@ class DocumentTable(InNotebooks):
     def _read(self, source: Source) -> Rows:
         content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
         self.notes = tuple(map(str, content.notes))
-        is_held = self.path is not None and self.kind == "run" and isinstance(content.rows, pl.DataFrame)
-        if is_held and exceeds(int(content.rows.estimated_size())):
-            self.notes = (*self.notes, HELD)
-        if (
-            self.kind == "run"
-            and isinstance(content.rows, Mapping)
-            and (ranks := rank_tuples(content.rows, self.where))
-        ):
-            content = replace(content, rows=ranks)
-            self.notes, self.by_keys = (OF_TUPLES, *self.notes), (None,)
-        self._look_at(content)
-        if isinstance(content.rows, Mapping):
-            return MappingRows(check_mapping(content.rows, self.kind, self.where), self.kind, self.where)
-        if isinstance(content.rows, pl.DataFrame):
-            return MemoryRows(content.rows, content.hashes)
-        if content.reading is not None:
-            return UnreadRows(content.rows, content.reading, self.where)
-        return content.rows if isinstance(content.rows, Rows) else LazyRows(content.rows)
+        content = self._look_at(content)
+        match content.rows:
+            case pl.DataFrame() as frame:
+                return MemoryRows(frame, content.hashes)
+            case Path() as path:
+                return UnreadTrec(path)
+            case Mapping() as nested:
+                return MappingRows(check_mapping(nested, self.kind, self.where), self.kind, self.where)
+            case lazy:
+                return UnreadRows(lazy, content.reading, self.where) if content.reading else LazyRows(lazy)
 
-    def _look_at(self, content: Content) -> None:
-        """Warn the user of what looks wrong; a run does."""
+    def _look_at(self, content: Content) -> Content:
+        """Return what is to be held, and warn the user of what looks wrong."""
+        return content
 
     def _scan(self, path: Path) -> Content:
         if path.is_dir():
@@ -175,7 +168,7 @@ class DocumentTable(InNotebooks):
             content = self._scan(path)
             return replace(content, notes=(note, *content.notes))
         if self.kind == "run" and not self.columns and is_too_large(path, self.format):  # `scan` refuses columns
-            return Content(UnreadTrec(path), ranks=ranks_of_file(path))
+            return Content(path, ranks=ranks_of_file(path))
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)
         if content.are_cases:  # which a higher floor reads
@@ -377,13 +370,14 @@ class Qrels(DocumentTable):
             self.bare = tuple(sorted({*self.unanswerable}.difference(rows.frame["query_id"])))
         return rows
 
-    def _look_at(self, content: Content) -> None:
+    def _look_at(self, content: Content) -> Content:
         self.subtopics, self.unanswerable = content.subtopics, content.unanswerable
         if isinstance(content.rows, pl.DataFrame):
             queries = content.rows["query_id"]
             if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():
                 several = counted(len(marked), "query", "queries")
                 self.notes = (*self.notes, f"{several} with # in front ({three(marked)}): comments, perhaps?")
+        return content
 
     @classmethod
     def of_results(
@@ -538,14 +532,21 @@ class Run(DocumentTable):
             )
         return cls(source, ascending=True)
 
-    def _look_at(self, content: Content) -> None:
+    def _look_at(self, content: Content) -> Content:
+        rows = content.rows
+        if self.path is not None and isinstance(rows, pl.DataFrame) and exceeds(int(rows.estimated_size())):
+            self.notes = (*self.notes, HELD)
+        if isinstance(rows, Mapping) and (ranks := rank_tuples(rows, self.where)):
+            content = replace(content, rows=ranks)
+            self.notes, self.by_keys = (OF_TUPLES, *self.notes), (None,)
         _check_direction(content.notes, ascending=self._ascending)
         if any(isinstance(one, Ranked) for one in content.notes):
-            return
+            return content
         if content.ranks is not None:
             warn_of_ranks(content.ranks, self.where, ascending=self._ascending)
         elif isinstance(content.rows, Mapping | pl.DataFrame) and not self._ascending:
             warn_of_order(content.rows, self.where)
+        return content
 
     @classmethod
     def of_results(

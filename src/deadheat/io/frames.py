@@ -440,7 +440,7 @@ def score_columns(source: object, names: Sequence[str] | None, given: Mapping[st
     for name in chosen[1:]:
         values = rows[name].cast(pl.Float64) if rows[name].dtype.is_numeric() else None
         if values is None or not are_plain(values):
-            values = canonical(rows, "run", where, {**given, "score": name}).rows["score"]
+            values = cast("pl.DataFrame", canonical(rows, "run", where, {**given, "score": name}).rows)["score"]
         found.scores[name] = values.to_numpy() + 0.0
     return found
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -22,6 +22,10 @@ from deadheat.io.kinds import (
     resolve_columns,
 )
 from deadheat.io.results import ASSUMED, Notes
+from deadheat.io.values import Nested
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 FORMATS: "dict[str, Format]" = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for
@@ -34,8 +38,9 @@ class Content:
 
     Attributes
     ----------
-    rows : dict of dict, polars.DataFrame, narwhals.LazyFrame or Rows
-        Of a dict, the numbers are not yet checked; a lazy frame is of an engine, or of a file that is not in memory.
+    rows : dict of dict, polars.DataFrame, narwhals.LazyFrame or pathlib.Path
+        Of a dict, the numbers are not yet checked; a lazy frame is of an engine, or of a file that is not in memory; a
+        path is that of a TREC run that is larger than memory.
     notes : tuple of str or Ranked
         What was done to read it that people should know.
     ranks : polars.DataFrame or None
@@ -46,13 +51,13 @@ class Content:
         Queries that qrels call unanswerable, sorted.
     hashes : polars.Series or None
         Those of the document ids, by :func:`~deadheat.io.splitting.doc_hash`, if they were found on the way.
-    reading : Reading or None
+    reading : Reading of :mod:`deadheat.io.frames`, or None
         How the rows of a lazy frame are to be read, if they are not yet checked.
     are_cases : bool
         Whether these are labelled cases, and nothing was read: the benchmark package reads them.
     """
 
-    rows: Any
+    rows: "Nested | pl.DataFrame | nw.LazyFrame[Any] | Path"
     notes: Notes = ()
     ranks: pl.DataFrame | None = None
     subtopics: pl.DataFrame | None = None
@@ -135,12 +140,12 @@ def read_each(
     names, given, notes, where
         The columns of scores, names of others, and what is known of the table.
     """
-    frames = {name: read({**given, "score": name}).rows for name in names}
-    first = frames[names[0]]
-    if not isinstance(first, pl.DataFrame):
+    each = {name: read({**given, "score": name}).rows for name in names}
+    frames = {name: rows for name, rows in each.items() if isinstance(rows, pl.DataFrame)}
+    if len(frames) < len(each):
         raise ColumnError("a row holds a list of documents", allowed="one document a row", path=where)
     return ScoreColumns(
-        first.select(KEYS), {name: frame["score"].to_numpy() + 0.0 for name, frame in frames.items()}, notes
+        frames[names[0]].select(KEYS), {name: own["score"].to_numpy() + 0.0 for name, own in frames.items()}, notes
     )
 
 

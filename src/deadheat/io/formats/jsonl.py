@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import compress, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 import polars as pl
@@ -345,7 +345,7 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
     refuse_columns(given, kind, f"{path}, an object")
     content = read_object(held, kind, str(path), {})
-    return replace(content, rows=checked(content.rows, [text], path, kind))
+    return replace(content, rows=checked(cast("Mapping[str, Any]", content.rows), [text], path, kind))
 
 
 def checked(held: Mapping[str, Any], texts: Iterable[str], path: Path, kind: Kind) -> Mapping[str, Mapping[str, float]]:
