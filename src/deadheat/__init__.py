@@ -14,13 +14,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat.data.renderable import InNotebooks as _InNotebooks
-from deadheat.errors import load_libraries as _load_libraries
+from deadheat.errors import HIGHER as _HIGHER, load_libraries as _load_libraries
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
 
-# the module that shows objects is above all of them
-_InNotebooks.presenting = staticmethod(lambda: import_module("deadheat.report.shown"))
+_HIGHER |= {  # loaded when a lower floor asks
+    "shown": lambda: import_module("deadheat.report.shown"),
+    "figures": lambda: import_module("deadheat.figures"),
+    "rescoring": lambda: import_module("deadheat.evaluation.reconciling"),
+    "items": lambda: import_module("deadheat.profile.items"),
+    "cases": lambda: import_module("deadheat.benchmark.cases"),
+    "collection": lambda: import_module("deadheat.benchmark.collection"),
+}
 
 
 @cache

@@ -22,7 +22,7 @@ from deadheat.errors import (
     ParameterError,
     SwappedFilesError,
 )
-from deadheat.io.formats import chosen_format, delimited, locate, scan, scan_columns, tag_of
+from deadheat.io.formats import Content, chosen_format, delimited, locate, scan, scan_columns, tag_of
 from deadheat.io.formats.delimited import _HeaderFile, _parse, _read_rows
 from deadheat.io.kinds import resolve_columns
 
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from deadheat.io.kinds import Kind
 
 RUN = "query_id,doc_id,score\n"
+
+
+def frame_in(content: Content) -> pl.DataFrame:
+    assert isinstance(content.rows, pl.DataFrame)
+    return content.rows
 
 
 def read(path: Path, kind: Kind = "run") -> pl.DataFrame:
@@ -319,7 +324,7 @@ def test_a_header_with_semicolons_and_unknown_names_is_shown_by_name(tmp_path: P
     assert "found 'Suchanfrage', 'Artikelnummer', 'Bewertung', expected one of 'query_id'" in str(caught.value)
     assert str(caught.value).endswith(f"if that is what they are, give columns={names}; dh.read_qrels takes these")
     given = {"query_id": "Suchanfrage", "doc_id": "Artikelnummer", "relevance": "Bewertung"}
-    assert scan(path, "qrels", columns=given).rows.rows() == [("a", "b", 1.5)]
+    assert frame_in(scan(path, "qrels", columns=given)).rows() == [("a", "b", 1.5)]
 
 
 def test_a_first_line_of_data_is_no_header(tmp_path: Path) -> None:
@@ -453,7 +458,7 @@ def test_the_tag_is_that_of_the_last_row(tmp_path: Path, name: str, text: str, t
 def test_scores_beside_semicolons_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "qid;docno;a;b;c\nq;d;0,5;1;x\nq;e;-0,25;2.5;y\n", "x.csv")
     names = ["a", "b"]
-    one_by_one = {name: scan(path, "run", columns={"score": name}).rows["score"].to_list() for name in names}
+    one_by_one = {name: frame_in(scan(path, "run", columns={"score": name}))["score"].to_list() for name in names}
     read = Mock(side_effect=_read_rows)
     monkeypatch.setattr(delimited, "_read_rows", read)
     found = scan_columns(path, None, {})

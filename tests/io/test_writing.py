@@ -34,7 +34,8 @@ def rows_read(path: Path, kind: Kind) -> list[tuple[str, str, str]]:
     found = scan(path, kind).rows
     if isinstance(found, dict):
         return [(query, doc, repr(float(value) + 0.0)) for query, docs in found.items() for doc, value in docs.items()]
-    frame = found.lazy().collect()
+    assert isinstance(found, pl.DataFrame)
+    frame = found
     return [(query, doc, repr(value + 0.0)) for query, doc, value in frame.iter_rows()]
 
 

@@ -5,7 +5,6 @@ Groups, such as producers or genres, are a table with a row for each item, or fo
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ import polars as pl
 from deadheat.data.judgments import records_in
 from deadheat.data.tables import Qrels, Source, path_of
 from deadheat.errors import (
+    HIGHER,
     DataError,
     DeadheatWarning,
     FileFormatError,
@@ -111,7 +111,7 @@ def _ids_in(path: Path) -> Iterable[object]:
         if isinstance(held, list) and held and not isinstance(held[0], Mapping):
             return held
     if form in {"json", "obo", "owl"}:
-        return cast("Iterable[object]", import_module("deadheat.benchmark.collection").read_collection(path).ids)
+        return cast("Iterable[object]", HIGHER["collection"]().read_collection(path).ids)
     records = read_records(path, form)
     name = find_column(NAMES, records.columns, NO_IDS, path)
     return (row[name] for row in records.rows({name}))

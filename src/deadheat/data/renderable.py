@@ -8,11 +8,10 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from deadheat.errors import ParameterError, collected, package
+from deadheat.errors import HIGHER, ParameterError, collected, package
 from deadheat.io.guarding import check_threads
 
 if TYPE_CHECKING:
@@ -157,23 +156,20 @@ class Plottable:
         FigureError
             The figure cannot show this object; the message says why.
         """
-        return cast("alt.LayerChart", import_module("deadheat.figures").plot_of(self, kind, **options))
+        return cast("alt.LayerChart", HIGHER["figures"]().plot_of(self, kind, **options))
 
 
 class InNotebooks:
     """The base of what a notebook shows as a table.
 
-    Reports are on a higher floor: :mod:`deadheat.report.shown` has the report of each class, and the package says here
-    how it is loaded, when an object is first shown.
+    Reports are on a higher floor: :mod:`deadheat.report.shown` has the report of each class.
     """
-
-    presenting: ClassVar[Callable[[], Any]]
 
     def _repr_html_(self) -> str:
         return self._written("html", None)
 
     def _written(self, form: str, digits: int | None, **options: bool) -> str:
-        return str(InNotebooks.presenting().written(self, form, digits, **options))
+        return str(HIGHER["shown"]().written(self, form, digits, **options))
 
 
 class Renderable(InNotebooks):
@@ -182,7 +178,7 @@ class Renderable(InNotebooks):
     def __str__(self) -> str:
         from shutil import get_terminal_size  # takes a while to load
 
-        return str(Renderable.presenting().text_of(self, get_terminal_size().columns))
+        return str(HIGHER["shown"]().text_of(self, get_terminal_size().columns))
 
     @abstractmethod
     def to_polars(self) -> pl.DataFrame:
@@ -255,7 +251,7 @@ class Renderable(InNotebooks):
             return self._written("html", digits)
         if digits is not None:
             raise ParameterError(argument="digits", given=digits, allowed="None for a page, which has 4")
-        page: str | None = Renderable.presenting().page_of(self)
+        page: str | None = HIGHER["shown"]().page_of(self)
         if page is None:
             raise ParameterError(argument="full", given=True, allowed=f"False for a {type(self).__name__}")
         return page

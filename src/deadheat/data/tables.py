@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, cast
 
@@ -30,6 +29,7 @@ from deadheat.data.rows import (
     round_and_warn,
 )
 from deadheat.errors import (
+    HIGHER,
     DataError,
     DuplicateError,
     ParameterError,
@@ -172,10 +172,7 @@ class DocumentTable(InNotebooks):
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)
         if content.are_cases:  # which a higher floor reads
-            return Content(
-                import_module("deadheat.benchmark.cases").read_cases(path, format=self.format).qrels().to_dict(),
-                (OF_CASES,),
-            )
+            return Content(HIGHER["cases"]().read_cases(path, format=self.format).qrels().to_dict(), (OF_CASES,))
         return content
 
     @classmethod

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from importlib import import_module
 from math import isnan
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -17,6 +16,7 @@ from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
 from deadheat.errors import (
+    HIGHER,
     DataError,
     MeasureError,
     ParameterError,
@@ -101,6 +101,8 @@ class Evaluation(Plottable, Renderable):
     judge : Evaluation or None
         By the labels of a judge, which help to estimate the means.
     """
+
+    is_evaluation = True  # which readers of runs refuse
 
     def __init__(
         self,
@@ -332,7 +334,7 @@ class Evaluation(Plottable, Renderable):
                     hint="evaluate_dense(..., items=True) and Accumulator(items=True) keep them",
                 )
             lists = Lists.of_run(self.run, self.conventions.score_precision)
-        return import_module("deadheat.profile.items").profile_of(  # profiles look at evaluations
+        return HIGHER["items"]().profile_of(
             lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head
         )
 
@@ -468,11 +470,7 @@ class Evaluation(Plottable, Renderable):
         >>> ev.rescored({"q": {"a": 1, "b": 1}}).means(), ev.rescored(measures="P@1").means()
         ({'RR': 1.0}, {'P@1': 0.5})
         """
-        # that module imports this one
-        return cast(
-            "Evaluation",
-            import_module("deadheat.evaluation.reconciling").rescored(self, qrels, measures, ids, conventions),
-        )
+        return cast("Evaluation", HIGHER["rescoring"]().rescored(self, qrels, measures, ids, conventions))
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, except the scores."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -242,6 +242,8 @@ class Scores(InNotebooks):
         With the labels of a judge: by them, the values of these queries, and of others, and what the others weigh. The
         mean is estimated from all.
     """
+
+    is_evaluation: ClassVar[bool] = True  # is refused as one, where somebody iterates over it
 
     measure: Measure
     query_ids: TextArray

@@ -102,10 +102,9 @@ def _of_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]
 
 def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
     """Read labelled cases; raise for an evaluation and for a matrix, with the function that takes them."""
-    module = type(source).__module__  # on a higher floor: known by name
-    if kind == "qrels" and module == "deadheat.benchmark.cases.model" and hasattr(source, "qrels"):
+    if kind == "qrels" and hasattr(type(source), "are_cases"):
         return Content(source.qrels().to_dict(), (OF_CASES,))
-    if module.startswith("deadheat.evaluation."):
+    if hasattr(type(source), "is_evaluation"):
         raise SourceTypeError(
             given=Plain("an evaluation"),
             allowed=kind,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import polars as pl
 
@@ -130,6 +130,8 @@ class Cases:
     >>> cases, cases.languages, cases.qrels().to_dict()
     (<Cases mine: 1 case, languages de>, ('de',), {'a': {'HP:0001250': 1.0}})
     """
+
+    are_cases: ClassVar[bool] = True  # which readers of qrels take
 
     name: str
     metadata: Mapping[str, Any]
