@@ -714,8 +714,7 @@ def as_precision(name: str, given: str | int) -> str | int:
     """Return what scores are rounded to: a floating-point format, or a number of decimals, also one given as text."""
     if isinstance(given, str) and given in FLOATS:
         return given
-    is_text = isinstance(given, str) and re.fullmatch("[0-9]{1,2}", given)
-    decimals = int(given) if is_text else whole(given)
+    decimals = int(given) if isinstance(given, str) and re.fullmatch("[0-9]{1,2}", given) else whole(given)
     if decimals is None or not 0 <= decimals <= MAX_DECIMALS:
         raise ParameterError(
             argument=name,

@@ -88,10 +88,10 @@ def check(found: dict[str, Any], alone: dict[str, Any]) -> None:
         own = found[name]
         assert own.name == name
         assert (own.missing_queries, own.unjudged_queries) == (expected.missing_queries, expected.unjudged_queries)
-        assert (own.notes, own.conventions, own.qrels_name) == (
+        assert (own.notes, own.conventions, own.qrels.where) == (
             expected.notes,
             expected.conventions,
-            expected.qrels_name,
+            expected.qrels.where,
         )
         assert own.query_ids.tolist() == expected.query_ids.tolist()
         assert own.placements.to_polars().equals(expected.placements.to_polars())

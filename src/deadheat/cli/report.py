@@ -246,7 +246,7 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
         groupings=tuple(filter(None, sets_of_strata(queries, evaluations.values(), options))),
         margin=options["margin"],
         names=_names(options["texts"], runs.values()),
-        qrels=shown_path(qrels, "the qrels") if qrels else next(iter(evaluations.values())).qrels_name,
+        qrels=shown_path(qrels, "the qrels") if qrels else next(iter(evaluations.values())).qrels.where,
     )
 
 

@@ -164,7 +164,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     for target in targets:
         with writing(target):
             found.save(target)
-    report = report_evaluations([found], found.qrels_name if qrels is None else shown_path(qrels, "the qrels"))
+    report = report_evaluations([found], found.qrels.where if qrels is None else shown_path(qrels, "the qrels"))
     if targets:
         report = replace(report, facts=(*report.facts, Fact("saved", targets, "saved", shown)))
     output.print(report)

@@ -87,6 +87,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
             path = Path(kept(stream))
     judgments, retrieved = open_qrels(qrels), open_run(str(path), name)
     tag = tag_of(path) or retrieved.name
-    lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda text: say(f"Note: {text}"))
-    if text := "\n".join(lines):
+    if text := "\n".join(
+        lines_of(judgments, retrieved, wanted, tag, **options, note=lambda told: say(f"Note: {told}"))
+    ):
         emit(text)

@@ -167,9 +167,9 @@ def normal_flips(  # noqa: PLR0917 - the numbers of differences
     probability[can_flip], standard_error[can_flip] = _normal(
         *(column[can_flip] for column in (ahead, tie_variance, most_off))
     )
-    # not one text for each
-    methods = np.array(["exact", "none", "normal"], object)[np.where(can_flip, 2, is_none | is_fixed)]
-    return probability, can_flip, methods, standard_error
+    # two million pairs share three texts
+    method = np.array(["exact", "none", "normal"], object)[np.where(can_flip, 2, is_none | is_fixed)]
+    return probability, can_flip, method, standard_error
 
 
 def _normal(ahead: FloatArray, variance: FloatArray, most_off: FloatArray) -> tuple[FloatArray, FloatArray]:

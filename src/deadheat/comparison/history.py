@@ -264,7 +264,9 @@ def history(
     now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
         found = sorted(beside.map(lambda file: _step(file, given[file], now), given), key=lambda one: one.origin.time)
-    _tell_times(found, notes)
+    by_time = collected((one.origin.time, one.file) for one in found)
+    if twice := [file for files in by_time.values() if len(files) > 1 for file in files]:
+        notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
     found, measures = _alike(found, known, notes)
     steps = _reconciled(found, [given[one.file] for one in found], judgments, notes)
     measures = [one for one in measures if one in steps[0].means]
@@ -322,13 +324,6 @@ def _before(steps: Sequence[Step]) -> tuple[int | None, ...]:
         next((place for place in reversed(range(n)) if is_one or names[place] == name), None)
         for n, name in enumerate(names)
     )
-
-
-def _tell_times(steps: Sequence[Step], notes: list[str]) -> None:
-    """Note evaluations without a time, and of one time."""
-    by_time = collected((one.origin.time, one.file) for one in steps)
-    if twice := [file for files in by_time.values() if len(files) > 1 for file in files]:
-        notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
 
 
 def _alike(steps: Sequence[Step], reference: str | None, notes: list[str]) -> tuple[list[Step], list[str]]:

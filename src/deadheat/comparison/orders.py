@@ -370,8 +370,7 @@ def draw_values(
     values = np.concatenate(list(_drawn_values(measure, placements, moved, rng)), axis=1)
     off, spread = values.mean(axis=1, keepdims=True), values.std(axis=1, keepdims=True)
     mean, std = (column[moved][:, None] for column in (measure.mean(placements), np.sqrt(measure.variance(placements))))
-    stretched = np.where(spread > 0, std / np.where(spread > 0, spread, 1.0), 0.0)
-    return mean + (values - off) * stretched
+    return mean + (values - off) * np.where(spread > 0, std / np.where(spread > 0, spread, 1.0), 0.0)
 
 
 def _drawn_values(
@@ -387,8 +386,7 @@ def _drawn_values(
         orders = _draw_orders(in_row_order, rows, ties, n, rng)
         for first in range(0, n, few):
             some = [Orders(one.above[first : first + few], one.probabilities[first : first + few]) for one in orders]
-            values = measure.mean(as_queries(measure, placements, queries, some))
-            yield values.reshape(len(queries), -1)
+            yield measure.mean(as_queries(measure, placements, queries, some)).reshape(len(queries), -1)
 
 
 def probability_below(one: DrawnSums, other: DrawnSums) -> tuple[float, float]:

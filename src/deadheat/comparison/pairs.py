@@ -467,7 +467,12 @@ def compare_sides(
     blocks = [(first[start : start + size], second[start : start + size]) for start in range(0, len(first), size)]
     if len(blocks) > 1 and not isinstance(design.rng, int):  # all blocks share the resamples
         design = replace(design, rng=int(generator(design.rng).integers(1 << 63)))
-    _announce(len(first), design)
+    n_flips = design.n_resamples if design.test == "randomization" else 0
+    warn_of_time(  # before anything is computed
+        f"comparing {len(first):,} pairs, in {len(first) * BYTES / 1e9:.1f} GB of memory,",
+        len(first) * (SECONDS + n_flips * FLIP_SECONDS / (os.cpu_count() or 1)),
+        ": with a baseline, or fewer measures, they are fewer",
+    )
     columns: dict[str, Any] = {}
     with phase("comparing pairs", len(first)) as advance, ThreadPoolExecutor(os.cpu_count()) as beside:
         described = (beside.map if len(blocks) > 1 else map)(
@@ -502,16 +507,6 @@ def compare_sides(
             "n_effective": columns.get("n_effective", unknown),
             "method": np.broadcast_to(np.array(design.difference_method, object), len(first)),
         }
-    )
-
-
-def _announce(n_pairs: int, design: Design) -> None:
-    """Warn of very many pairs, before anything is computed."""
-    n_flips = design.n_resamples if design.test == "randomization" else 0
-    warn_of_time(
-        f"comparing {n_pairs:,} pairs, in {n_pairs * BYTES / 1e9:.1f} GB of memory,",
-        n_pairs * (SECONDS + n_flips * FLIP_SECONDS / (os.cpu_count() or 1)),
-        ": with a baseline, or fewer measures, they are fewer",
     )
 
 
@@ -589,11 +584,13 @@ def _worth(
     if cluster is not None:
         found["n_clusters"] = np.array([len(np.unique(cluster[kept])) for kept in keep], object)
     if stack.weights is not None:
-        worth = (
-            None if stack.sides[row].weights is None else weighting.effective_number(of_pair[of_pair > 0])
-            for of_pair, row in zip(own, a.tolist(), strict=True)
+        found["n_effective"] = np.array(
+            [
+                None if stack.sides[row].weights is None else weighting.effective_number(of_pair[of_pair > 0])
+                for of_pair, row in zip(own, a.tolist(), strict=True)
+            ],
+            object,
         )
-        found["n_effective"] = np.array([*worth], object)
     return found
 
 

@@ -144,8 +144,7 @@ class DocumentTable(InNotebooks):
     def _read(self, source: Source) -> Rows:
         content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
         self.notes = tuple(map(str, content.notes))
-        content = self._look_at(content)
-        match content.rows:
+        match self._look_at(content).rows:
             case pl.DataFrame() as frame:
                 return MemoryRows(frame, content.hashes)
             case Path() as path:

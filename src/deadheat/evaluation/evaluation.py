@@ -188,11 +188,6 @@ class Evaluation(Plottable, Renderable):
         deepest = None if None in depths else max(depths, default=0)  # type: ignore[type-var]
         return facts_of(self.placements, len(self.missing_queries), self.conventions.depth, deepest)
 
-    @property
-    def qrels_name(self) -> str:
-        """What the qrels are called: their file, or a name."""
-        return self.qrels.where
-
     @cached_property
     def qrels_hash(self) -> str:
         """The SHA-256 of the qrels' rows in any order, to tell these qrels from others."""
@@ -284,8 +279,9 @@ class Evaluation(Plottable, Renderable):
 
         def abstained(some: BoolArray) -> IntArray:
             """Return on how many of some queries it abstains, without a threshold and at each one."""
-            own = np.sort(best[some & ~lacks])
-            return (some & lacks).sum() + np.append(0, np.searchsorted(own, thresholds, side="right"))
+            return (some & lacks).sum() + np.append(
+                0, np.searchsorted(np.sort(best[some & ~lacks]), thresholds, side="right")
+            )
 
         n_abstained, n_right, n_none = abstained(np.ones_like(lacks)), abstained(none), none.sum()
         counts = {"n_abstained": n_abstained, "n_unanswerable": np.full_like(n_right, n_none), "n_right": n_right}
@@ -474,11 +470,13 @@ class Evaluation(Plottable, Renderable):
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, except the scores."""
-        names = (
-            *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
-            *("qrels", "notes", "alike", "run", "origin", "known_depth", "lists", "judge"),
-        )
-        return {name: getattr(self, name) for name in names}
+        return {
+            name: getattr(self, name)
+            for name in (
+                *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
+                *("qrels", "notes", "alike", "run", "origin", "known_depth", "lists", "judge"),
+            )
+        }
 
     def select(self, keep: BoolArray | IntArray, name: str | None = None) -> "Evaluation":
         """Return the evaluation of some queries; the highest relevance remains that of the whole qrels.
@@ -655,7 +653,7 @@ def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
         same, rest = (aligned(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
         if n_lacking := int((own.kept & np.isnan(same)).sum()):
             raise DataError(
-                f"{judge.qrels_name} gives no {own.measure.label} for {n_lacking:,} of"
+                f"{judge.qrels.where} gives no {own.measure.label} for {n_lacking:,} of"
                 f" {counted(own.n_queries, 'query', 'queries')} with human labels"
             )
         weights = None if by_judge.weights is None else aligned(by_judge.weights, by_judge.query_ids, others)

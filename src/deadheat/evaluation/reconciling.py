@@ -422,16 +422,9 @@ def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "
     latest, *_, first = sorted(evaluations, key=lambda name: _time(evaluations[name]), reverse=True)
     told += f"; from {first} to {latest}: {changes(evaluations[first].qrels, evaluations[latest].qrels)}"
     problem = f"{' and '.join(evaluations)} were evaluated with different qrels ({told})"
-    if way == "strict":
-        return DataError(problem, hint=f"{why}evaluate both with the same qrels")
-    return DataError(
-        problem,
-        hint=Advice(
-            "judgments",
-            "shared",
-            when=f"{why}evaluate both with the same qrels, or compare the queries whose judgments are equal: ",
-        ),
-    )
+    same = f"{why}evaluate both with the same qrels"
+    shared = Advice("judgments", "shared", when=f"{same}, or compare the queries whose judgments are equal: ")
+    return DataError(problem, hint=same if way == "strict" else shared)
 
 
 Brought: TypeAlias = tuple[dict[str, Evaluation], dict[str, Changes], dict[Measure, None], dict[str, set[str]]]

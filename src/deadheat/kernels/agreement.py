@@ -217,8 +217,7 @@ def _of_surplus(
     own = np.flatnonzero((tied[1] > 0) & (tied[0] == 0))
     own = own[np.argsort(above[1, own], kind="stable")]
     shares = longer[own]
-    n_reached = (shares > 0).sum(axis=0)
-    mean = shares.sum(axis=0) / np.maximum(n_reached, 1)
+    mean = shares.sum(axis=0) / np.maximum((shares > 0).sum(axis=0), 1)
     best = np.vstack((np.zeros(len(surplus)), np.cumsum(shares, axis=0)))
     place = np.minimum(surplus, len(own)).astype(np.int64)
     return mean, best[place, np.arange(len(surplus))]

@@ -222,8 +222,9 @@ class IdealShare(NoveltyMeasure):
         def find() -> tuple[IntArray, list[FloatArray]]:
             known: dict[bytes, int] = {}  # queries often share the sets of their documents, and so the ideal list
             of_queries = [known.setdefault(sets.tobytes(), len(known)) for sets in topics.judged]
-            ideals = [topics.ideal_gains(np.frombuffer(sets, np.int64), self.alpha) for sets in known]
-            return np.array(of_queries, np.int64), ideals
+            return np.array(of_queries, np.int64), [
+                topics.ideal_gains(np.frombuffer(sets, np.int64), self.alpha) for sets in known
+            ]
 
         of_queries, ideals = placements.cached(("ideal of topics", self.rel, self.alpha), find)
         sums = [(gains * self.weights(np.arange(1, len(gains) + 1)))[:cutoff].sum() for gains in ideals]

@@ -306,7 +306,7 @@ def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
 
 def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> list[Fact]:
     """Say what was assumed of a judge's labels that help to estimate something, and to read them."""
-    name = judge.qrels_name
+    name = judge.qrels.where
     text = (
         f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n_queries} with human labels, which must be a"
         f" random sample of all; {what} by prediction-powered inference"

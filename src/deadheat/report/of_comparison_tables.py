@@ -94,7 +94,7 @@ PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], D
 
 @shows(Comparison)
 def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
-    qrels = next(iter(comparison.evaluations.values())).qrels_name
+    qrels = next(iter(comparison.evaluations.values())).qrels.where
     if compact:
         return report_compact(comparison, qrels=qrels)
     return report_in_full(comparison, qrels=qrels, margin=comparison.margin, detect=comparison.detect)

@@ -42,7 +42,7 @@ def _of_strata(strata: Strata) -> Report:
     languages = queries.languages(ids)
     return report_evaluations(
         [whole],
-        whole.qrels_name,
+        whole.qrels.where,
         grouping=Grouping(
             queries.where,
             (strata,),
@@ -57,7 +57,7 @@ def _of_strata(strata: Strata) -> Report:
 @shows(Evaluation, Evaluations)
 def _of_evaluations(found: Evaluation | Evaluations) -> Report:
     several = list(found.values()) if isinstance(found, Evaluations) else [found]
-    return report_evaluations(several, several[0].qrels_name)
+    return report_evaluations(several, several[0].qrels.where)
 
 
 @shows(Placements)

@@ -186,7 +186,7 @@ def page_of_comparison(comparison: Comparison) -> str:
             Subject(
                 evaluations=comparison.evaluations,
                 comparison=comparison,
-                qrels=next(iter(comparison.evaluations.values())).qrels_name,
+                qrels=next(iter(comparison.evaluations.values())).qrels.where,
                 margin=comparison.margin,
             )
         ]
@@ -196,7 +196,7 @@ def page_of_comparison(comparison: Comparison) -> str:
 @shows(Evaluation, among=PAGES)
 def page_of_evaluation(evaluation: Evaluation) -> str:
     """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
-    return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels_name)])
+    return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels.where)])
 
 
 def _own(name: str) -> str:
