@@ -417,14 +417,17 @@ def _newest(evaluations: Mapping[str, Evaluation]) -> str:
 
 
 def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "") -> DataError:
-    """Return the error for different judgments, which says what differs if they were kept."""
-    told = f"SHA-256 {' and '.join(one.qrels_hash[:12] or 'none' for one in evaluations.values())}"
-    latest, *_, first = sorted(evaluations, key=lambda name: _time(evaluations[name]), reverse=True)
-    told += f"; from {first} to {latest}: {changes(evaluations[first].qrels, evaluations[latest].qrels)}"
-    problem = f"{' and '.join(evaluations)} were evaluated with different qrels ({told})"
+    """Return the error for different judgments, which says what differs."""
+    hashes = " and ".join(one.qrels_hash[:12] for one in evaluations.values())
+    new, *_, old = sorted(evaluations, key=lambda name: _time(evaluations[name]), reverse=True)
     same = f"{why}evaluate both with the same qrels"
-    shared = Advice("judgments", "shared", when=f"{same}, or compare the queries whose judgments are equal: ")
-    return DataError(problem, hint=same if way == "strict" else shared)
+    when = f"{same}, or compare the queries whose judgments are equal: "
+    return DataError(
+        f"{' and '.join(evaluations)} were evaluated with different qrels (SHA-256 {hashes}; from {old} to {new}:"
+        f" {changes(evaluations[old].qrels, evaluations[new].qrels)})",
+        hint=same if way == "strict" else Advice("judgments", "shared", when=when),
+    )
+
 
 
 Brought: TypeAlias = tuple[dict[str, Evaluation], dict[str, Changes], dict[Measure, None], dict[str, set[str]]]
