@@ -429,7 +429,6 @@ def _differ(evaluations: Mapping[str, Evaluation], way: str | None, why: str = "
     )
 
 
-
 Brought: TypeAlias = tuple[dict[str, Evaluation], dict[str, Changes], dict[Measure, None], dict[str, set[str]]]
 
 
