@@ -48,6 +48,17 @@ def test_auto_goes_by_the_measure_not_by_the_values() -> None:
     assert equal["nDCG@10"].is_known
 
 
+@pytest.mark.parametrize(("n_hits", "method"), [(60, "gaffke"), (59, "bca")])
+def test_many_equal_values_are_known_too(n_hits: int, method: str) -> None:
+    """A bootstrap of them has no width; the exact bound of a proportion, 1 - (alpha / 2)^(1 / n), is near Gaffke's."""
+    found = hits(n_hits, 60)["nDCG@10"].interval()
+    assert found.method == method
+    assert found.is_known
+    if method == "gaffke":
+        assert found.low == pytest.approx(0.025 ** (1 / 60), abs=0.005)
+        assert found.high == 1
+
+
 def test_without_clusters_only() -> None:
     scores = hits(7, 9)["Hit@1"]
     clusters = [n // 3 for n in range(9)]

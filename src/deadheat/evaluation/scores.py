@@ -539,8 +539,8 @@ class Scores(InNotebooks):
             t; "gaffke" is for few values between two limits, such as 0 and 1; "clopper-pearson" is the exact interval
             of a proportion, conservative where ties make values fractions. "auto" is "clopper-pearson" for measures
             that are 0 or 1 in every order (Hit, P@1) without clusters; "bootstrap-t" for those without a lowest or a
-            highest value (DCG, FRP); for all others "gaffke" with fewer than 50 queries or clusters, and "bca" from
-            there on. `Interval.method` says which was used.
+            highest value (DCG, FRP); for all others "gaffke" with fewer than 50 queries or clusters, or where all
+            values are equal, and "bca" else. `Interval.method` says which was used.
         confidence_level : float, default 0.95
             Between 0 and 1.
         n_resamples : int, default 10,000
@@ -710,7 +710,8 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         method_of(
             options.method,
             one.measure,
-            n_units=min(one.n_effective, math.inf if n is None else n),
+            # a bootstrap of equal values says nothing
+            n_units=min(one.n_effective, math.inf if n is None else n) if np.diff(one.values[one.kept]).any() else 0,
             has_clusters=n is not None,
             has_weights=one.is_weighted,
         )
