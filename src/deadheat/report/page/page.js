@@ -731,7 +731,8 @@
       if (this.baselineBox) {
         this.baselineBox.value = this.baseline;
         for (const box of this.boxes) box.checked = this.shown.includes(box.place);
-        this.chosen.textContent = `Systems: ${this.shown.length} of ${data.systems.length}`;
+        const more = data.left ? `, ${data.left} more in the tables` : "";
+        this.chosen.textContent = `Systems: ${this.shown.length} of ${data.systems.length}${more}`;
       }
       if (this.stratumBox) this.stratumBox.value = this.stratum + 1;
       const only = this.stratum < 0 ? null : new Set(data.strata[this.stratum].queries);
@@ -838,7 +839,8 @@
       const best = rows[0];
       const n = rows.filter((row) => !(Math.abs(minus(row.mean, best.mean)) > NOISE)).length;
       const alone = n > 1 ? `${n === 2 ? `${best.name} and ${rows[1].name}` : `${n} systems`} share` : `${best.name} has`;
-      const title = rows.length > 1 ? `${alone} the best ${one.name} of ${rows.length} systems` : `${one.name} of ${best.name}`;
+      const among = view.data.left ? `the ${rows.length} systems shown` : `${rows.length} systems`;
+      const title = rows.length > 1 ? `${alone} the best ${one.name} of ${among}` : `${one.name} of ${best.name}`;
       const told = rows.map((row) => ({ ...row, tip: `${row.name}: ${one.name} ${shown(row.mean)}${known(row.low) ? `, interval ${span(row.low, row.high)}` : ""}` }));
       const values = rows.flatMap((row) => [row.mean, row.low, row.high]);
       const marks = (row, at, y) => [line(where(at, row.low), where(at, row.high), y, "range", true), known(row.mean) ? draw("circle", { class: "dot", cx: at(row.mean), cy: y, r: 4.5 }) : null];
