@@ -186,7 +186,7 @@ def test_document_ids_written_in_two_ways_are_noticed(source: str) -> None:
         (lambda: dh.compare(QRELS, "bm25.run", "RR"), "runs must be a dict of name to run, or a list of runs, got"),
         (lambda: dh.compare(QRELS, cast("Any", 5), "RR"), "got 5"),
         (lambda: dh.evaluate(QRELS, QRELS, cast("Any", 42)), "measures must be a measure, its notation such as"),
-        (lambda: dh.evaluate(QRELS, ["a.run", "b.run"]), "for several runs use dh.compare"),
+        (lambda: dh.evaluate(QRELS, ["a.run", "b.run"]), "several runs are {name: run}"),
         (
             lambda: dh.evaluate(QRELS, io.StringIO("q Q0 d 1 1 x")),
             "rows cannot be read from an open file, got StringIO",

@@ -390,7 +390,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
             if isinstance(row, str | os.PathLike):
-                msg += "; for several runs use dh.compare, or call evaluate for each; ids alone are {query: [ids]}"
+                msg += "; several runs are {name: run}, ids alone {query: [ids]}"
             elif not isinstance(row, tuple | list):
                 msg += f"; for results of a search library write {CALL[kind]}({{query: results}})"
             raise SourceTypeError(msg)
