@@ -213,18 +213,26 @@ def test_a_grid_that_would_be_coarse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_coarse_grid_of_many_systems_is_off_by_little() -> None:
-    """Twelve queries, so that no sum weighs much: exact ones, added one by one, against a quarter of the cells."""
-    cells = []
-    for seed in range(12):
-        one, other = draw(seed, 12, 24)
-        system, baseline = values_of(one), values_of(other)
-        fine, coarse = comparable(system, baseline), comparable(system, baseline, is_coarse=True)
-        assert fine is not None
-        assert coarse is not None
-        cells.append(fine[0].cells / coarse[0].cells)
-        expected, found = (flip_between(one, other, grid).probability for grid in (fine, coarse))
-        assert found == pytest.approx(expected, abs=5e-4)
-    assert max(cells) >= 2
+    """Against sums that are added one by one; and twelve queries on half of the cells against all of them."""
+    methods, n_coarser = [], 0
+    for n_queries in (7, 12):
+        for seed in range(100, 106):
+            one, other = draw(seed, n_queries, 24)
+            system, baseline = values_of(one), values_of(other)
+            fine, coarse = comparable(system, baseline), comparable(system, baseline, is_coarse=True)
+            assert fine is not None
+            assert coarse is not None
+            found = flip_between(one, other, coarse)
+            expected = flip_between(one, other, fine).probability
+            if n_queries == 7:
+                below, equal = compared(one, other)
+                mean = dh.RR().mean(place(one)).sum() - dh.RR().mean(place(other)).sum()
+                expected = below if mean > 0 else 1 - below - equal
+            n_coarser += fine[0].cells > coarse[0].cells
+            methods.append(found.method)
+            assert found.probability == pytest.approx(expected, abs=1e-4)
+    assert methods.count("grid") > 5
+    assert n_coarser > 3
 
 
 def test_few_exact_sums_against_many() -> None:

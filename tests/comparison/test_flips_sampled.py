@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+import tracemalloc
 from itertools import combinations
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -236,6 +237,25 @@ def test_many_queries_are_as_good_as_normal() -> None:
 # Drawing
 
 
+def test_only_queries_that_ties_move_are_drawn() -> None:
+    """Four hundred queries of which one ties take no more memory than what its orders need."""
+    docs = [f"d{n}" for n in range(60)]
+    qrels = {f"q{n:03}": dict.fromkeys(docs, 1) for n in range(400)}
+    run = {query: {doc: -float(n) for n, doc in enumerate((*docs, "x"))} for query in qrels}
+    run["q200"] = dict.fromkeys((*docs, *(f"x{n}" for n in range(60))), 1.0)
+    placements, measure = dh.place(qrels, run), dh.AP()
+    moved = is_moved(measure.mean(placements), measure.variance(placements))
+    assert moved.sum() == 1
+    tracemalloc.start()
+    found = orders.draw_sums(measure, placements, np.ones(400, np.bool_), moved, np.random.default_rng(1))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3e7
+    assert found is not None
+    assert len(found.sums) == orders.MOST
+    assert found.sums.mean() == pytest.approx(found.mean, abs=4 * found.deviation / math.sqrt(orders.MOST))
+
+
 @pytest.mark.parametrize(("size", "n_judged"), [(4, 2), (4, 4), (7, 4), (9, 3), (30, 2)])
 def test_places_are_all_as_likely(size: int, n_judged: int) -> None:
     """Of few among many, and of many among few."""
@@ -326,6 +346,7 @@ def test_of_very_many_documents_the_leading_systems_have_their_orders_drawn(monk
     assert {one.flip_method for one in known.values()} == {"exact"}
     for name, value in {"FEW_SIDES": 1, "LITTLE": 1, "MOST_CELLS": 1, "LEADING": 2}.items():
         monkeypatch.setattr(pairs, name, value)
+    monkeypatch.setattr("deadheat.comparison.flips.LITTLE", 1)
     first, second, third, last = sorted(means, key=lambda name: -means[name])
     found = {frozenset((one.system, one.baseline)): one for one in dh.compare(qrels, runs, "AP").pairs}
     leading = frozenset((first, second))

@@ -39,13 +39,34 @@ def test_two_hits_of_two_are_no_proof() -> None:
     assert not interval.unknown
 
 
-def test_auto_goes_by_the_measure_not_by_the_values() -> None:
+def test_auto_goes_by_the_measure() -> None:
     found = hits(7, 9).intervals()
     assert {name: one.method for name, one in found.items()} == {"Hit@1": "clopper-pearson", "nDCG@10": "gaffke"}
     equal = hits(9, 9).intervals()
     assert equal["Hit@1"].low == pytest.approx(0.025 ** (1 / 9))
     assert equal["nDCG@10"].low == pytest.approx(0.025 ** (1 / 9), abs=0.02)  # 1 everywhere, as Hit@1
     assert equal["nDCG@10"].is_known
+
+
+def test_values_that_rounding_alone_tells_apart_are_equal() -> None:
+    """AP of one relevant document of three below two others, and of two in the first two ranks: 1, but for rounding."""
+    qrels = {f"q{n}": dict.fromkeys("abcdef"[: 3 + n % 4], 1) for n in range(60)}
+    run = {query: dict.fromkeys(own, 1.0) for query, own in qrels.items()}
+    scores = dh.evaluate(qrels, run, "AP")["AP"]
+    assert len(set(scores.values.tolist())) > 1
+    assert scores.interval().method == "gaffke"
+    assert dh.gate(dh.evaluate(qrels, run, "AP"), "low(AP) > 0.7").passed
+
+
+def test_equal_clusters_and_equal_bare_values_are_known_too() -> None:
+    qrels = {f"q{n:03}": {"a": 1} for n in range(120)}
+    run = {f"q{n:03}": {"a": 1.0, "b": 2.0 * (n % 2)} for n in range(120)}
+    found = dh.evaluate(qrels, run, "RR")["RR"].interval(cluster=[n // 2 for n in range(120)])
+    assert (found.method, found.is_known) == ("gaffke", True)
+    assert found.low < 0.75 < found.high
+    bare = dh.interval([1.0] * 60, limits=(0, 1))
+    assert (bare.method, bare.is_known) == ("gaffke", True)
+    assert bare.low == pytest.approx(0.025 ** (1 / 60), abs=0.005)
 
 
 @pytest.mark.parametrize(("n_hits", "method"), [(60, "gaffke"), (59, "bca")])

@@ -226,7 +226,7 @@ def test_what_cannot_be_scored_again(tmp_path: Path) -> None:
         ).rescored()
 
 
-@pytest.mark.parametrize("name", ["time", "known_depth", "judgments"])
+@pytest.mark.parametrize("name", ["time", "label", "commit", "known_depth", "judgments"])
 def test_a_file_that_lacks_a_part_is_refused(name: str, tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     dh.evaluate(QRELS, RUN, "P@5").save(path, method="t")
@@ -234,7 +234,7 @@ def test_a_file_that_lacks_a_part_is_refused(name: str, tmp_path: Path) -> None:
     del (document if name in document else document["data"])[name]
     seal(document)
     path.write_text(json.dumps(document))
-    with pytest.raises(FileFormatError, match=f"cannot be read as a saved evaluation: '{name}'"):
+    with pytest.raises(FileFormatError, match=f"cannot be read as a saved evaluation: lacks '{name}'"):
         dh.load_evaluation(path)
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
+from deadheat.report.of_comparison import report_comparison
 
 QRELS = {"q": {"a": 1, "c": 1}, "r": {"b": 2}}
 ONE = {"q": {"a": 0.5, "b": 0.5}, "r": {"b": 1.0}}
@@ -33,6 +34,23 @@ def test_runs_by_name(tmp_path: Path) -> None:
         assert found["one"].to_dict() == alone
         assert found["other"].to_dict() == dh.evaluate(QRELS, OTHER, ["nDCG@10", "RR"]).to_dict()
         assert [one.name for one in found.values()] == ["one", "other"]
+
+
+@pytest.mark.parametrize("missing", ["empty", "skip"])
+def test_runs_are_placed_in_batches(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last of which may be smaller; a page of several runs counts what none of them retrieved in batches too."""
+    monkeypatch.setattr("deadheat.evaluation.evaluate.MOST_TOGETHER", 2)
+    monkeypatch.setattr("deadheat.report.conventions.AT_ONCE", 2)
+    runs = {
+        f"s{n}": dh.Run({"q": {"a": 1.0, "b": 1.0 + n % 2}} | ({} if n == 3 else {"r": {"b": n}})) for n in range(5)
+    }
+    found = dh.compare(QRELS, runs, ["RR", "nDCG"], missing=missing)
+    for name, run in runs.items():
+        alone = dh.evaluate(QRELS, run, ["RR", "nDCG"], missing=missing)
+        assert found.evaluations[name].to_dict() == alone.to_dict()
+        assert found.evaluations[name].missing_queries == alone.missing_queries
+    facts = {fact.key: fact.value for fact in report_comparison(found, qrels="qrels").facts}
+    assert facts.get("not_retrieved") == (None if missing == "skip" else {"n_relevant": 3, "n": 1})
 
 
 def test_a_seed_gives_each_run_the_same_order() -> None:

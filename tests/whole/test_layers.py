@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 import deadheat
+from deadheat.errors import HIGHER
 from support.paths import ROOT, TESTS
 
 PACKAGE = Path(deadheat.__file__).parent
@@ -185,6 +186,13 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
 
 # A module that is named in a text.
 MODULE = re.compile(r"deadheat\.(\w+)[\w.]*")
+
+
+def test_what_lower_floors_ask_of_higher_ones() -> None:
+    """A new one has a reason: labelled cases are qrels too, a collection may be an ontology, Altair loads slowly."""
+    asked = {"shown", "figures", "rescoring", "items", "cases", "collection"}
+    assert set(HIGHER) == asked
+    assert all(HIGHER[name]().__name__.startswith("deadheat.") for name in asked)
 
 
 def test_no_higher_floor_is_named_in_a_string() -> None:

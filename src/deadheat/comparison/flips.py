@@ -39,7 +39,10 @@ T = TypeVar("T")
 
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
 PROVED = 0.005  # what the normal distribution may be off
-LITTLE = 8 / 24  # share of what is spent on a side: with less, it is spent on flips that are worth saying
+FEW_SIDES, MANY_SIDES = 8, 24  # systems times measures: with more than the first, what is spent on orders is shared
+LITTLE = (
+    FEW_SIDES / MANY_SIDES
+)  # with a smaller share, flips that may well happen are looked at alone, on coarser grids
 FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
 
 

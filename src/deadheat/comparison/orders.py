@@ -38,12 +38,12 @@ CELLS = 1 << 22  # documents placed in all orders of all queries: 34 MB a column
 MOST, FEWEST = 1_000, 100  # orders that are drawn
 DRAWN_CELLS = 1 << 21  # documents placed in all drawn orders: some tenths of a second
 AT_ONCE = 1 << 20  # the same, of those that are drawn together
-IN_CACHE = 1 << 17  # the same, of those whose values are found together: of more, the columns are new memory each time
+IN_CACHE = 1 << 17  # the same, of those that are evaluated together: larger columns are new memory each time
 MOST_CELLS = 1 << 24  # in the fewest drawn orders; where these take more, none is drawn
 REPRESENTED = 0.75  # variance of the drawn sums about the exact mean, as a share of the exact variance
 SPARSE = 2  # documents of a tie, as a multiple of its judged ones, from which on single ranks are drawn
 
-LISTED = 720  # places of a tie that are drawn from a list of all
+LISTED, MOST_LISTED = math.factorial(6), 6  # orders of the judged documents of a tie that are drawn from a list of all
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,11 +377,12 @@ def _drawn_values(
     measure: Measure, placements: Placements, moved: BoolArray, rng: np.random.Generator, share: float = 1.0
 ) -> Iterator[FloatArray]:
     """Give the values of the moved queries in random orders, of shape (n_moved, n), some orders at a time."""
-    queries, placements = np.flatnonzero(moved), measure.contributing(placements)
-    ties = ties_that_matter(measure, placements, queries)
-    rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
     left = max(FEWEST, n_draws(placements, moved, share))
     at_once, few = (max(1, cells // _n_cells(placements, moved)) for cells in (AT_ONCE, IN_CACHE))
+    placements = measure.contributing(placements).select(moved)
+    queries = np.arange(placements.n_queries)
+    ties = ties_that_matter(measure, placements, queries)
+    rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
     for n in (min(at_once, left - first) for first in range(0, left, at_once)):
         orders = _draw_orders(in_row_order, rows, ties, n, rng)
         for first in range(0, n, few):
@@ -435,9 +436,9 @@ def _draw_places(size: int, n_judged: int, n: int, rng: np.random.Generator, *, 
 
     Of documents that are alike it does not matter which has which place.
     """
-    if math.perm(size, n_judged) <= LISTED:
-        listed = np.array([*permutations(range(size), n_judged)])
-        return np.asarray(listed[rng.integers(len(listed), size=n)])
+    if n_judged <= MOST_LISTED and math.perm(size, n_judged) <= LISTED:
+        listed: IntArray = np.array([*permutations(range(size), n_judged)])
+        return listed[rng.integers(len(listed), size=n)]
     if size <= SPARSE * n_judged:
         return rng.permuted(np.tile(np.arange(size), (n, 1)), axis=1)[:, :n_judged]
     # Few of many: a place that is taken is drawn again, until none is.
@@ -458,7 +459,7 @@ Cells: TypeAlias = tuple[IntArray, FloatArray]  # numbers of cells, ascending, a
 MAX_VALUES = 50_000
 PAIRS = 8  # sums of two values that are formed in all, as a multiple of the values that may be left
 MAX_CELLS = 1 << 18  # of a grid, under the values of all queries laid end to end: 2 MB a sum
-FEW_CELLS = 1 << 16  # of a coarse one: probabilities are off by up to 0.0002 where sums are real ones
+FEW_CELLS = 1 << 17  # of a coarse one
 GRIDS = (
     *(1, 2, 6, 12, 24, 60, 120, 240, 420, 840, 1_680, 2_520, 5_040, 10_080, 20_160, 27_720, 55_440, 110_880),
     *(166_320, 332_640, 720_720, 1_441_440, 2_162_160, 3_603_600, 7_207_200),
@@ -615,7 +616,7 @@ def comparable(
     """Return the distributions of two sums: both exact or on the same grid.
 
     The grid is the coarsest that has all values, or else the finest that is not too large. It is chosen for the
-    two alone, so that the result does not depend on what else is compared; `is_coarse` allows fewer cells.
+    two alone, and does not depend on what else is compared; but of very many systems it is coarser (`is_coarse`).
 
     The mean of what rounding adds is taken back, so that the error of the probability that one sum is the smaller is
     of second order: ``0.12 * (rounding / deviation) ** 2`` at most if the difference is bell-shaped.

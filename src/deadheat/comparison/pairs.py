@@ -14,7 +14,17 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray, run_starts
-from deadheat.comparison.flips import LITTLE, Flip, Side, TieSums, flip, gap_of, normal_errors_of, normal_flips
+from deadheat.comparison.flips import (
+    FEW_SIDES,
+    LITTLE,
+    Flip,
+    Side,
+    TieSums,
+    flip,
+    gap_of,
+    normal_errors_of,
+    normal_flips,
+)
 from deadheat.data.renderable import InNotebooks
 from deadheat.errors import ParameterError, Rng, array_of, generator, rounded, warn_of_time
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
@@ -43,7 +53,6 @@ COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 LIKELY = 0.05  # probability of a reversal that is worth saying
-FEW_SIDES = 8  # by all measures, on each of which all is spent to know its orders; with more it is shared
 MOST_CELLS = 1 << 19  # judged documents of many sides whose orders are looked at; with more, those of the leading
 LEADING = 3  # systems
 BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
@@ -459,7 +468,13 @@ def compare_sides(
     n_sides, n_queries = len(measures[0]), len(next(iter(measures[0].values())).values)
     if n_sides * len(measures) > FEW_SIDES:
         share = FEW_SIDES / (n_sides * len(measures))
-        measures = [{key: replace(side, share=share) for key, side in sides.items()} for sides in measures]
+        measures = [
+            {
+                key: replace(side, share=share, parts=tuple(replace(part, share=share) for part in side.parts))
+                for key, side in sides.items()
+            }
+            for sides in measures
+        ]
     stack, row = Stack.of(measures), {key: n for n, key in enumerate(measures[0])}
     of_keys = np.fromiter((row[key] for pair in places for key in pair), np.int32, 2 * len(places)).reshape(-1, 2)
     first, second = (np.concatenate([own + n * n_sides for n in range(len(measures))]) for own in of_keys.T)
@@ -816,8 +831,8 @@ def interval(
     values : array-like of float, shape (n,)
         One for each query, or whatever was drawn independently; NaN is left out.
     method : str, default "auto"
-        As for :meth:`Scores.interval`. "auto": with `limits` "gaffke" for fewer than 50 values and "bca" from there on,
-        without "bootstrap-t", which needs 20 values.
+        As for :meth:`Scores.interval`. "auto": with `limits` "gaffke" for fewer than 50 values or equal ones, otherwise
+        "bca"; without "bootstrap-t", which needs 20 values.
     limits : tuple of float, optional
         The least and the greatest value that there can be, such as (0, 1).
     confidence_level, n_resamples, rng
@@ -853,8 +868,9 @@ def interval(
             argument="values", given=(float(kept.min()), float(kept.max())), allowed=f"from {low:g} to {high:g}"
         )
     n_clusters = None if codes is None else len(np.unique(codes[~np.isnan(numbers)]))
-    auto = "bootstrap-t" if limits is None else BOUNDED if (n_clusters or len(kept)) < MANY else "bca"
-    used = auto if method == "auto" else method
+    error = float(standard_errors(numbers[:, None], cluster=codes)[0])
+    of_limits = BOUNDED if (n_clusters or len(kept)) < MANY or not error else "bca"
+    used = method if method != "auto" else "bootstrap-t" if limits is None else of_limits
     if used == BOUNDED and limits is None:
         raise ParameterError(argument="limits", given=limits, allowed="two numbers", beside={"method": BOUNDED})
     if used == PROPORTION:
@@ -873,7 +889,6 @@ def interval(
                 limits=(low, high),
             )
         )[0]
-    error = float(standard_errors(numbers[:, None], cluster=codes)[0])
     return Interval(
         float(kept.mean()) if len(kept) else math.nan,
         float(ends[0]),

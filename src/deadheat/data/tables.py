@@ -419,13 +419,14 @@ class Qrels(DocumentTable):
         return replace(found, n_queries=found.n_queries + len(self.bare), fewest=0) if self.bare else found
 
     def of_queries(self, names: Mapping[str, str], *notes: str) -> Self:
-        """Return the judgments of some queries under other ids, which differ from each other.
+        """Return the judgments of some queries under other ids.
 
         Parameters
         ----------
         names : mapping of str to str
-            The new id of each query that stays.
+            The new id of each query that stays; no two have the same.
         *notes : str
+            On what was done, behind those of before.
         """
         kept, new = pl.col("query_id").is_in([*names]), pl.col("query_id").replace(names)
         frames = {"rows": self.to_polars()} | {name: getattr(self, name) for name in BESIDE_ROWS}

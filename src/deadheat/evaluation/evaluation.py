@@ -92,6 +92,7 @@ class Evaluation(Plottable, Renderable):
     run : Run or None
         What was evaluated; of a saved evaluation the documents that were kept, None if none were, or if these are some
         queries of an evaluation.
+    qrels : Qrels
     origin : Origin or None
         Time, label and commit of a saved evaluation; None of one that was just made.
     lists : Lists or None
@@ -102,7 +103,7 @@ class Evaluation(Plottable, Renderable):
         By the labels of a judge, which help to estimate the means.
     """
 
-    is_evaluation = True  # which readers of runs refuse
+    is_evaluation = True  # so that whoever reads qrels and runs can refuse it
 
     def __init__(
         self,
@@ -528,7 +529,7 @@ class Evaluation(Plottable, Renderable):
             "placements": replace(some.placements, query_ids=ids),
             "graded": some.graded and replace(some.graded, query_ids=ids),
             "lists": some.lists and replace(some.lists, query_ids=ids),
-            "qrels": self.qrels.of_queries(names),
+            "qrels": self.qrels.of_queries({one: names[one] for one in self.query_ids.tolist() if one in names}),
         }
         return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)
 

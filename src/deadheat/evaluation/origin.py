@@ -20,7 +20,7 @@ class Origin:
     Attributes
     ----------
     time : str
-        When it was first saved, in UTC, as ISO 8601 writes it: texts sort as times do. Empty if older files lack it.
+        When it was first saved, in UTC, as ISO 8601 writes it: texts sort as times do.
     label : str
         What the user calls it; by default the branch.
     commit : str

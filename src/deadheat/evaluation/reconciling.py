@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, TextArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
-from deadheat.data.tables import Qrels, Run, Source
+from deadheat.data.tables import BESIDE_ROWS, Qrels, Run, Source
 from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, changed, counted, three
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
@@ -86,12 +86,15 @@ def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
 
 def _without(qrels: Qrels, queries: set[str]) -> Qrels:
     """Return judgments without those of some queries, unless these are all, and with a note that says so."""
-    judged = {*qrels.to_polars()["query_id"]}
+    judged = {*qrels.to_polars()["query_id"].unique()}
     if not queries or judged <= queries:
         return qrels
-    kept = {*judged, *qrels.bare} - queries
-    note = f"queries left out, which the ranking was never asked: {three(sorted(queries))}"
-    return qrels.of_queries(dict(zip(kept, kept, strict=True)), note)
+    beside = (held["query_id"].unique() for name in BESIDE_ROWS if (held := getattr(qrels, name)) is not None)
+    kept = judged.union(qrels.bare, *beside) - queries
+    return qrels.of_queries(
+        dict(zip(kept, kept, strict=True)),
+        f"queries left out, which the ranking was never asked: {three(sorted(queries))}",
+    )
 
 
 def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
@@ -262,7 +265,7 @@ class Reconciled:
     rescored : tuple of str
         The evaluations that were scored again.
     changes : dict of str to Changes
-        From the judgments of each other evaluation to these; without those whose judgments were not saved.
+        From the judgments of each other evaluation to these.
     not_asked : tuple of str
         New queries that an earlier ranking lacks, as nobody asked them then: they are left out.
     left_out : tuple of str
@@ -337,7 +340,7 @@ def reconciled(
     reference = max(evaluations, key=lambda name: _time(evaluations[name])) if way == "shared" else _newest(evaluations)
     others = {name: one for name, one in evaluations.items() if one.qrels_hash != evaluations[reference].qrels_hash}
     have_rankings = all(one.run is not None and one.ties != "random" for one in others.values())
-    if way == "strict" or (way is None and not (have_rankings and evaluations[reference].qrels is not None)):
+    if way == "strict" or (way is None and not have_rankings):
         raise _differ(evaluations, way)
     found, differing, left_out, not_asked = (_share if way == "shared" else _rescore)(evaluations, reference, others)
     every = set[str]() if are_pairs else set[str]().union(*not_asked.values())

@@ -143,7 +143,11 @@ class DocumentKind:
         try:
             return made(document)
         except (KeyError, TypeError, ValueError, MeasureError, ParameterError, pl.exceptions.PolarsError) as error:
-            raise FileFormatError(f"cannot be read as {self.called}: {error}", hint=self.hint, path=path) from None
+            raise FileFormatError(
+                f"cannot be read as {self.called}: {'lacks ' * isinstance(error, KeyError)}{error}",
+                hint=self.hint,
+                path=path,
+            ) from None
 
 
 SUFFIX = ".json"

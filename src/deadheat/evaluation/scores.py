@@ -243,7 +243,7 @@ class Scores(InNotebooks):
         mean is estimated from all.
     """
 
-    is_evaluation: ClassVar[bool] = True  # is refused as one, where somebody iterates over it
+    is_evaluation: ClassVar[bool] = True  # iterating over an evaluation gives scores, which are refused as it is
 
     measure: Measure
     query_ids: TextArray
@@ -540,7 +540,7 @@ class Scores(InNotebooks):
             of a proportion, conservative where ties make values fractions. "auto" is "clopper-pearson" for measures
             that are 0 or 1 in every order (Hit, P@1) without clusters; "bootstrap-t" for those without a lowest or a
             highest value (DCG, FRP); for all others "gaffke" with fewer than 50 queries or clusters, or where all
-            values are equal, and "bca" else. `Interval.method` says which was used.
+            values are equal, otherwise "bca". `Interval.method` says which was used.
         confidence_level : float, default 0.95
             Between 0 and 1.
         n_resamples : int, default 10,000
@@ -706,23 +706,24 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     if codes is not None and any(one.predicted is not None for one in scores):
         raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside={"judge": None})
     n_clusters = [None if codes is None else len(np.unique(codes[one.kept])) for one in scores]
-    methods = [
-        method_of(
-            options.method,
-            one.measure,
-            # a bootstrap of equal values says nothing
-            n_units=min(one.n_effective, math.inf if n is None else n) if np.diff(one.values[one.kept]).any() else 0,
-            has_clusters=n is not None,
-            has_weights=one.is_weighted,
-        )
-        for one, n in zip(scores, n_clusters, strict=True)
-    ]
     weights = weights_beside(scores)
-    low, high = _ends(scores, methods, codes, weights, options).tolist()
     error, query_error = (
         stats.standard_errors(np.column_stack(columns), cluster=codes, weights=weights).tolist()
         for columns in ([one.values for one in scores], [one.tie_mean for one in scores])
     )
+    methods = [
+        method_of(
+            options.method,
+            one.measure,
+            n_units=min(one.n_effective, math.inf if n is None else n)
+            if own
+            else 0,  # a bootstrap of equal ones is none
+            has_clusters=n is not None,
+            has_weights=one.is_weighted,
+        )
+        for one, n, own in zip(scores, n_clusters, error, strict=True)
+    ]
+    low, high = _ends(scores, methods, codes, weights, options).tolist()
     found = [
         Interval(
             weighting.mean(one.values[one.kept], None if weights is None else weights[one.kept, n]),

@@ -102,9 +102,9 @@ def _of_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]
 
 def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
     """Read labelled cases; raise for an evaluation and for a matrix, with the function that takes them."""
-    if kind == "qrels" and hasattr(type(source), "are_cases"):
+    if kind == "qrels" and getattr(type(source), "are_cases", False):
         return Content(source.qrels().to_dict(), (OF_CASES,))
-    if hasattr(type(source), "is_evaluation"):
+    if getattr(type(source), "is_evaluation", False):
         raise SourceTypeError(
             given=Plain("an evaluation"),
             allowed=kind,

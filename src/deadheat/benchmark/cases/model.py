@@ -131,7 +131,7 @@ class Cases:
     (<Cases mine: 1 case, languages de>, ('de',), {'a': {'HP:0001250': 1.0}})
     """
 
-    are_cases: ClassVar[bool] = True  # which readers of qrels take
+    are_cases: ClassVar[bool] = True  # so that whoever reads qrels can take them
 
     name: str
     metadata: Mapping[str, Any]

@@ -731,7 +731,7 @@
       if (this.baselineBox) {
         this.baselineBox.value = this.baseline;
         for (const box of this.boxes) box.checked = this.shown.includes(box.place);
-        const more = data.left ? `, ${data.left} more in the tables` : "";
+        const more = data.left ? `, ${count(data.left)} more in the tables` : "";
         this.chosen.textContent = `Systems: ${this.shown.length} of ${data.systems.length}${more}`;
       }
       if (this.stratumBox) this.stratumBox.value = this.stratum + 1;
