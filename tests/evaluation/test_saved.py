@@ -401,7 +401,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: path.write_text(path.read_text().replace("{", '{"name": "x", ', 1)),
         r"damaged or incomplete \(key 'name' appears twice in one object, expected once\)",
     ),
-    "lacking": (lambda path: sealed(path, measures=None), NOT_READ + "'measures'"),
+    "lacking": (lambda path: sealed(path, measures=None), NOT_READ + "lacks 'measures'"),
     "unknown measure": (
         lambda path: sealed(path, measures={"Nope": document(path)["measures"]["RR"]}),
         NOT_READ + ".*Nope",
