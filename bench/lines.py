@@ -416,12 +416,15 @@ def many(setting: Setting) -> Iterator[Row]:
 
 def pairs(setting: Setting) -> Iterator[Row]:
     """Comparisons of many systems, all pairs with exact ties and randomisation tests; the large ones once."""
-    sizes = [(21, 25, 2, 1.5, 0.4), (200, 50, 4, 4.0, 1.0), (1_000, 50, 4, 60.0, 1.0)]
-    for n_systems, n_queries, n_measures, target, most in sizes[: None if setting.data.size.run > 1_000 else 1]:
-        work = task("tasks", "compare_many", n_systems, n_queries, n_measures)
+    sizes = [
+        *((21, 25, 2, n_docs, 1.5, 0.4) for n_docs in (40, DEPTH)),
+        *((200, 50, 4, 40, 4.0, 1.0), (1_000, 50, 4, 40, 60.0, 1.0)),
+    ]
+    for n_systems, n_queries, n_measures, n_docs, target, most in sizes[: None if setting.data.size.run > 1_000 else 1]:
+        work = task("tasks", "compare_many", n_systems, n_queries, n_measures, n_docs)
         samples = interleave({"deadheat": work}, setting.repeats if n_systems < 100 else 1)["deadheat"]
         seconds = statistics.median(sample.output["seconds"] for sample in samples)
-        line = f"compare of {n_systems:,} systems x {n_queries} queries x {n_measures} measures"
+        line = f"compare of {n_systems:,} systems x {n_queries} queries x {n_measures} measures, {n_docs:,} documents"
         yield at_most(line, target, seconds, " s", detail=took(deadheat=samples))
         yield at_most(f"{line}: peak memory", most, peak(samples) / GB, " GB")
 

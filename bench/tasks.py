@@ -58,18 +58,21 @@ def pytrec_eval(qrels: str, *runs: str) -> Means:
     }
 
 
-def compare_many(n_systems: str, n_queries: str, n_measures: str) -> Means:
-    """Compare systems whose documents tie, of which all pairs are tested."""
+def compare_many(n_systems: str, n_queries: str, n_measures: str, n_docs: str) -> Means:
+    """Compare systems whose documents tie, five and five, of which all pairs are tested."""
     import numpy as np
 
     import deadheat as dh
 
-    rng, docs = np.random.default_rng(29), [f"d{n}" for n in range(40)]
-    qrels = {f"q{q}": {doc: int(rng.integers(4)) for doc in docs[:20]} for q in range(int(n_queries))}
+    rng, docs = np.random.default_rng(29), [f"d{n}" for n in range(int(n_docs))]
+    n_judged, n_levels = min(200, len(docs) // 2), len(docs) // 5
+    qrels = {f"q{q}": {doc: int(rng.integers(4)) for doc in docs[:n_judged]} for q in range(int(n_queries))}
     runs = {}
     for n in range(int(n_systems)):
         merit = (0.5 + n / int(n_systems)) * rng.random(len(docs))
-        runs[f"s{n}"] = {query: dict(zip(docs, np.floor(8 * merit * rng.random(40)), strict=True)) for query in qrels}
+        runs[f"s{n}"] = {
+            query: dict(zip(docs, np.floor(n_levels * merit * rng.random(len(docs))), strict=True)) for query in qrels
+        }
     begin = time.perf_counter()
     found = dh.compare(qrels, runs, FIVE[: int(n_measures)])
     return {"pairs": float(len(found.pairs)), "seconds": time.perf_counter() - begin}
