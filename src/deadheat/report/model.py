@@ -191,7 +191,7 @@ class Column:
         """Return what the column has of an item."""
         if self.of is not None:
             return self.of(item)
-        return item[self.key] if isinstance(item, Mapping) else getattr(item, self.key)
+        return item[self.key] if type(item) is dict or isinstance(item, Mapping) else getattr(item, self.key)
 
 
 MEASURE, QUERY = Column("measure", "measure"), Column("query_id", "query")
@@ -287,7 +287,7 @@ class Table:
 
     def holds(self, place: int, kind: type[Span | Bar]) -> bool:
         """Whether a column holds spans, or bars."""
-        return any(isinstance(cell, kind) for cell in self.cells_of(place))
+        return kind in set(map(type, self.cells_of(place)))
 
     def select(self, places: Sequence[int]) -> Table:
         """Return the table with some of its columns, in another order if the places are."""
@@ -338,7 +338,10 @@ class Table:
         return replace(
             table,
             columns=tuple(chain.from_iterable(columns)),
-            rows=tuple(replace(row, cells=tuple(_split(cells, spans) for cells in row.cells)) for row in table.rows),
+            rows=tuple(
+                replace(row, cells=tuple(_split(cells, spans) for cells in row.cells)) if any(spans) else row
+                for row in table.rows
+            ),
         )
 
     def records(self) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], tuple[Cell, ...]]]:
