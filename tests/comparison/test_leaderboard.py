@@ -246,6 +246,22 @@ def test_without_a_task_models_of_equal_means_keep_their_order() -> None:
     assert found.deciding_task is None
 
 
+def test_all_tasks_that_decide_are_named() -> None:
+    """Without t0 or t1, two of the best one's three tasks, the steady one leads."""
+    means = {"uneven": (0.8, 0.8, 0.0), "steady": (0.5, 0.5, 0.5)}
+    rows = [(f"t{n}", model, value) for model, own in means.items() for n, value in enumerate(own)]
+    found = dh.leaderboard(pl.DataFrame(rows, ["task", "model", "value"], orient="row"))
+    assert found.deciding_task == "t0"
+    assert "t0, t1: without each of these another leads" in " ".join(str(found).split())
+
+
+def test_a_leaderboard_is_of_one_measure(tmp_path: Path) -> None:
+    folder = runs(tmp_path, dict.fromkeys(("one", "two"), {"a": {"r": 1.0}, "b": {"r": 0.5, "x": 1.0}}))
+    assert dh.leaderboard(folder, measure="RR").models[0] == "a"
+    with pytest.raises(dh.DeadheatError, match="cannot read the measure 'RR AP'"):
+        dh.leaderboard(folder, measure="RR AP")
+
+
 def test_no_task_decides_who_leads_where_nobody_does() -> None:
     values = np.array([[0.1, 0.2, 0.3], [0.2, 0.3, 0.1], [0.3, 0.1, 0.2]])[:, None, :]
     found = dh.leaderboard(table(values, has_queries=False))

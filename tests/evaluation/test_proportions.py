@@ -58,6 +58,17 @@ def test_values_that_rounding_alone_tells_apart_are_equal() -> None:
     assert dh.gate(dh.evaluate(qrels, run, "AP"), "low(AP) > 0.7").passed
 
 
+@pytest.mark.parametrize("n_right", [60, 59])
+def test_what_cannot_be_reached_is_not_said_of_a_perfect_run(n_right: int) -> None:
+    """That a bootstrap gives 59 of 60 hits a higher end than Gaffke's interval of 60 is no limit of the judgments."""
+    qrels = {f"q{n:02}": {"a": 1} for n in range(60)}
+    run = {query: {"a": 1.0, "b": 2.0 * (n >= n_right)} for n, query in enumerate(qrels)}
+    (check,) = dh.gate(dh.evaluate(qrels, run, "nDCG@10"), "low(nDCG@10) >= 0.96").checks
+    assert check.passed == (n_right == 59)
+    assert not check.is_beyond
+    assert check.reachable == 1
+
+
 def test_equal_clusters_and_equal_bare_values_are_known_too() -> None:
     qrels = {f"q{n:03}": {"a": 1} for n in range(120)}
     run = {f"q{n:03}": {"a": 1.0, "b": 2.0 * (n % 2)} for n in range(120)}

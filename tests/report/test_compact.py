@@ -171,6 +171,9 @@ def test_the_caption_says_how() -> None:
         "Significant: p < 0.05 by a paired randomisation test (sign flips), two-sided, corrected by Holm within a"
         " measure. Ties: the exact mean over all orders of equal scores."
     )
+    lacking = {"some": {"q1": {"a": 1}}, "every": {"q1": {"a": 1}, "q2": {"a": 1}}, "base": {"q1": {"a": 1}}}
+    partly = dh.compare({"q1": {"a": 1}, "q2": {"a": 1}}, lacking, "RR", missing="skip", baseline="base")
+    assert report_compact(partly, qrels="q").tables[0].caption.startswith("Means over 1 to 2 queries;")
     said = report_compact(compared(test="tukey", confidence_level=0.9, ties="doc_id"), qrels="q").tables[0].caption
     assert "p < 0.1 by Tukey's HSD by randomisation, two-sided, which accounts for all pairs." in said
     assert "Ties: by document id, as trec_eval (descending)." in said

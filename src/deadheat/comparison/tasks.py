@@ -35,7 +35,7 @@ from deadheat.io.kinds import check_column
 from deadheat.io.objects import read_text
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.values import DecimalColumn, given_decimal
-from deadheat.measures.notation import MeasureLike, measure_named, parse_measures
+from deadheat.measures.notation import MeasureLike, measure_named, parse_measure, parse_measures
 
 NAMES = {
     "task": ("task", "task_name", "dataset", "collection"),
@@ -175,7 +175,7 @@ def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
     if tasks:
         others = [one.name for one in sorted(folder.iterdir()) if one.is_dir() and one.name not in tasks]
         left = [f"{three(others)} left out: no file {QRELS}"] if others else []
-        measures = parse_measures(measure)[:1]
+        measures = parse_measures(None)[:1] if measure is None else [parse_measure(measure)]
         found = _of_evaluations({name: _evaluated(one, measures) for name, one in tasks.items()}, None)
         return replace(found, notes=(*left, *found.notes))
     files = sorted(folder.rglob("*.json"))

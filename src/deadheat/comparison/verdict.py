@@ -263,10 +263,11 @@ MARGIN = {
     "no worse": "By {measure}, {system} is no worse than {baseline} by the margin of {margin:g}{unit} (p {p}).",
     "not shown": "By {measure}, it is not shown that {system} is no worse than {baseline} by the margin of"
     " {margin:g}{unit}{why}.",
-    "pairs": "By {measure}, {pairs} equivalent within the margin of {margin:g}{unit}.",
+    "pairs": "By {measure}, {pairs} equivalent within the margin of {margin:g}{unit} (t tests, uncorrected).",
     "none": "By {measure}, none of the {n} other systems is shown to be no worse than {baseline} by the margin of"
     " {margin:g}{unit}.",
-    "some": "By {measure}, {systems} {are} no worse than {baseline} by the margin of {margin:g}{unit}.",
+    "some": "By {measure}, {systems} {are} no worse than {baseline} by the margin of {margin:g}{unit} (t tests,"
+    " uncorrected).",
 }
 
 

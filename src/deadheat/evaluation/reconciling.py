@@ -70,7 +70,7 @@ def rescored(
         raise NotKeptError(
             f"{evaluation.name} was saved with too little of its ranking for {told}",
             queries=unknown,
-            hint="leave these measures out, or evaluate the run again",
+            hint="leave these measures out, or evaluate the run again and save more of it (save_depth, --save-depth)",
         )
     found = weighted_as(found, evaluation)
     if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged

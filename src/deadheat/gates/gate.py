@@ -32,6 +32,7 @@ from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import (
     FEWEST,
+    MANY,
     Cluster,
     Interval,
     IntervalOptions,
@@ -62,7 +63,6 @@ from deadheat.settings import BOUNDED, PROPORTION, GateOptions
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval
 NAMED = 3  # queries behind a failure
-RISING = (BOUNDED, PROPORTION)  # methods whose ends are never above those of higher values
 MISSED = {">=": "below", ">": "not above", "<=": "above", "<": "not below"}
 # why a threshold failed, or why its passing proves little
 FAILED = {
@@ -369,7 +369,13 @@ def check_family(
         ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
         # with a seed of their own, which does not change what others draw
         best = intervals([own[name].ideal for name in names], replace(of_subset, rng=0)) if names else []
-        best_ends = {name: one for name, one in zip(names, best, strict=True) if one.method in RISING}
+        # of methods whose ends are never above those of higher values; auto takes another one for many that differ
+        best_ends = {
+            name: one
+            for name, one in zip(names, best, strict=True)
+            if one.method == PROPORTION
+            or (one.method == BOUNDED and (raised.method == BOUNDED or (one.n_clusters or one.n_queries) < MANY))
+        }
         for one in thresholds:
             yield _reached(
                 one,

@@ -221,7 +221,7 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     told: list[str] = []
     for method in sorted(names, key=list(METHODS).index):
         is_of_few = method == BOUNDED and not set(names[method]).isdisjoint(names.get("bca", ()))
-        few = f" of fewer than {MANY} {units}" if is_of_few else ""
+        few = f" of fewer than {MANY} {units} or of equal values" if is_of_few else ""
         of = "others" if len(told) == len(names) - 1 else three(names[method])
         text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in DRAWN else "")
         told.append(text if len(names) == 1 else f"{of}{few}: {text}")

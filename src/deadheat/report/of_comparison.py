@@ -431,7 +431,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     evaluations = list(comparison.evaluations.values())
     by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""
     grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
-    text = f"{size_of([comparison.pairs])}{by_pair} in {qrels}{grouped}"
+    text = f"{size_of(np.unique(comparison.pairs.column('n_queries')).tolist())}{by_pair} in {qrels}{grouped}"
     pairs = Pairs.joined([part.pairs for part in parts.values()])
     places = [label(stratum) for stratum, part in parts.items() for _ in range(len(part.pairs))]
     found = [
@@ -471,10 +471,10 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     ]
 
 
-def size_of(each: Iterable[Pairs]) -> str:
-    """Return the number of queries of pairs, or its least and its most."""
-    sizes = np.concatenate([pairs.column("n_queries") for pairs in each])
-    return " to ".join(f"{end:,}" for end in dict.fromkeys((sizes.min(), sizes.max())))
+def size_of(counts: Iterable[int]) -> str:
+    """Return the number of queries that all have, or the least and the most."""
+    ascending = sorted(counts)
+    return " to ".join(f"{end:,}" for end in dict.fromkeys((ascending[0], ascending[-1])))
 
 
 def _telling(pairs: Pairs) -> IntArray:

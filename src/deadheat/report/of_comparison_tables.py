@@ -455,7 +455,7 @@ def _ranges(found: Sequence[tuple[int, str]], named: Sequence[str]) -> str:
 def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Sequence[str], marks: str) -> str:
     """Return the caption: what the numbers are, what is bold and marked, and what ties count."""
     design, n_clusters = comparison.design, clusters_of(comparison)
-    over = size_of(part.pairs for part in parts)
+    over = size_of({own.n_queries for part in parts for one in part.evaluations.values() for own in one})
     strata = f" in each stratum by {' and '.join(columns)}" if columns else ""
     marked = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
     none = f"No difference from {design.baseline} is significant."

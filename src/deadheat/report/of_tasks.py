@@ -220,7 +220,8 @@ def _facts(found: Leaderboard) -> list[Fact]:
     simultaneous = f"simultaneous {level_text(found.confidence_level)} intervals of all differences"
     lacking = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
     apart = f"{counted(len(lacking), 'model')} without all tasks, not ranked: {three(list(lacking))}"
-    decides = f"{found.deciding_task}: without it another leads"
+    deciding = [task for task, leader, *_ in found.leave_one_out().iter_rows() if leader != found.models[0]]
+    decides = f"{three(deciding)}: without {'it' if len(deciding) == 1 else 'each of these'} another leads"
     ends = [f"{end:g}" for end in found.value_range or ()]
     return [
         Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {three(list(found.tasks))}"),
