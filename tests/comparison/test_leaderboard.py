@@ -256,7 +256,7 @@ def test_all_tasks_that_decide_are_named() -> None:
 
 
 def test_a_leaderboard_is_of_one_measure(tmp_path: Path) -> None:
-    folder = runs(tmp_path, dict.fromkeys(("one", "two"), {"a": {"r": 1.0}, "b": {"r": 0.5, "x": 1.0}}))
+    folder = runs(tmp_path, {task: {"a": {"r": 1.0}, "b": {"r": 0.5, "x": 1.0}} for task in ("one", "two")})
     assert dh.leaderboard(folder, measure="RR").models[0] == "a"
     with pytest.raises(dh.DeadheatError, match="cannot read the measure 'RR AP'"):
         dh.leaderboard(folder, measure="RR AP")

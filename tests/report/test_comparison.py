@@ -244,3 +244,11 @@ def test_of_very_many_pairs_people_see_those_of_the_two_best(monkeypatch: pytest
     assert len(for_programs.tables[0].rows) == 30
     against = compared({f"s{n}": run(n + 1, n + 3, 1) for n in range(18)}, baseline="s0")
     assert len(next(one for one in report_comparison(against, qrels="qrels").tables if one.key == "pairs").rows) == 17
+
+
+@pytest.mark.filterwarnings("ignore::deadheat.errors.NothingJudgedWarning")
+def test_a_system_of_which_nothing_is_judged_is_named() -> None:
+    qrels = {"q": {"a": 1}, "r": {"b": 1}}
+    found = dh.compare(qrels, {"good": qrels, "foreign": {"q": {"x1": 1.0}, "r": {"x2": 1.0}}}, "RR")
+    (warned,) = [fact for fact in report_comparison(found, qrels="qrels").facts if fact.heading == "WARNING"]
+    assert warned.text.startswith("no document that foreign retrieves is judged")

@@ -338,7 +338,7 @@ def saved_evaluations(paths: list[str]) -> list[str]:
     of_labels = ("columns", "grades", "normalize_ids") if asked().get("judge") else ()
     refuse(
         [name for name in OF_EVALUATING if name not in of_labels],
-        f"is for QRELS RUN RUN...: {paths[0]} is already evaluated; save it anew with deadheat evaluate",
+        f"is for QRELS RUN RUN...: {paths[0]} is already evaluated; save it anew with deadheat evaluate, or rescore",
     )
     return paths
 
