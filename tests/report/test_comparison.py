@@ -249,6 +249,7 @@ def test_of_very_many_pairs_people_see_those_of_the_two_best(monkeypatch: pytest
 @pytest.mark.filterwarnings("ignore::deadheat.errors.NothingJudgedWarning")
 def test_a_system_of_which_nothing_is_judged_is_named() -> None:
     qrels = {"q": {"a": 1}, "r": {"b": 1}}
-    found = dh.compare(qrels, {"good": qrels, "foreign": {"q": {"x1": 1.0}, "r": {"x2": 1.0}}}, "RR")
+    good = {"q": {"a": 2.0, "z": 1.0}, "r": {"b": 2.0}}
+    found = dh.compare(qrels, {"good": good, "foreign": {"q": {"x1": 1.0}, "r": {"x2": 1.0}}}, "RR")
     (warned,) = [fact for fact in report_comparison(found, qrels="qrels").facts if fact.heading == "WARNING"]
     assert warned.text.startswith("no document that foreign retrieves is judged")

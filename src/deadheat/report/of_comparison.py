@@ -70,7 +70,6 @@ from deadheat.report.model import (
     said,
     share,
     tabulate,
-    warning,
 )
 from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
 from deadheat.settings import TUKEY, Design
@@ -448,7 +447,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     ]
     lacking = {one.name: ", ".join(own.measure.label for own in one if unexplained(one, own)) for one in evaluations}
     return [
-        *(warning("WARNING", nothing_judged(one.name)) for one in evaluations if not len(one.placements.query)),
+        *(said("WARNING", nothing_judged(one.name)) for one in evaluations if not len(one.placements.query)),
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
         Fact("n_queries", int(comparison.pairs.column("n_queries").max()), "queries", text),
