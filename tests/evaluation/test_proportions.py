@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -188,3 +189,13 @@ def test_the_default_covers_the_mean_of_few_values_or_is_unknown(n: int, name: s
     known = [not why_unknown(*ends, n, None, method) for ends in zip(low.tolist(), high.tolist(), strict=True)]
     covered = ((low <= mean) & (mean <= high))[known]
     assert not len(covered) if name == "lognormal" and n < 20 else covered.mean() >= 0.93 - 0.01  # of 1,500 sets
+
+
+def test_an_end_that_too_few_values_decide_is_not_the_limit_of_the_measure() -> None:
+    """One of sixty values differs: the bootstrap-t has no lower end, and 0, where DCG begins, is none that it found."""
+    qrels = {f"q{n:02}": {"a": 1} for n in range(60)}
+    run = {query: {"a": 1.0, "b": 2.0 * (n == 0)} for n, query in enumerate(qrels)}
+    found = dh.evaluate(qrels, run, "DCG")["DCG"].interval()
+    assert found.method == "bootstrap-t"
+    assert found.low == -math.inf
+    assert found.unknown == "too few of the 60 values differ"

@@ -776,7 +776,8 @@ def _ends(
                 limits=limits,
                 weights=None if weights is None else weights[:, own],
             )
-        ends[:, own] = np.clip(found, *limits) if method == "bootstrap-t" else found
+        # an infinite end is not known, and no limit makes it so
+        ends[:, own] = np.where(np.isinf(found), found, np.clip(found, *limits)) if method == "bootstrap-t" else found
     return ends
 
 
