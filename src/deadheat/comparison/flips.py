@@ -40,9 +40,7 @@ T = TypeVar("T")
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
 PROVED = 0.005  # what the normal distribution may be off
 FEW_SIDES, MANY_SIDES = 8, 24  # systems times measures: with more than the first, what is spent on orders is shared
-LITTLE = (
-    FEW_SIDES / MANY_SIDES
-)  # with a smaller share, flips that may well happen are looked at alone, on coarser grids
+LITTLE = FEW_SIDES / MANY_SIDES  # with less, only flips that may well happen are refined, on coarser grids
 FEW, DEAR = 400, 0.05  # where fewer orders than that are cheap, a larger bound will do: they would say little more
 
 

@@ -441,7 +441,7 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
             found = {name: rows for name, rows in _sheets(book) if rows}
     except DataError:
         raise
-    # damaged XML is a SyntaxError
+    # ElementTree.ParseError is a SyntaxError: named so, ElementTree need not be loaded for files that have no XML
     except (BadZipFile, SyntaxError, LookupError, ValueError, NotImplementedError, RuntimeError, OSError) as error:
         raise FileFormatError(
             allowed="an Excel workbook (.xlsx)",
