@@ -197,7 +197,7 @@ class Node:
             for one in value:
                 self.items = (self.items or Node()).see(one)
         else:
-            self.types.add(TYPES[type(value)])
+            self.types.add("number" if value in {"inf", "-inf"} else TYPES[type(value)])
         return self
 
     def merge(self, other: Node) -> None:
