@@ -26,6 +26,7 @@ from deadheat.errors import (
     as_resamples,
     as_rng,
     check_choice,
+    counted,
 )
 
 _POLICIES = {  # and what help says of each
@@ -55,6 +56,8 @@ def setting(
     *,
     option: str = "",
     metavar: str = "",
+    heading: str = "",
+    told: Callable[[Any], str] | None = None,
 ) -> Any:  # noqa: ANN401 - typed by its field
     """Return a dataclass field that knows its check and its option.
 
@@ -71,8 +74,13 @@ def setting(
         The option as it is typed, such as ``"-l --rel"``, if it is not the name of the field.
     metavar : str, default ""
         What help calls its value; by default the words.
+    heading : str, default ""
+        Of what reports say of the setting.
+    told : callable, optional
+        What they say of a value; they are silent where it is empty.
     """
-    return field(default=default, metadata={"allowed": allowed, "help": meaning, "option": option, "metavar": metavar})
+    words = {"help": meaning, "option": option, "metavar": metavar, "heading": heading, "told": told}
+    return field(default=default, metadata={"allowed": allowed, **words})
 
 
 def meaning_of_ties(policies: Sequence[str]) -> str:
@@ -156,6 +164,10 @@ class Conventions(Settings):
         as_precision,
         "Round all scores first: float32, float16, bfloat16 or a number of decimals.",
         metavar="PRECISION",
+        heading="scores",
+        told=lambda given: "compared as float64, not rounded"
+        if given is None
+        else f"rounded to {counted(given, 'decimal') if isinstance(given, int) else given} first",
     )
     rel: float | None = setting(
         None,
@@ -163,15 +175,25 @@ class Conventions(Settings):
         "Lowest relevance that counts as relevant, for all measures that name no other.",
         option="-l --rel",
         metavar="LEVEL",
+        heading="relevant",
+        told=lambda given: "" if given is None else f"from relevance {given:g} on, where a measure names no other",
     )
     judged_only: bool = setting(
         default=False,
         allowed=as_flag,
         meaning="Take unjudged documents out of the lists first.",
         option="-J --judged-only",
+        heading="lists",
+        told=lambda given: "without unjudged documents" if given else "",
     )
     depth: int | None = setting(
-        None, as_count, "Look at the first N documents of each list.", option="-M --depth", metavar="N"
+        None,
+        as_count,
+        "Look at the first N documents of each list.",
+        option="-M --depth",
+        metavar="N",
+        heading="lists",
+        told=lambda given: "" if given is None else f"cut after {counted(given, 'document')}",
     )
     unjudged: str = setting(
         "zero",

@@ -246,34 +246,22 @@ def cannot_be_known(given: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fa
 def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
     """Return the facts about the options of evaluations but for the ties."""
     first, conventions = evaluations[0], evaluations[0].conventions
-    precision, rel, depth, judged_only = (
-        getattr(conventions, name) for name in ("score_precision", "rel", "depth", "judged_only")
-    )
-    to = counted(precision, "decimal") if isinstance(precision, int) else precision
-    rounded = "compared as float64, not rounded" if precision is None else f"rounded to {to} first"
-    level = "" if rel is None else f"from relevance {rel:g} on, where a measure names no other"
+    settings = [(one, getattr(conventions, one.name)) for one in fields(conventions) if one.metadata["told"]]
     repeated = [own for own in evaluations if any(one.repeats is not None for one in own)]
     lacking = [one.measure.label for one in first if one.unjudged is not None and not one.has_unjudged_bounds]
     unbounded = f"over unjudged documents: {', '.join(lacking)}"
     return [
-        Fact("score_precision", precision, "scores", rounded, is_note=precision is not None),
+        *(
+            Fact(one.name, value, one.metadata["heading"], text, is_note=value != one.default)
+            for one, value in settings
+            if (text := one.metadata["told"](value))
+        ),
         Fact("missing", conventions.missing),
         Fact("no_relevant", conventions.no_relevant or (None if first.unanswerable else "zero")),
-        *([] if rel is None else [Fact("rel", rel, "relevant", level, is_note=True)]),
-        *(
-            []
-            if depth is None
-            else [Fact("depth", depth, "lists", f"cut after {counted(depth, 'document')}", is_note=True)]
-        ),
         *weighted(first),
         *helped(evaluations),
         *(_repeated(repeated) if repeated else ()),
         *_unjudged(evaluations),
-        *(
-            [Fact("judged_only", judged_only, "lists", "without unjudged documents", is_note=True)]
-            if judged_only
-            else []
-        ),
         *([Fact("without_bounds", lacking, "no bound", unbounded, is_note=True)] if lacking else []),
     ]
 
