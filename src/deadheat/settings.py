@@ -165,9 +165,11 @@ class Conventions(Settings):
         "Round all scores first: float32, float16, bfloat16 or a number of decimals.",
         metavar="PRECISION",
         heading="scores",
-        told=lambda given: "compared as float64, not rounded"
-        if given is None
-        else f"rounded to {counted(given, 'decimal') if isinstance(given, int) else given} first",
+        told=lambda given: (
+            "compared as float64, not rounded"
+            if given is None
+            else f"rounded to {counted(given, 'decimal') if isinstance(given, int) else given} first"
+        ),
     )
     rel: float | None = setting(
         None,

@@ -5,13 +5,11 @@ What a run costs however small it is (joins, calls of each measure) is paid once
 they are placed and scored as one run with the queries of all.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Real
 from pathlib import Path
-from typing import Any, TypeGuard, Unpack, cast, overload
+from typing import Any, Unpack, cast, overload
 
 import numpy as np
 import polars as pl
@@ -38,14 +36,12 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.filling import Filling, filling
 from deadheat.evaluation.intervals import Weights
-from deadheat.evaluation.repeats import Repeats, together
+from deadheat.evaluation.repeats import Repeats, are_runs, together
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.evaluation.spans import SPAN_MEASURES, judged_chunks, measures_of_spans
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.guarding import phase
-from deadheat.io.results import is_of_chroma
 from deadheat.io.splitting import in_pieces
-from deadheat.io.values import is_id
 from deadheat.measures import Measure
 from deadheat.measures.notation import Measures, at_level, parse_measures
 from deadheat.measures.orders import OrdersMeasure
@@ -619,26 +615,6 @@ def checked(qrels: Qrels, collection: Source | None, rel: float | None, *, stric
             "is about ids that are not in the collection", argument="strict", hint=Advice("collection")
         )
     return qrels
-
-
-def are_runs(source: Source, qrels: Source | None = None) -> TypeGuard[Mapping[object, Source]]:
-    """Tell whether a source is several runs by name: `Run`, paths, frames, or dicts of lists or dicts.
-
-    A list of whole numbers may be ids, or the scores of a document by several keys; results of Chroma may be a query's,
-    or a system's: then the qrels know the queries.
-    """
-    if not isinstance(source, Mapping) or not source:
-        return False
-    first = next((one for one in source.values() if not isinstance(one, Mapping) or one), None)
-    if isinstance(first, Mapping):
-        inner = next(iter(first.values()))
-        are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(one, Real) for one in inner)
-        if is_of_chroma(first) or (are_scores and isinstance(inner, list) and all(map(is_id, inner))):
-            are_scores = qrels is not None and not {*map(str, source)}.isdisjoint(Qrels.of(qrels).to_dict())
-        return isinstance(inner, Mapping | list | tuple) and not are_scores
-    if isinstance(first, str):  # a document, unless all are files
-        return all(isinstance(one, str) and os.path.isfile(one) for one in source.values())  # noqa: PTH113 - never raises
-    return isinstance(first, Run | Path) or hasattr(type(first), "columns")
 
 
 def keys_of(run: Source, then_by: Source | Sequence[Source] | None) -> list[Source]:

@@ -1,23 +1,53 @@
-"""Repeats: several runs of one system, and the scores of their queries over all of them."""
+"""Several runs: by name, or repeats of one system, and the scores of their queries over all of them."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, members
-from deadheat.data.tables import REPEAT, DocumentTable, Run, Source, label_of, path_of
+from deadheat.data.tables import REPEAT, DocumentTable, Qrels, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError, ParameterError, Plain, changed, collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of, has_column
 from deadheat.io.kinds import resolve_columns
+from deadheat.io.passages import NAMES, ROW
 from deadheat.io.records import Wanted, read_records
-from deadheat.io.results import lists_of_rows
+from deadheat.io.results import is_of_chroma, lists_of_rows
 from deadheat.io.values import is_id
+
+
+def are_runs(
+    source: Source, qrels: Source | None = None, *, of_chunks: bool = False
+) -> TypeGuard[Mapping[object, Source]]:
+    """Tell whether a source is several runs by name: `Run`, `Repeats`, files, frames, or dicts of lists or dicts.
+
+    A list of whole numbers may be ids, or the scores of a document by several keys; results of Chroma may be a query's,
+    or a system's: then the qrels know the queries. The chunks of a query are a list: a dict of anything else, or of
+    rows that name their query, is of runs.
+    """
+    if not isinstance(source, Mapping) or not source:
+        return False
+    first = next((one for one in source.values() if not isinstance(one, Mapping) or one), {})
+    if isinstance(first, str):  # a document, unless all are files
+        return all(os.path.isfile(one) for one in source.values() if isinstance(one, str))  # noqa: PTH113 - never raises
+    if of_chunks and isinstance(first, list):
+        row = next(iter(first), None)
+        names_query = isinstance(row, Mapping) and not {*NAMES["query_id"]}.isdisjoint(row)
+        return names_query or (isinstance(row, tuple) and len(row) == len(ROW))
+    if isinstance(first, Mapping) and not of_chunks:
+        inner = next(iter(first.values()), None)
+        are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(one, Real) for one in inner)
+        if is_of_chroma(first) or (are_scores and isinstance(inner, list) and all(map(is_id, inner))):
+            are_scores = qrels is not None and not {*map(str, source)}.isdisjoint(Qrels.of(qrels).to_dict())
+        return isinstance(inner, Mapping | list | tuple) and not are_scores
+    return isinstance(first, Mapping | Run | Path | Repeats) or hasattr(type(first), "columns")
 
 
 def runs_by_repeat(
@@ -131,7 +161,7 @@ class Repeats(Sequence[Source]):
     def found_in(cls, run: Source, *, ascending: bool = False) -> Source:
         """Return a run itself, or its repeats if it is a table with a column ``repeat``; of several by name, each."""
         if isinstance(run, Mapping):
-            if set(map(type, run.values())) == {dict}:  # of queries, mostly: then no look at each
+            if not are_runs(run):
                 return run
             each = {
                 name: cls.found_in(one, ascending=ascending)

@@ -1,13 +1,11 @@
 """Runs of chunks held against spans: which measures are of spans, and what they are here."""
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from deadheat.data.judgments import Spans
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import MeasureError, by_name
-from deadheat.io.passages import NAMES, ROW
+from deadheat.evaluation.repeats import are_runs
 from deadheat.measures import (
     AP,
     AP_IA,
@@ -79,17 +77,5 @@ def _of_spans(measure: Measure) -> Measure:
 
 def judged_chunks(spans: Spans, run: Source, *, ascending: bool) -> dict[str, tuple[Qrels, Run]]:
     """Return the judgments of the chunks of each run, and the run, by its name; that of a single one is empty."""
-    runs = run if isinstance(run, Mapping) and _are_runs(next(iter(run.values()), None)) else {"": run}
+    runs = run if are_runs(run, of_chunks=True) else {"": run}
     return dict(by_name((name, spans.judge(one, name=str(name), ascending=ascending)) for name, one in runs.items()))
-
-
-def _are_runs(first: object) -> bool:
-    """Tell whether the values of a dict are runs, by the first: a file, a frame, or rows that name their query."""
-    if isinstance(first, str | Path):
-        return os.path.isfile(first)  # noqa: PTH113 - never raises
-    if not isinstance(first, list):
-        return isinstance(first, Mapping) or hasattr(first, "columns")
-    row = next(iter(first), None)
-    if isinstance(row, Mapping):
-        return not {*NAMES["query_id"]}.isdisjoint(row)
-    return isinstance(row, tuple) and len(row) == len(ROW)

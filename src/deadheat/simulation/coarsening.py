@@ -33,8 +33,9 @@ from deadheat.errors import (
     counted,
     whole,
 )
-from deadheat.evaluation.evaluate import are_runs, evaluate_beside
+from deadheat.evaluation.evaluate import evaluate_beside
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.repeats import are_runs
 from deadheat.evaluation.warned import warn
 from deadheat.io.guarding import check_threads
 from deadheat.measures import Measure
