@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import deadheat as dh
 from deadheat.data.rows import UnreadRows
-from deadheat.io.frames import Reading
+from deadheat.io.lazy import Reading
 from deadheat.placements.by_query import SCHEMA
 
 _OF_ARROW = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())

@@ -32,7 +32,7 @@ CLASSES = [one for one in vars(errors).values() if inspect.isclass(one) and issu
 READERS = {
     "placements/by_query.py": "Spark: the module that its workers lack, in the traceback of one of them",
     "io/guarding.py": "PyO3: the first line of a panic of Polars",
-    "io/frames.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
+    "io/lazy.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
     "io/objects.py": "json: whether something follows the first value",
     "io/formats/delimited.py": "csv: which of its two errors it is",
     "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",

@@ -30,8 +30,9 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES
-from deadheat.io.frames import as_narwhals, collect, frame_of
+from deadheat.io.frames import frame_of
 from deadheat.io.kinds import check_column
+from deadheat.io.lazy import as_narwhals, collect
 from deadheat.io.objects import read_text
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.values import DecimalColumn, given_decimal

@@ -308,7 +308,7 @@ def records_in(source: Source, path: Path | None, what: str) -> Iterable[Mapping
         return source
     import narwhals as nw
 
-    from deadheat.io.frames import as_narwhals, collect
+    from deadheat.io.lazy import as_narwhals, collect
 
     frame = as_narwhals(source, what)
     if not isinstance(frame, nw.LazyFrame | nw.DataFrame):

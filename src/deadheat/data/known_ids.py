@@ -88,7 +88,7 @@ def ids_of(collection: Source) -> set[str]:
     if path is not None:
         given = _ids_in(readable(path / "corpus.jsonl" if path.is_dir() else path))  # of a data set of BEIR
     elif hasattr(given, "collect_schema") or hasattr(given, "columns"):  # of a lazy frame the columns are expensive
-        from deadheat.io.frames import as_narwhals  # most collections are files or dicts
+        from deadheat.io.lazy import as_narwhals  # most collections are files or dicts
 
         frame: Any = as_narwhals(given, "the collection")
         name = find_column(NAMES, frame.collect_schema().names(), NO_IDS, "the collection")

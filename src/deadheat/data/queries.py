@@ -218,7 +218,7 @@ def _records_of(source: Source, where: str) -> Records:
         return Records([dict(row) for row in source])
     import narwhals as nw  # imported here, so that files do not wait for it
 
-    from deadheat.io.frames import as_narwhals, collect
+    from deadheat.io.lazy import as_narwhals, collect
 
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame):

@@ -31,7 +31,7 @@ from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mappi
 if TYPE_CHECKING:
     import narwhals as nw
 
-    from deadheat.io.frames import Reading
+    from deadheat.io.lazy import Reading
 
 
 ScorePrecision: TypeAlias = str | int | None
@@ -226,7 +226,7 @@ def _doubtful(blocks: Blocks, first: int, last: int) -> IntArray:
 
 def _collected(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
     """Fetch a lazy frame into Polars."""
-    from deadheat.io.frames import collect  # only frames of engines need it
+    from deadheat.io.lazy import collect  # only frames of engines need it
 
     return collect(frame)
 
@@ -459,7 +459,7 @@ class UnreadTrec(UnreadRows):
     """A run in a TREC file, compressed or not, that is larger than memory: it is read block by block."""
 
     def __init__(self, path: Path) -> None:
-        from deadheat.io.frames import Reading  # which needs Narwhals
+        from deadheat.io.lazy import Reading  # which needs Narwhals
 
         self._path, self._marked = path, Marked("run")
         self.reading, self.where, self.in_polars = Reading("run", "score"), str(path), True

@@ -203,7 +203,7 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
         return found
     import narwhals as nw  # dicts do not need it
 
-    from deadheat.io.frames import as_narwhals, collect
+    from deadheat.io.lazy import as_narwhals, collect
 
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame | nw.DataFrame):

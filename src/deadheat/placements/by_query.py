@@ -32,7 +32,7 @@ from deadheat.placements.contiguous import Contiguous, count_in
 from deadheat.placements.placements import Placements, from_frames
 
 if TYPE_CHECKING:
-    from deadheat.io.frames import Reading
+    from deadheat.io.lazy import Reading
 
 
 ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
@@ -168,7 +168,7 @@ def look_at(
 
 def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: ScorePrecision) -> None:
     """Raise for wrong rows and repeated pairs; warn of scores that rounding made infinite."""
-    from deadheat.io.frames import WrongRows, add_up
+    from deadheat.io.lazy import WrongRows, add_up
 
     parts = [WrongRows(*json.loads(text)) for (text,) in of_kind(found, ROWS, "doc_id").rows()]
     reading.check(add_up(parts), run.where)

@@ -7,8 +7,8 @@ import polars as pl
 
 from deadheat.arrays import IntArray
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.frames import collect
 from deadheat.io.guarding import guarded
+from deadheat.io.lazy import collect
 from deadheat.placements.placements import Placements, from_frames
 
 Frame = nw.LazyFrame[Any]

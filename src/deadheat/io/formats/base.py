@@ -27,6 +27,8 @@ from deadheat.io.values import Nested
 if TYPE_CHECKING:
     import narwhals as nw
 
+    from deadheat.io.lazy import Reading
+
 FORMATS: "dict[str, Format]" = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for
 ROWS = 20_000  # of a run, in which ranks are compared with scores
@@ -51,7 +53,7 @@ class Content:
         Queries that qrels call unanswerable, sorted.
     hashes : polars.Series or None
         Those of the document ids, by :func:`~deadheat.io.splitting.doc_hash`, if they were found on the way.
-    reading : Reading of :mod:`deadheat.io.frames`, or None
+    reading : Reading or None
         How the rows of a lazy frame are to be read, if they are not yet checked.
     are_cases : bool
         Whether these are labelled cases, and nothing was read: the benchmark package reads them.
@@ -63,7 +65,7 @@ class Content:
     subtopics: pl.DataFrame | None = None
     unanswerable: tuple[str, ...] = ()
     hashes: pl.Series | None = None
-    reading: Any = None
+    reading: "Reading | None" = None
     are_cases: bool = False
 
 
