@@ -43,18 +43,6 @@ STREAM = r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+"  # what a shell makes
 FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds; else --from
 
 
-class Plain(str):
-    """A description of what was given, which a message shows without quotes.
-
-    Examples
-    --------
-    >>> as_given(Plain("an empty field")), as_given("an empty field")
-    ('an empty field', "'an empty field'")
-    """
-
-    __slots__ = ()
-
-
 class Advice(NamedTuple):
     """Advice to pass an argument, or to name a file so that the argument is not needed.
 
@@ -116,8 +104,6 @@ def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
     >>> as_given("float23"), as_given(10**5000)
     ("'float23'", 'a number of thousands of digits')
     """
-    if isinstance(value, Plain):
-        return str(value)
     if isinstance(value, str):
         return shown(value, limit)
     try:
@@ -297,6 +283,8 @@ class DeadheatError(Exception):
         The argument that is wrong, the subject of the sentence.
     given : object, optional
         Its value, or whatever was found instead.
+    found : object, optional
+        What was given or found, in words where its repr says little: shown as it is, in place of `given`.
     allowed : str or collection of str, optional
         What is allowed; of a collection, the word nearest to `given` becomes the hint.
     beside : dict of str to object, optional
@@ -321,6 +309,7 @@ class DeadheatError(Exception):
         *,
         argument: str | None = None,
         given: object = ABSENT,
+        found: object = None,
         allowed: str | Collection[str] | None = None,
         beside: Mapping[str, object] | None = None,
         hint: str | Advice | None = None,
@@ -332,8 +321,9 @@ class DeadheatError(Exception):
         super().__init__(problem)  # `copy` and `pickle` call it with this alone; the other parts are in its dict
         self.problem = problem
         self.argument = argument
-        self.is_given = given is not ABSENT
-        self.given = given if self.is_given else None
+        self.is_given = given is not ABSENT or found is not None
+        self.given = None if given is ABSENT else given
+        self.found = found
         self.allowed = allowed
         self.beside = beside
         self.hint = hint or None
@@ -360,12 +350,12 @@ class DeadheatError(Exception):
         if self.beside:
             text += f" with {', '.join(_named(options, *one) for one in self.beside.items())}"
         if self.is_given:  # several values of an option are shown as they are typed
-            given = as_given(self.given, self.longest_given)
+            given = as_given(self.given, self.longest_given) if self.found is None else str(self.found)
             if options is not None and isinstance(self.given, list | tuple):
                 given = ", ".join(map(as_given, self.given))
             text += f", got {given}"
         hint = _advised(options, self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
-        hint = hint or (did_you_mean(self.given, choices) if len(choices) > 1 else "")
+        hint = hint or (did_you_mean(self.found or self.given, choices) if len(choices) > 1 else "")
         if hint and hint[0].isupper():
             text = f"{text.removesuffix('.')}. {hint}"
         elif hint:
@@ -592,7 +582,7 @@ def array_of(
     if np.ma.is_masked(given):  # NumPy would drop the mask
         raise ParameterError(
             argument=argument,
-            given=Plain("a masked array"),
+            found="a masked array",
             allowed="an array without a mask",
             hint="select what is not masked, or give array.data",
         )

@@ -14,7 +14,6 @@ from typing import Any, Self, TypedDict
 from deadheat.errors import (
     Advice,
     ParameterError,
-    Plain,
     Rng,
     as_count,
     as_flag,
@@ -363,7 +362,7 @@ class Design(Estimation):
             of = "are 0 or 1" if self.method == PROPORTION else "have a lowest and a highest value"
             raise ParameterError(
                 f"method={self.method!r} is of means",
-                given=Plain("a comparison, which has differences"),
+                found="a comparison, which has differences",
                 hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile' and 't'"
                 " are for both",
             )

@@ -16,7 +16,7 @@ import pytest
 import deadheat as dh
 from deadheat import errors
 from deadheat.benchmark.retrievers.reranking import make_retrievers
-from deadheat.errors import Advice, DeadheatError, Plain
+from deadheat.errors import Advice, DeadheatError
 from deadheat.gates.notation import parse_gate
 from deadheat.stats import sample_size
 
@@ -49,7 +49,7 @@ READERS = {
             lambda folder: dh.Run(folder / "short.run"),
             {
                 "allowed": "6 fields (query_id Q0 doc_id rank score tag)",
-                "given": Plain("5: 'q1 Q0 d1 1 0.5'"),
+                "found": "5: 'q1 Q0 d1 1 0.5'",
                 "line": 2,
             },
         ),
@@ -120,7 +120,7 @@ def test_parts_become_a_sentence() -> None:
         "x must be one of 'ab', got 'aa'": {"argument": "x", "given": "aa", "allowed": ["ab"]},  # said already
         "f:3: a row, expected 2 fields, got none; add one": {
             "problem": "a row",
-            "given": Plain("none"),
+            "found": "none",
             "allowed": "2 fields",
             "hint": "add one",
             "path": "f",

@@ -52,7 +52,6 @@ from deadheat.errors import (
     DeadheatWarning,
     NoteWarning,
     ParameterError,
-    Plain,
     Rng,
     SourceTypeError,
     UnknownExpectedWarning,
@@ -523,14 +522,12 @@ def _read(
     if options["language"] is not None:
         checked_code("collection_language", options["language"])
     if not isinstance(cast("object", collection), Collection | Ontology | str | Path):
-        raise SourceTypeError(
-            argument="collection", given=Plain(type(collection).__name__), allowed="a Collection or a path"
-        )
+        raise SourceTypeError(argument="collection", found=type(collection).__name__, allowed="a Collection or a path")
     defaults = {name: one.default for name, one in signature(read_collection).parameters.items()}
     late = [f"{name}={value!r}" for name, value in options.items() if value not in (defaults[name], [])]
     if isinstance(collection, Collection) and late:
         raise ParameterError(
-            f"{late[0]} is only for a collection that is read here", given=Plain("a Collection"), hint="give its path"
+            f"{late[0]} is only for a collection that is read here", found="a Collection", hint="give its path"
         )
     for path in dict.fromkeys(str(one) for one in (ontology, collection) if isinstance(one, str | Path)):
         tell(f"reading {path}")

@@ -26,7 +26,6 @@ from deadheat.errors import (
     MalformedRowError,
     NoteWarning,
     ParameterError,
-    Plain,
     by_name,
     check_choice,
     collected,
@@ -98,7 +97,7 @@ class Collection:
         if not len(self.ids) == len(self.texts) == len(self.synonyms):
             raise DataError(
                 f"{self.name} must have a text and synonyms, perhaps none, for each id",
-                given=Plain(f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms"),
+                found=f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.synonyms)} of synonyms",
             )
         if len(set(self.ids)) != len(self.ids):
             twice = max(self.ids, key=Counter(self.ids).__getitem__)
@@ -213,7 +212,7 @@ def read_collection(
                 raise ParameterError(
                     "are names of the terms of an ontology",
                     argument="texts",
-                    given=Plain("a table"),
+                    found="a table",
                     hint="give a table of documents in their language instead",
                 )
             found = _of_records(records, path, name or label_of(path), has_synonyms=synonyms != "none")
@@ -375,7 +374,8 @@ class CaseGroup:
         if lacking:
             raise ColumnError(
                 argument="cluster",
-                given=Plain("a mapping") if isinstance(column, Mapping) else column,
+                given=column,
+                found="a mapping" if isinstance(column, Mapping) else None,
                 allowed="a label that every case has",
                 hint=f"{len(lacking)} of {counted(len(labels), 'case')} have none, such as {lacking[0]!r}",
                 path=str(self),
@@ -602,7 +602,7 @@ def _read(cases: object) -> Cases:
     if not isinstance(cases, Cases):
         raise ParameterError(
             argument="cases",
-            given=Plain(type(cases).__name__),
+            found=type(cases).__name__,
             allowed="Cases, a path, or several of them",
             hint="read_cases reads a file",
         )

@@ -16,7 +16,7 @@ from deadheat.benchmark.collection import CaseGroup, Family, check_by, families_
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.errors import NOISE, ParameterError, Plain, collected, counted
+from deadheat.errors import NOISE, ParameterError, collected, counted
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, NUMBERS, Interval, IntervalOptions, Stratum, strata_of
 from deadheat.measures import Measure
@@ -503,7 +503,7 @@ class BenchResult(Renderable):
         if len(found) != 1:
             raise ParameterError(
                 "a figure is of one set of cases: in one language, or across languages that a pair_id pairs",
-                given=Plain(f"{len(found)} of them"),
+                found=f"{len(found)} of them",
                 hint=f"give {' or '.join(f'cases={name!r}, language={of!r}' for name, of in self.parts)}",
             )
         return plot_of(found[0], kind, **options)

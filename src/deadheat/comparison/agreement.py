@@ -14,7 +14,7 @@ from deadheat.comparison.robustness import SystemOrders, order_agreement, totals
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import DataError, DeadheatWarning, Plain, as_count, as_level, three
+from deadheat.errors import DataError, DeadheatWarning, as_count, as_level, three
 from deadheat.evaluation.evaluate import by_own_name
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
@@ -278,7 +278,7 @@ def agree_systems(
     if len(shared) < 2:
         raise DataError(
             "two orders take two systems and more that both sides have",
-            given=Plain("; ".join(three(list(one)) for one in given)),
+            found="; ".join(three(list(one)) for one in given),
         )
     sides = [compare_evaluated(Design(test="t"), {name: one[name] for name in shared}) for one in given]
     measures = [one for one in sides[0].measures if one in sides[1].measures]

@@ -10,7 +10,7 @@ from deadheat.comparison.comparison import Comparison, assemble, check_queries_s
 from deadheat.data.judgments import Spans, as_qrels
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
-from deadheat.errors import DataError, ParameterError, Plain, Rng, as_list, as_positive, by_name, generator
+from deadheat.errors import DataError, ParameterError, Rng, as_list, as_positive, by_name, generator
 from deadheat.evaluation.evaluate import (
     EvaluationArguments,
     by_own_name,
@@ -150,7 +150,7 @@ def compare(
         if judge is not None:
             raise ParameterError(
                 argument="judge",
-                given=Plain("some"),
+                found="some",
                 allowed="None",
                 beside={"runs": "repeats"} if has_repeats else {"qrels": "spans"},
             )

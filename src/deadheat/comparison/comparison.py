@@ -27,7 +27,7 @@ from deadheat.comparison.robustness import (
 from deadheat.comparison.verdict import QUERY, Grounds, Lacking, Verdict, Within
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import DataError, ParameterError, Plain, Rng, as_count, as_level, as_positive, collected, counted
+from deadheat.errors import DataError, ParameterError, Rng, as_count, as_level, as_positive, collected, counted
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
@@ -490,7 +490,7 @@ class Comparison(Plottable, Renderable):
         if (test := self.design.test) not in stats.CLUSTERED:
             raise ParameterError(argument="test", given=test, allowed=stats.CLUSTERED, beside={"judge": None})
         if self.cluster is not None:
-            raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside={"judge": None})
+            raise ParameterError(argument="cluster", found="some", allowed="none", beside={"judge": None})
         if weights is not None:
             judge = {name: one.weighted(weights, queries) for name, one in judge.items()}
         evaluations = {

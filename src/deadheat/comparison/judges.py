@@ -19,7 +19,6 @@ from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
     NOISE,
     DataError,
-    Plain,
     Rng,
     SwappedFilesError,
     as_level,
@@ -520,7 +519,7 @@ def _agreement(
     if both.is_empty():
         raise DataError(
             f"{where} and {judge.where} label no document of a query in common",
-            given=Plain(f"{counted(len(frame), 'label')} and {len(own):,}"),
+            found=f"{counted(len(frame), 'label')} and {len(own):,}",
             hint="are the ids written alike?",
         )
     human, graded = both["relevance"].to_numpy(), both["grade"].to_numpy()

@@ -17,7 +17,6 @@ from deadheat.errors import (
     ROUNDING,
     DataError,
     ParameterError,
-    Plain,
     Rng,
     array_of,
     as_level,
@@ -466,7 +465,7 @@ def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[Tas
     if not whole:
         raise DataError(
             "no model has results on all tasks",
-            given=Plain(f"{three(list(lacking))} of {counted(len(results.tasks), 'task')}"),
+            found=f"{three(list(lacking))} of {counted(len(results.tasks), 'task')}",
             hint="missing='bounds' ranks them by what they may have, 'drop-task' by the tasks that all have",
         )
     of_whole = replace(results, tasks=tuple(task.of(whole) for task in results.tasks))

@@ -19,7 +19,6 @@ from deadheat.errors import (
     DuplicateError,
     MeasureError,
     ParameterError,
-    Plain,
     SourceTypeError,
     collected,
     counted,
@@ -247,7 +246,7 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
         return _of_table(pl.DataFrame(dict(source)), None, measure)
     for task, own in source.items():
         if not isinstance(own, Mapping | list | tuple):
-            raise SourceTypeError(argument="source", given=Plain(type(own).__name__), allowed=ALLOWED)
+            raise SourceTypeError(argument="source", found=type(own).__name__, allowed=ALLOWED)
         if not own:
             raise DataError(f"task {task} has no results")
     return _of_evaluations(
@@ -318,7 +317,7 @@ def _frame(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     if not hasattr(found, "to_native"):
         found = as_narwhals(frame_of(source), "the table")
     if not hasattr(found, "to_native"):
-        raise SourceTypeError(argument="source", given=Plain(type(source).__name__), allowed=ALLOWED)
+        raise SourceTypeError(argument="source", found=type(source).__name__, allowed=ALLOWED)
     return found.to_polars() if hasattr(found, "to_polars") else collect(found)  # type: ignore[arg-type]
 
 
@@ -376,7 +375,7 @@ def _of_measure(table: pl.DataFrame, measure: MeasureLike | None) -> tuple[pl.Da
         lacking, held = next((row for row in by_task.iter_rows() if chosen not in row[1]), by_task.row(-1))
         raise DataError(
             f"task {lacking} has no value by {chosen}" if measure else "the tasks have no measure in common",
-            given=Plain(f"{', '.join(held)} of {lacking}"),
+            found=f"{', '.join(held)} of {lacking}",
         )
     return table.filter(pl.col("measure") == chosen).drop("measure"), chosen
 
@@ -386,7 +385,7 @@ def _check_rows(table: pl.DataFrame, path: Path | None) -> None:
     keys = [name for name in ("task", "model", "query_id") if name in table.columns]
     wrong = table.filter(pl.any_horizontal(pl.col(name).is_null() | (pl.col(name) == "") for name in keys))
     if len(wrong):
-        raise DataError("a row of the results has no name", given=Plain(str(dict(wrong.row(0, named=True)))), path=path)
+        raise DataError("a row of the results has no name", found=str(dict(wrong.row(0, named=True))), path=path)
     value = pl.col("value")
     no_number = (value.is_null() & (pl.col("written").fill_null("").str.strip_chars() != "")) | ~value.is_finite()
     wrong = table.filter(no_number.fill_null(value=False))

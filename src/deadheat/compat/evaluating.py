@@ -28,7 +28,6 @@ from deadheat.errors import (
     DeadheatError,
     DeadheatWarning,
     ParameterError,
-    Plain,
     SourceTypeError,
     check_choice,
     counted,
@@ -159,7 +158,7 @@ def _checked_judgments(qrels: Nested) -> dict[str, Mapping[str, float]]:
 def _check_is_mapping(source: object, value: str) -> None:
     if not isinstance(source, Mapping):
         raise SourceTypeError(
-            given=Plain(f"{source!r:.80} ({type(source).__name__})"),
+            found=f"{source!r:.80} ({type(source).__name__})",
             allowed=f"a dict of dicts {{query: {{document: {value}}}}}",
         )
 

@@ -19,7 +19,6 @@ from deadheat.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.errors import (
     DataError,
     ParameterError,
-    Plain,
     SourceTypeError,
     UnknownMeasureError,
     by_name,
@@ -212,7 +211,7 @@ def _dicts(source: Any, kind: str, *, sort: bool = False) -> Nested:  # noqa: AN
     arrays = [] if isinstance(source, str) else [np.asarray(own) for own in source]
     if not arrays or any(own.ndim != 2 or own.shape[1] != 2 for own in arrays):
         raise SourceTypeError(
-            given=Plain(f"{type(source).__name__} as {kind}"),
+            found=f"{type(source).__name__} as {kind}",
             allowed=f"a dict of dicts, arrays of documents and numbers, or what ranx.{kind.capitalize()} is",
         )
     if kind == "run":  # ranx ignores its scores; of a document that comes twice, the first place counts

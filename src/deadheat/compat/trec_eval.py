@@ -22,7 +22,6 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import (
     DataError,
     MeasureError,
-    Plain,
     UnknownMeasureError,
     counted,
     did_you_mean,
@@ -290,7 +289,7 @@ def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) ->
     """Return the parameters that trec_eval has no names for, as our measure calls them."""
     if not given or one.takes == "none":
         return {}
-    refused: dict[str, Any] = {"given": Plain(",".join(given)), "measure": one.name}
+    refused: dict[str, Any] = {"found": ",".join(given), "measure": one.name}
     if one.takes == "pairs":  # gains of levels of relevance, or what else is given by its name
         pairs = [text.partition("=") for text in given]
         if not all(equal for _, equal, _ in pairs):

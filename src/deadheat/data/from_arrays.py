@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import DataError, ParameterError, Plain, array_of, counted
+from deadheat.errors import DataError, ParameterError, array_of, counted
 from deadheat.io.values import BEYOND, are_beyond
 
 
@@ -75,7 +75,7 @@ def from_arrays(
     wanted, found = (_numbers(kind, values) for kind, values in {"labels": labels, "scores": scores}.items())
     if wanted.shape != found.shape or wanted.ndim not in (1, 2):
         raise ParameterError(
-            argument="scores", given=Plain(f"shape {found.shape}"), allowed=f"the shape of labels, {wanted.shape}"
+            argument="scores", found=f"shape {found.shape}", allowed=f"the shape of labels, {wanted.shape}"
         )
     if not wanted.size:
         raise DataError("labels and scores are empty", path=name)
@@ -109,7 +109,7 @@ def _queries(
     if labels.ndim == 2:
         if used:
             raise ParameterError(
-                argument=next(iter(used)), given=Plain("an array"), allowed="nothing: each row of labels is a query"
+                argument=next(iter(used)), found="an array", allowed="nothing: each row of labels is a query"
             )
         return _repeated(np.full(len(labels), labels.shape[1]))
     n_rows = len(labels)
@@ -129,13 +129,13 @@ def _queries(
     if argument == "group_sizes":
         raise ParameterError(
             argument=argument,
-            given=Plain(_described(values)),
+            found=_described(values),
             allowed=f"whole numbers from 0 on, one for each query, that sum to {n_rows:,} rows",
         )
     if values.shape != (n_rows,):
         raise ParameterError(
             argument=argument,
-            given=Plain(f"shape {values.shape}"),
+            found=f"shape {values.shape}",
             allowed=f"one id for each of {n_rows:,} rows, or sizes that sum to it",
         )
     return _text(values, argument).tolist()
@@ -151,7 +151,7 @@ def _documents(labels: NDArray[Any], doc_ids: ArrayLike | None) -> list[str]:
     if labels.ndim == 2 and given.shape == labels.shape[1:]:
         given = np.broadcast_to(given, labels.shape)
     if given.shape != labels.shape:
-        raise ParameterError(argument="doc_ids", given=Plain(f"shape {given.shape}"), allowed=f"shape {labels.shape}")
+        raise ParameterError(argument="doc_ids", found=f"shape {given.shape}", allowed=f"shape {labels.shape}")
     return _text(given.ravel(), "doc_ids").tolist()
 
 
@@ -161,7 +161,7 @@ def _text(values: NDArray[Any], argument: str) -> TextArray:
         return values.astype(str).astype(object)
     raise ParameterError(
         argument=argument,
-        given=Plain(f"an array of {values.dtype}"),
+        found=f"an array of {values.dtype}",
         allowed="ids that are all text or all whole numbers",
     )
 

@@ -25,7 +25,6 @@ from deadheat.errors import (
     DuplicateError,
     NothingJudgedWarning,
     ParameterError,
-    Plain,
     SourceTypeError,
     as_number,
     as_positive,
@@ -272,9 +271,7 @@ def _rows(
     """Yield query_id, doc_id and answer of each row."""
     if isinstance(source, Mapping):
         if not is_plain(source):
-            raise SourceTypeError(
-                given=Plain(shown(str(source))), allowed="a dict of dicts {query: {document: answer}}"
-            )
+            raise SourceTypeError(found=shown(str(source)), allowed="a dict of dicts {query: {document: answer}}")
         yield from (
             (str(query), str(doc), grade(answer) if callable(grade) else answer)
             for query, documents in source.items()
@@ -312,7 +309,7 @@ def records_in(source: Source, path: Path | None, what: str) -> Iterable[Mapping
 
     frame = as_narwhals(source, what)
     if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
-        raise SourceTypeError(given=Plain(f"{source!r:.60}"), allowed=f"{what}: a path, a list of dicts or a dataframe")
+        raise SourceTypeError(found=f"{source!r:.60}", allowed=f"{what}: a path, a list of dicts or a dataframe")
     return collect(frame.lazy()).iter_rows(named=True)
 
 

@@ -18,7 +18,6 @@ from deadheat.errors import (
     DeadheatWarning,
     FileFormatError,
     ParameterError,
-    Plain,
     SourceTypeError,
     changed,
     collected,
@@ -94,7 +93,7 @@ def ids_of(collection: Source) -> set[str]:
         name = find_column(NAMES, frame.collect_schema().names(), NO_IDS, "the collection")
         given = frame.lazy().select(name).collect()[name].to_list()
     if not isinstance(given, Iterable):
-        raise SourceTypeError("a collection", given=Plain(type(given).__name__), allowed=ALLOWED)
+        raise SourceTypeError("a collection", found=type(given).__name__, allowed=ALLOWED)
     found = {str(one) for one in given if one is not None}
     if not found:
         raise DataError("a collection without a single id", allowed=ALLOWED, path=path)

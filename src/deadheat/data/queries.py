@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from deadheat.data.tables import Source, label_of, path_of
-from deadheat.errors import ColumnError, DataError, DuplicateError, Plain, SourceTypeError, counted, did_you_mean, three
+from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError, counted, did_you_mean, three
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
 from deadheat.io.records import Records, Wanted, as_text, read_records
@@ -210,7 +210,7 @@ def _records_of(source: Source, where: str) -> Records:
         lists = [one for one in source.values() if isinstance(one, Sized) and not isinstance(one, str | Mapping)]
         if len(lists) < len(source) or len(set(map(len, lists))) > 1:
             raise SourceTypeError(
-                given=Plain(f"{source[wrong]!r:.60} for {wrong!r}"),
+                found=f"{source[wrong]!r:.60} for {wrong!r}",
                 allowed="a dict of dicts {query_id: {column: value}}, or of lists {column: [value, ...]} of one length",
             )
         return Records([dict(zip(source, row, strict=True)) for row in zip(*source.values(), strict=True)])

@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import LARGEST_INTEGER, DataError, DeadheatWarning, Plain, as_precision, changed, counted
+from deadheat.errors import LARGEST_INTEGER, DataError, DeadheatWarning, as_precision, changed, counted
 from deadheat.io.files import BLOCK
 from deadheat.io.formats.trec import Marked, note_of_comments, read_blocks
 from deadheat.io.guarding import guarded_rows
@@ -539,7 +539,7 @@ def rank_tuples(source: Mapping[str, Mapping[str, Any]], where: str) -> dict[str
     scores = list(chain.from_iterable(documents.values() for documents in source.values()))
     if wrong := [one for one in scores if not isinstance(one, tuple | list) or len(one) != len(first) or not one]:
         raise DataError(
-            given=Plain(f"{wrong[0]!r}"),
+            found=f"{wrong[0]!r}",
             allowed=f"a tuple of {len(first)} numbers, as the first score is" if first else "a tuple of numbers",
             path=where,
         )

@@ -17,7 +17,6 @@ from deadheat.errors import (
     DataError,
     DuplicateError,
     ParameterError,
-    Plain,
     Rng,
     SourceTypeError,
     as_count,
@@ -446,7 +445,7 @@ class Accumulator:
         """
         for other in others:
             if not isinstance(other, Accumulator):
-                raise SourceTypeError(given=Plain(type(other).__name__), allowed="an Accumulator")
+                raise SourceTypeError(found=type(other).__name__, allowed="an Accumulator")
             where = f"the accumulator {other.name!r}"
             self._refuse_other(list(map(str, other.measures)), other.conventions, other._depth, where)  # noqa: SLF001 - of its own class
             self._take(other._whole(), where, is_numbered=other._is_numbered)  # noqa: SLF001 - of its own class

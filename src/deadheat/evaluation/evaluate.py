@@ -25,7 +25,6 @@ from deadheat.errors import (
     Advice,
     DataError,
     ParameterError,
-    Plain,
     Rng,
     by_name,
     collected,
@@ -592,7 +591,7 @@ def _evaluate_spans(
         if options[name] is not None:
             raise ParameterError(
                 argument=name,
-                given=Plain("some"),
+                found="some",
                 allowed="None",
                 beside={"qrels": "spans"},
                 hint="dh.Spans(rows, documents=...) checks the ids of documents" if name == "collection" else "",
@@ -672,7 +671,7 @@ def opened(evaluation: object) -> Evaluation:
     if isinstance(evaluation, Evaluation):
         return evaluation
     if not isinstance(evaluation, str | Path):
-        raise ParameterError(given=Plain(type(evaluation).__name__), allowed="an Evaluation or the path of a saved one")
+        raise ParameterError(found=type(evaluation).__name__, allowed="an Evaluation or the path of a saved one")
     return load_evaluation(evaluation)
 
 
@@ -701,7 +700,7 @@ def shared_measures(measures: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     if not shared:
         held = collected((", ".join(own), name) for name, own in measures)
         told = [f"{own} of {names[0]}" for own, names in held.items()]
-        raise DataError("the evaluations have no measure in common", given=Plain(three(told, between="; ")))
+        raise DataError("the evaluations have no measure in common", found=three(told, between="; "))
     return shared
 
 

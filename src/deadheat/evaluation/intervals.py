@@ -26,7 +26,6 @@ from deadheat.errors import (
     DataError,
     DeadheatWarning,
     ParameterError,
-    Plain,
     Rng,
     UnlabelledQueriesWarning,
     as_list,
@@ -256,7 +255,7 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
     if method == BOUNDED and not is_bounded:
         raise ParameterError(
             f"method={BOUNDED!r} is for measures with a lowest and a highest value",
-            given=Plain(measure),
+            found=measure,
             hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile' and 't'",
         )
     if method == PROPORTION and not is_proportion:
@@ -264,7 +263,7 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
         why = needed if is_grouped else "is for measures that are 0 or 1 in every order (Hit, P@1)"
         raise ParameterError(
             f"method={PROPORTION!r} {why}",
-            given=Plain("clusters" if has_clusters else "weights" if has_weights else measure),
+            found="clusters" if has_clusters else "weights" if has_weights else measure,
             hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't'" + ", 'gaffke'" * is_bounded,
         )
     return method
@@ -282,7 +281,7 @@ def _column_of(argument: str, given: object, queries: Source | None, example: st
         raise ParameterError(
             f"queries is the table that has the column of {argument.removesuffix('s')}s: name the column, as in"
             f" {argument}={example!r}",
-            given=Plain("none" if given is None else type(given).__name__),
+            found="none" if given is None else type(given).__name__,
         )
     return None
 

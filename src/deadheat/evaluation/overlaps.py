@@ -7,7 +7,7 @@ import polars as pl
 
 from deadheat.data.judgments import OVERLAP_OF, Spans
 from deadheat.data.tables import Source
-from deadheat.errors import NOISE, MeasureError, ParameterError, Plain
+from deadheat.errors import NOISE, MeasureError, ParameterError
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.spans import SPAN_MEASURES
@@ -79,7 +79,7 @@ def measures_of_overlap(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     if not found:
         raise MeasureError(
             "no measure depends on the overlap",
-            given=Plain(", ".join(map(str, measures))),
+            found=", ".join(map(str, measures)),
             allowed="one that does, such as R@5",
         )
     return found

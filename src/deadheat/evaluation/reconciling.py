@@ -15,7 +15,7 @@ from deadheat.arrays import BoolArray, FloatArray, TextArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import BESIDE_ROWS, Qrels, Run, Source
-from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, Plain, changed, counted, three
+from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, changed, counted, three
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
@@ -135,7 +135,7 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
     if len(wrong):
         raise DataError(
             "renames an id twice, or lacks one",
-            given=Plain(", ".join(f"{old!r}: {new!r}" for old, new in wrong.head(3).rows())),
+            found=", ".join(f"{old!r}: {new!r}" for old, new in wrong.head(3).rows()),
             allowed="one new id of each",
             path=path,
         )

@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.tables import REPEAT, DocumentTable, Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, Plain, changed, collected, counted
+from deadheat.errors import ColumnError, ParameterError, changed, collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of, has_column
@@ -200,11 +200,15 @@ def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Eval
         Ties are not expected, bounds over unjudged documents were asked for, or a judge's labels help.
     """
     first, n = evaluations[0], len(evaluations)
-    given = {**vars(first.conventions), "judge": first.judge and Plain("some")}
+    given = {**vars(first.conventions), "judge": first.judge}
     for argument, allowed in (("ties", "expected"), ("unjudged", "zero"), ("judge", None)):
         if given[argument] != allowed:
             raise ParameterError(
-                argument=argument, given=given[argument], allowed=repr(allowed), beside={"run": "repeats"}
+                argument=argument,
+                given=given[argument],
+                found="some" if argument == "judge" else None,
+                allowed=repr(allowed),
+                beside={"run": "repeats"},
             )
     lacks = np.column_stack([members(one.query_ids, np.array(one.missing_queries, object)) for one in evaluations])
     left_out: BoolArray = lacks if missing == "skip" else np.zeros_like(lacks)

@@ -18,7 +18,6 @@ from deadheat.errors import (
     NOISE,
     MeasureError,
     ParameterError,
-    Plain,
     Rng,
     as_level,
     as_positive,
@@ -704,7 +703,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
 
     codes = cluster_codes(options.cluster, options.queries, scores[0].query_ids)
     if codes is not None and any(one.predicted is not None for one in scores):
-        raise ParameterError(argument="cluster", given=Plain("some"), allowed="none", beside={"judge": None})
+        raise ParameterError(argument="cluster", found="some", allowed="none", beside={"judge": None})
     n_clusters = [None if codes is None else len(np.unique(codes[one.kept])) for one in scores]
     weights = weights_beside(scores)
     error, query_error = (

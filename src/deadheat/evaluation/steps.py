@@ -11,7 +11,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import round_scores
 from deadheat.data.tables import Run
-from deadheat.errors import DataError, ParameterError, Plain, did_you_mean
+from deadheat.errors import DataError, ParameterError, did_you_mean
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels.segments import ratio, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
@@ -195,9 +195,7 @@ def _documents(run: Run, before: Placements, conventions: Conventions) -> pl.Dat
     """Return doc_id and score of a query's documents, by score; where it breaks ties, in the order of the policy."""
     own = run.to_polars().filter(pl.col("query_id") == before.query_ids[0]).select("doc_id", "score")
     if lacking := {*before.doc_ids.tolist()}.difference(own["doc_id"]):
-        raise DataError(
-            "is not the run that was evaluated", given=Plain(f"a list without {min(lacking)!r}"), path=run.where
-        )
+        raise DataError("is not the run that was evaluated", found=f"a list without {min(lacking)!r}", path=run.where)
     scores = round_scores(own["score"].to_numpy(), None if run.by_keys else conventions.score_precision)
     own = own.with_columns(score=pl.Series(scores, dtype=pl.Float64))
     by = ["score", "doc_id"] if conventions.ties == "doc_id" else ["score"]

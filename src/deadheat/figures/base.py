@@ -25,7 +25,6 @@ from deadheat.errors import (
     NOISE,
     FigureError,
     ParameterError,
-    Plain,
     SourceTypeError,
     UnknownMeasureError,
     by_name,
@@ -152,7 +151,7 @@ def kind_of(subject: object) -> SubjectKind:
     kinds = {kind_of(one) for one in listed} if isinstance(listed, Iterable) and not isinstance(listed, str) else set()
     if len(kinds) != 1 or not kinds <= SEVERAL:
         raise SourceTypeError(
-            given=Plain(type(subject).__name__),
+            found=type(subject).__name__,
             allowed="an Evaluation, a Comparison, Strata, several of one of these by name, or a table of ties",
         )
     return kinds.pop()
@@ -529,7 +528,7 @@ def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T],
     several = listed.values() if isinstance(listed, Mapping) else listed
     found = list(several) if isinstance(several, Collection) and not isinstance(several, str) else []
     if not found or not all(isinstance(one, kind) for one in found):
-        raise SourceTypeError(argument=argument, given=Plain(type(given).__name__), allowed=allowed)
+        raise SourceTypeError(argument=argument, found=type(given).__name__, allowed=allowed)
     if isinstance(listed, Mapping):
         return by_name(zip(listed, found, strict=True))
     wholes = [one.whole if isinstance(one, Strata) else one for one in found]

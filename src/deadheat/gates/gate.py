@@ -19,7 +19,6 @@ from deadheat.errors import (
     Advice,
     DataError,
     ParameterError,
-    Plain,
     Rng,
     UnknownMeasureError,
     UnlabelledQueriesWarning,
@@ -199,7 +198,7 @@ def gate(
     """
     if isinstance(checks, Mapping | DocumentTable) or not isinstance(evaluation, Evaluation | str | Path):
         raise ParameterError(
-            given=Plain(f"{type(evaluation).__name__} and {type(checks).__name__}"),
+            found=f"{type(evaluation).__name__} and {type(checks).__name__}",
             allowed="an Evaluation or the path of a saved one, and gates such as 'RR >= 0.8'",
             hint="write dh.gate(dh.evaluate(qrels, run, ['RR']), ['RR >= 0.8'])",
         )

@@ -36,7 +36,6 @@ from deadheat.errors import (
     DeadheatWarning,
     FileFormatError,
     MalformedRowError,
-    Plain,
     as_count,
     did_you_mean,
     printable,
@@ -154,7 +153,7 @@ def refuse_binary(data: bytes, path: Path) -> None:
     if kind is not None:
         raise FileFormatError(
             allowed="text in UTF-8",
-            given=Plain(kind),
+            found=kind,
             hint=Advice("format", "parquet", ".parquet") if head.startswith(b"PAR1") else None,
             path=path,
         )
@@ -262,7 +261,7 @@ def decoded(data: bytes, path: Path, first_line: int = 1, *, advice: Advice | No
     if "\0" in text:
         raise FileFormatError(
             allowed="text in UTF-8",
-            given=Plain("a NUL byte"),
+            found="a NUL byte",
             hint="the file is damaged",
             path=path,
             line=text.count("\n", 0, text.index("\0")) + first_line,

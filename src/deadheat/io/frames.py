@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, Plain, SourceTypeError
+from deadheat.errors import ColumnError, DataError, SourceTypeError
 from deadheat.io.formats.base import (
     ROWS,
     Content,
@@ -174,7 +174,7 @@ def _frame_of(source: object, kind: Kind, where: str) -> Frame | nw.DataFrame[An
     column = nw.from_native(cast("Any", source), pass_through=True, allow_series=True)
     if isinstance(column, nw.Series):  # its index does not make it a table
         raise SourceTypeError(
-            given=Plain(f"a single column of {type(source).__module__.partition('.')[0]}, {column.name!r}"),
+            found=f"a single column of {type(source).__module__.partition('.')[0]}, {column.name!r}",
             allowed="a table",
             hint=f"give the dataframe, with query_id, doc_id and {VALUE_COLUMN[kind]}; pandas' reset_index() makes one",
             path=where,
@@ -228,7 +228,7 @@ def _column(name: str, values: list[Any], where: str) -> pl.Series:
         unread = "a type that cannot be read, or text that UTF-8 cannot hold"
         raise ColumnError(
             f"column {name!r} holds values of {'several types' if len(types) > 1 else unread}",
-            given=Plain(", ".join(one.__name__ for one in types)),
+            found=", ".join(one.__name__ for one in types),
             allowed="text, or numbers",
             path=where,
         ) from None
@@ -240,7 +240,7 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
     if hasattr(rows, "readline"):
         raise SourceTypeError(
             "rows cannot be read from an open file",
-            given=Plain(type(rows).__name__),
+            found=type(rows).__name__,
             hint="give its path, whose ending says the format, or parse it, as with json.load",
             path=where,
         )
@@ -286,9 +286,7 @@ def score_columns(source: object, names: Sequence[str] | None, given: Mapping[st
     """
     frame = as_narwhals(source, where)
     if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
-        raise SourceTypeError(
-            given=Plain(type(source).__name__), allowed="a path or a dataframe with one score a column"
-        )
+        raise SourceTypeError(found=type(source).__name__, allowed="a path or a dataframe with one score a column")
     schema = frame.collect_schema()
     numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
     chosen, notes = chosen_names(names, numeric, schema.names(), given, where)

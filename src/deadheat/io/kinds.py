@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, cast
 
-from deadheat.errors import Advice, ColumnError, ParameterError, Plain, SwappedFilesError, check_choice, did_you_mean
+from deadheat.errors import Advice, ColumnError, ParameterError, SwappedFilesError, check_choice, did_you_mean
 
 Kind = Literal["qrels", "run"]
 
@@ -222,7 +222,7 @@ def refuse_columns(given: Mapping[str, str], kind: Kind, what: str) -> None:
     if given:
         raise ParameterError(
             argument="columns",
-            given=Plain(f"{what}, which has no names"),
+            found=f"{what}, which has no names",
             allowed="given for tables only",
             hint=Advice("columns", given, of=OTHER_KIND[kind], when=f"for the {OTHER_KIND[kind]} alone, "),
         )

@@ -15,7 +15,6 @@ from deadheat.errors import (
     DataError,
     MalformedRowError,
     ParameterError,
-    Plain,
     SourceTypeError,
     did_you_mean,
 )
@@ -195,7 +194,7 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
             rows = results_in(given)
             if rows is None:
                 raise SourceTypeError(
-                    given=Plain(f"{type(given).__name__} for query {query!r}"), allowed="a list of passages", path=where
+                    found=f"{type(given).__name__} for query {query!r}", allowed="a list of passages", path=where
                 )
             found += (_with_query(row, query, value, where) for row in rows)
             if not rows and value == "relevance":
@@ -211,7 +210,7 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
             return collect(frame.lazy())
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise SourceTypeError(
-            given=Plain(type(source).__name__),
+            found=type(source).__name__,
             allowed="passages: a path, a dataframe, a list of dicts or of (query_id, doc_id, start, end), or"
             " {query_id: passages}",
         )

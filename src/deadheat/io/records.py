@@ -26,7 +26,6 @@ from deadheat.errors import (
     FileFormatError,
     MalformedRowError,
     ParameterError,
-    Plain,
     did_you_mean,
 )
 from deadheat.io import files
@@ -253,9 +252,7 @@ def _in_utf8(data: bytes, path: Path) -> bytes:
         try:
             return data.decode(given).encode()
         except UnicodeDecodeError as error:
-            raise FileFormatError(
-                allowed=f"text in UTF-8 or {given}", given=Plain(f"neither ({error})"), path=path
-            ) from error
+            raise FileFormatError(allowed=f"text in UTF-8 or {given}", found=f"neither ({error})", path=path) from error
     return data
 
 
@@ -374,7 +371,7 @@ def _keys_of_records(given: dict[str, Any], json_text: JsonText, path: Path, wan
         )
     if not (found or wanted.id):
         raise MalformedRowError(
-            given=Plain(f"an object with {', '.join(map(repr, list(given)[:8])) or 'nothing'}"),
+            found=f"an object with {', '.join(map(repr, list(given)[:8])) or 'nothing'}",
             allowed=wanted.expected,
             hint=next((near for key in given if (near := did_you_mean(key, wanted.keys))), ""),
             path=path,
@@ -445,7 +442,7 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
     except (BadZipFile, SyntaxError, LookupError, ValueError, NotImplementedError, RuntimeError, OSError) as error:
         raise FileFormatError(
             allowed="an Excel workbook (.xlsx)",
-            given=Plain(f"something else, or a damaged one ({error!r:.80})"),
+            found=f"something else, or a damaged one ({error!r:.80})",
             path=path,
         ) from error
     if not found:

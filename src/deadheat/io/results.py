@@ -24,7 +24,6 @@ from deadheat.errors import (
     DeadheatWarning,
     DuplicateError,
     ParameterError,
-    Plain,
     SourceTypeError,
     check_choice,
     counted,
@@ -257,7 +256,7 @@ class Reader:
         if not is_id(doc):
             raise SourceTypeError(
                 f"the id of {what} is not an id",
-                given=Plain(described(doc)),
+                found=described(doc),
                 allowed="text or a whole number",
                 path=self.where,
             )
@@ -301,7 +300,7 @@ class Reader:
             is_pair = _unpaired(result)[1] is not None
             raise SourceTypeError(
                 f"id= cannot find the id of {what}: {error}",
-                given=Plain("a pair of a document and its score" if is_pair else described(result)),
+                found="a pair of a document and its score" if is_pair else described(result),
                 hint="the function is given the pair: its first part is the document" if is_pair else None,
                 path=self.where,
             ) from error
@@ -377,7 +376,7 @@ class Reader:
             (isinstance(given, Mapping), f"its keys are {keys}: give the list that is in it"),
         )
         return SourceTypeError(
-            given=Plain(f"{described(given)} for query {query!r}"),
+            found=f"{described(given)} for query {query!r}",
             allowed=LISTS[self.kind],
             hint=next((hint for applies, hint in hints if applies), ""),
             path=self.where,
@@ -397,9 +396,7 @@ class Reader:
         advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
         if len(paths) > 1:
             advice += f", or another of {', '.join(map(repr, paths[1:7]))}"
-        return SourceTypeError(
-            f"cannot find the id of {what}", given=Plain(described(held)), hint=advice, path=self.where
-        )
+        return SourceTypeError(f"cannot find the id of {what}", found=described(held), hint=advice, path=self.where)
 
 
 def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, Notes]:

@@ -23,7 +23,6 @@ from deadheat.errors import (
     DataError,
     DuplicateError,
     FileFormatError,
-    Plain,
     SourceTypeError,
     SwappedFilesError,
     counted,
@@ -92,7 +91,7 @@ def _of_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]
     first = next(iter(source.values()), None)
     if hasattr(first, "to_pandas") and hasattr(first, "features"):  # as Hugging Face's load_dataset returns it
         raise SourceTypeError(
-            given=Plain(f"a dict of the splits {three(list(map(str, source)))}"),
+            found=f"a dict of the splits {three(list(map(str, source)))}",
             allowed=f"one table with query_id, doc_id and {VALUE_COLUMN[kind]}",
             hint=f"give one of them, such as dataset[{next(iter(source))!r}]",
         )
@@ -106,7 +105,7 @@ def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> 
         return Content(source.qrels().to_dict(), (OF_CASES,))
     if getattr(type(source), "is_evaluation", False):
         raise SourceTypeError(
-            given=Plain("an evaluation"),
+            found="an evaluation",
             allowed=kind,
             hint="dh.compare_evaluations({'a': ev, 'b': other}) compares evaluations,"
             " dh.gate(ev, 'RR >= 0.8') checks one",
@@ -114,7 +113,7 @@ def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> 
     is_numeric = getattr(getattr(source, "dtype", None), "kind", "f") in "fiub"
     if getattr(source, "ndim", 0) == 2 and is_numeric and not hasattr(source, "columns"):
         raise SourceTypeError(
-            given=Plain(f"a matrix of shape {tuple(getattr(source, 'shape', ()))}"),
+            found=f"a matrix of shape {tuple(getattr(source, 'shape', ()))}",
             allowed=kind,
             hint="dh.evaluate_dense(scores, relevant) takes a matrix of scores, queries by documents",
         )
@@ -148,7 +147,7 @@ def _of_data_set(source: Any, kind: Kind, where: str, given: Mapping[str, str]) 
     except (OSError, RuntimeError) as error:  # ir_datasets fetches files when they are needed
         raise DataError(
             "ir_datasets cannot fetch it",
-            given=Plain(f"{error!s:.80}"),
+            found=f"{error!s:.80}",
             hint="the cause is in the messages above",
             path=where,
         ) from error
@@ -162,7 +161,7 @@ def _of_ranx(source: Any, kind: Kind, where: str, given: Mapping[str, str]) -> C
     if hasattr(source, kind):
         return _of_mapping(source.to_dict(), kind, where, given)
     if hasattr(source, OTHER_KIND[kind]):
-        raise SourceTypeError(given=Plain(f"a {OTHER_KIND[kind]} of ranx"), allowed=kind, hint=SWAPPED)
+        raise SourceTypeError(found=f"a {OTHER_KIND[kind]} of ranx", allowed=kind, hint=SWAPPED)
     return None
 
 
@@ -203,7 +202,7 @@ def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:
         what, hint = "splits" if qrels else "tasks", f"name the file: {chosen[0]}"
         raise DataError(
             f"holds several {what}",
-            given=Plain(", ".join(one.relative_to(folder).as_posix() for one in chosen)),
+            found=", ".join(one.relative_to(folder).as_posix() for one in chosen),
             allowed="one",
             hint=hint,
             path=folder,
@@ -245,7 +244,7 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
         held = parsed(read_text(path, _RESPONSE), path)
         if not is_response(held):
             raise DataError(
-                given=Plain(shown(json.dumps(held))),
+                found=shown(json.dumps(held)),
                 allowed=_RESPONSE,
                 hint="each file of the folder is the response to one query, which it is named by",
                 path=path,
@@ -446,7 +445,7 @@ def _read_mteb(held: Document, where: str) -> Found:
     if not found:
         raise DataError(
             "no task of retrieval",
-            given=Plain(f"{next(iter(parts.values()), None)!r:.60}"),
+            found=f"{next(iter(parts.values()), None)!r:.60}",
             allowed="{query: {document: score}}",
             path=where,
         )
@@ -456,7 +455,7 @@ def _read_mteb(held: Document, where: str) -> Found:
         keys = "".join(f"[{name!r}]" for name in next(iter(found)))
         raise DataError(
             "several subsets or splits",
-            given=Plain(", ".join(names)),
+            found=", ".join(names),
             allowed="one",
             hint=f"write dh.read_run(json.load(open({where!r})){keys})",
             path=where,
@@ -541,7 +540,7 @@ def _refuse_error(held: Document, where: str) -> Found:
     reason = error.get("reason", error) if isinstance(error, dict) else error
     raise DataError(
         "the search engine answered with an error",
-        given=Plain(f"{held['status']}, {reason!s:.200}"),
+        found=f"{held['status']}, {reason!s:.200}",
         hint="search again",
         path=where,
     )
@@ -594,7 +593,7 @@ def _read_responses(held: Document, where: str) -> Found:
     held = {query: response for query, response in held.items() if not _has_failed(response)}
     for query, response in held.items():
         if results_in(response) is None:
-            raise DataError(f"query {query!r} has no hits", given=Plain(f"{response!r:.60}"), path=where)
+            raise DataError(f"query {query!r} has no hits", found=f"{response!r:.60}", path=where)
     nested, notes = Reader("run", where).nested(held)
     if partial := [query for query, response in held.items() if _is_partial(response)]:
         queries = counted(len(partial), "query", "queries")

@@ -29,7 +29,6 @@ from deadheat.errors import (
     DataError,
     DuplicateError,
     MalformedRowError,
-    Plain,
     SourceTypeError,
     as_given,
     check_choice,
@@ -74,7 +73,7 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
     if not is_plain(source):
         query, documents = next(one for one in source.items() if not isinstance(one[1], Mapping))
         raise SourceTypeError(
-            given=Plain(f"{documents!r} for {query!r}"),
+            found=f"{documents!r} for {query!r}",
             allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
         )
     queries = zip(text_of_ids(list(source), where), source.values(), strict=True)
@@ -119,7 +118,7 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
         if not isinstance(given, str):
             raise SourceTypeError(
                 "ids are text",
-                given=Plain(f"{given!r:.60} ({type(given).__name__})"),
+                found=f"{given!r:.60} ({type(given).__name__})",
                 hint="write str(id) for every id" if is_id(given) else None,
                 path=where,
             )
@@ -375,7 +374,8 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
     if not _NUMBER.fullmatch(text):
         raise DataError(
             f"{name} must be a number",
-            given=text or Plain("an empty field"),
+            given=text,
+            found=None if text else "an empty field",
             hint="leave out what is not judged, or add the file to the qrels: deadheat convert --add"
             if not text and kind == "qrels"
             else None,
@@ -384,7 +384,7 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
         )
     value = float(text)
     if math.isnan(value):
-        raise DataError(f"{name} must be a number", given=Plain(f"NaN ({text!r})"), path=path, line=line)
+        raise DataError(f"{name} must be a number", found=f"NaN ({text!r})", path=path, line=line)
     if math.isinf(value) and kind == "qrels":
         raise DataError(f"{name} must be finite", given=text, path=path, line=line)
     if math.isinf(value) and any(char.isdigit() for char in text):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import MeasureError, Plain
+from deadheat.errors import MeasureError
 
 MOST_CELLS = 1 << 20  # of a matrix that is yielded
 
@@ -33,7 +33,7 @@ def arrangements(codes: FloatArray) -> FloatArray:
     if (n_cells := n_arrangements(codes) * len(codes)) > MOST_CELLS << 8:
         raise MeasureError(
             f"the orders of a tie need {n_cells * 8 / 1e9:,.0f} GB",
-            given=Plain(f"{len(codes):,} documents that tie"),
+            found=f"{len(codes):,} documents that tie",
             hint="a limit of max_orders draws as many instead",
         )
     values, counts = np.unique(codes, return_counts=True)

@@ -20,7 +20,6 @@ from deadheat.errors import (
     ROUNDING,
     MeasureError,
     ParameterError,
-    Plain,
     as_count,
     as_flag,
     as_given,
@@ -325,7 +324,7 @@ class Measure(ABC, metaclass=MeasureType):
     def __matmul__(self, cutoff: float) -> Self:
         """Return the measure at a cutoff, or at what else its ``@`` sets."""
         if getattr(self, self.at, None) != getattr(type(self), self.at, None):
-            raise MeasureError(f"{self} has a {self.at} already", given=Plain(f"another: {as_given(cutoff)}"))
+            raise MeasureError(f"{self} has a {self.at} already", found=f"another: {as_given(cutoff)}")
         return self.__call__(**{self.at: cutoff})
 
     def __repr__(self) -> str:
@@ -600,7 +599,7 @@ def ranks_to(measure: Measure, last: int) -> FloatArray:
         raise MeasureError(
             "its divisor is a sum over more ranks than memory may hold",
             measure=str(measure),
-            given=Plain(f"{last:,}"),
+            found=f"{last:,}",
             allowed=f"at most {MOST_SUMMED:,}",
         )
     return np.arange(1.0, last + 1)
@@ -733,7 +732,7 @@ def measures() -> dict[str, type[Measure]]:
 def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:
     """Return the error for a parameter that a measure does not have."""
     if name == "cutoff":
-        return MeasureError(f"{measure} takes no cutoff", given=Plain(f"@{as_given(value)}"))
+        return MeasureError(f"{measure} takes no cutoff", found=f"@{as_given(value)}")
     hint = did_you_mean(name, names)
     if name == "judged_only":
         hint = "It is an option of evaluate, for all measures: judged_only=True, or deadheat evaluate -J"

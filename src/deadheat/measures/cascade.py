@@ -6,7 +6,7 @@ MaxRel is of one who takes the best document of the top k.
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import MeasureError, Plain
+from deadheat.errors import MeasureError
 from deadheat.kernels import cascade
 from deadheat.kernels.segments import scan_before
 from deadheat.measures.base import (
@@ -76,7 +76,7 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
                 raise MeasureError(
                     f"stop='exp' takes a scale up to {LARGEST_POWER}",
                     measure=name,
-                    given=Plain(f"{top:g}"),
+                    found=f"{top:g}",
                     hint="use stop='sigmoid(a, b)'",
                 )
             return exp2_minus_one(grade) / np.exp2(top)
@@ -88,7 +88,7 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
             raise MeasureError(
                 "stop='identity' needs relevance from 0 to 1",
                 measure=name,
-                given=Plain(f"{highest:g}"),
+                found=f"{highest:g}",
                 hint="use 'exp'",
             )
         return grade

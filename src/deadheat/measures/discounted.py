@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import MeasureError, Plain
+from deadheat.errors import MeasureError
 from deadheat.kernels import discounted_pairs, linear
 from deadheat.kernels.segments import ratio, scan_before, segment_sums
 from deadheat.measures.base import (
@@ -570,7 +570,7 @@ class RBPResidual(RankBiased):
         """Refuse what a cutoff gives no meaning to."""
         super().__post_init__()
         if self.tail == "unjudged" and self.cutoff is not None:
-            raise MeasureError("tail='unjudged' takes no cutoff", measure="RBPResidual", given=Plain(f"@{self.cutoff}"))
+            raise MeasureError("tail='unjudged' takes no cutoff", measure="RBPResidual", found=f"@{self.cutoff}")
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return 1 for each judged row."""

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.errors import MeasureError, Plain
+from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.counts import Relevant
 from deadheat.kernels.segments import ratio
@@ -258,7 +258,7 @@ class MTRR(PaperMeasure):
         """Refuse a cutoff, which the paper's formula does not have."""
         super().__post_init__()
         if self.definition == "mid_rank" and self.cutoff is not None:
-            raise MeasureError("definition='mid_rank' takes no cutoff", measure="MTRR", given=Plain(f"@{self.cutoff}"))
+            raise MeasureError("definition='mid_rank' takes no cutoff", measure="MTRR", found=f"@{self.cutoff}")
 
     at_rank = RR.at_rank
 
@@ -406,7 +406,7 @@ class MR(RankSum):
             raise MeasureError(
                 "missing='last' takes no cutoff",
                 measure="MR",
-                given=Plain(f"@{self.cutoff}"),
+                found=f"@{self.cutoff}",
                 hint="missing='capped' counts k + 1",
             )
 

@@ -7,7 +7,7 @@ wrong, as the notes say. Targets are what those authors aim at in retrieval for 
 import re
 from dataclasses import dataclass
 
-from deadheat.errors import ParameterError, Plain, did_you_mean, joined
+from deadheat.errors import ParameterError, did_you_mean, joined
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ def recommend(use: str) -> Use:
     if number := re.fullmatch("k?=?(-?[0-9]{1,15})", wanted):
         k = int(number[1])
         if k < 1:
-            raise ParameterError("k is a number of results, a whole number from 1 on", given=Plain(k))
+            raise ParameterError("k is a number of results, a whole number from 1 on", given=k)
         known = (int(key[2:]) for key in USES if key.startswith("k="))
         # the one by which it is multiplied or divided least
         return USES[f"k={min(known, key=lambda own: max(own / k, k / own))}"]

@@ -15,7 +15,6 @@ from deadheat.errors import (
     ABSENT,
     MeasureError,
     ParameterError,
-    Plain,
     UnknownMeasureError,
     as_given,
     as_list,
@@ -238,7 +237,7 @@ def parse_measure(notation: MeasureLike) -> Measure:
         text = str(text)
     if not isinstance(text, str):
         raise MeasureError(
-            given=Plain(f"{as_given(text)} ({type(text).__module__}.{type(text).__name__})"),
+            found=f"{as_given(text)} ({type(text).__module__}.{type(text).__name__})",
             allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
         )
     found = _parsed(text)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import MeasureError, Plain, as_count, as_rng, warn_of_time
+from deadheat.errors import MeasureError, as_count, as_rng, warn_of_time
 from deadheat.kernels import orders
 from deadheat.measures.base import (
     ALIASES,
@@ -345,7 +345,7 @@ class Custom(OrdersMeasure, CutMeasure):
             raise MeasureError(
                 "the function must return a finite number, or NaN where no value is defined",
                 measure=self.name,
-                given=Plain(f"{value!r} for query {query!r}"),
+                found=f"{value!r} for query {query!r}",
             )
         return number
 

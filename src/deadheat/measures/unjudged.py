@@ -32,7 +32,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, IntArray, spans
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import MeasureError, ParameterError, Plain
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.io.guarding import check_threads
 from deadheat.kernels import unjudged as kernels
 from deadheat.measures.average import AP
@@ -356,7 +356,7 @@ def _rising(measure: Any, placements: Placements, unjudged: Unjudged, top: float
         raise MeasureError(
             f"unjudged_max_rel={top:g} is above the top of its scale",
             measure=str(measure),
-            given=Plain(f"{scale:g}"),
+            found=f"{scale:g}",
             hint=f"write {measure(max_rel=top)}",
         )
     query, above, tied = (

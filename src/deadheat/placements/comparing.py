@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import AnyArray, BoolArray, IntArray
-from deadheat.errors import ParameterError, Plain, package
+from deadheat.errors import ParameterError, package
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # the bits of numbers that NumPy has no type for
 _OF_JAX = ("jax", "jaxlib")
@@ -61,13 +61,13 @@ def in_memory(given: Array) -> object:
     """
     if hasattr(given, "iloc") or hasattr(given, "columns"):
         raise ParameterError(
-            given=Plain(f"a {type(given).__name__}"),
+            found=f"a {type(given).__name__}",
             allowed="an array, whose rows and columns are in the order of the other arguments",
             hint="give its .to_numpy() in that order; query_ids= takes .index, and doc_ids= takes .columns",
         )
     if np.ma.is_masked(given):  # NumPy would drop the mask
         raise ParameterError(
-            given=Plain("a masked array"),
+            found="a masked array",
             allowed="an array without a mask",
             hint="give array.data; evaluate_dense takes mask=~array.mask",
         )
@@ -82,7 +82,7 @@ def in_memory(given: Array) -> object:
         return some.view(torch.int16).numpy().view(BFLOAT16) if some.dtype == torch.bfloat16 else some.numpy()
     except (TypeError, RuntimeError):  # a sparse or quantised tensor, or 8-bit floats
         raise ParameterError(
-            given=Plain(f"a tensor of {given.dtype}, {given.layout}"),
+            found=f"a tensor of {given.dtype}, {given.layout}",
             allowed="a dense array of numbers",
             hint=f"convert it, as by {'.float()' if given.layout == torch.strided else '.to_dense()'}",
         ) from None

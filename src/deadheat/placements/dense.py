@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
-from deadheat.errors import DataError, DeadheatWarning, ParameterError, Plain, array_of, counted
+from deadheat.errors import DataError, DeadheatWarning, ParameterError, array_of, counted
 from deadheat.io.guarding import check_threads
 from deadheat.io.values import are_beyond
 from deadheat.placements.comparing import (
@@ -265,16 +265,14 @@ def numbers_of(
         What has an entry for each row, if a vector is the same row for all of them.
     """
     if hint and hasattr(given, "tocoo"):
-        raise ParameterError(
-            argument=argument, given=Plain("a sparse matrix"), allowed=f"an array of {allowed}", hint=hint
-        )
+        raise ParameterError(argument=argument, found="a sparse matrix", allowed=f"an array of {allowed}", hint=hint)
     held = detached(given) if on_device(given) else in_memory(given)
     try:
         found: Any = held if on_device(held) else np.asarray(held)
     except ValueError:
         raise ParameterError(
             argument=argument,
-            given=Plain("lists of several lengths"),
+            found="lists of several lengths",
             allowed=f"an array of {allowed}",
             hint=hint,
         ) from None
@@ -287,7 +285,7 @@ def numbers_of(
     if not is_matrix or is_empty or not is_number:
         raise ParameterError(
             argument=argument,
-            given=Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}"),
+            found=f"shape {tuple(found.shape)}, dtype {found.dtype}",
             allowed=f"{allowed}, at least one of each" if is_matrix and is_empty else allowed,
         )
     return found
@@ -308,14 +306,12 @@ def _mask_of(mask: object, scores: Array, shape: tuple[int, int]) -> Array:
     if on_device(mask) != on_device(scores) or (on_device(mask) and device_of(mask) != device_of(scores)):
         raise ParameterError(
             argument="mask",
-            given=Plain(f"one on {device_of(mask)}"),
+            found=f"one on {device_of(mask)}",
             allowed=f"{allowed} on the device of the scores, {device_of(scores)}",
         )
     found: Any = mask if on_device(mask) else np.asarray(in_memory(mask))
     if tuple(found.shape) != shape or "bool" not in str(found.dtype):
-        raise ParameterError(
-            argument="mask", given=Plain(f"shape {tuple(found.shape)}, dtype {found.dtype}"), allowed=allowed
-        )
+        raise ParameterError(argument="mask", found=f"shape {tuple(found.shape)}, dtype {found.dtype}", allowed=allowed)
     return found
 
 
@@ -346,7 +342,7 @@ def checked_ids(given: ArrayLike | None, size: int, argument: str) -> TextArray 
     ):
         raise ParameterError(
             argument=argument,
-            given=Plain(f"shape {found.shape}, dtype {found.dtype}"),
+            found=f"shape {found.shape}, dtype {found.dtype}",
             allowed=f"{size:,} ids, all text or all whole numbers",
         )
     ids: TextArray = found.astype(str).astype(object)
@@ -428,7 +424,7 @@ def entries_of(given: object, shape: tuple[int, int], argument: str) -> Entries:
 def _wrong(argument: str, given: str, shape: tuple[int, int]) -> ParameterError:
     return ParameterError(
         argument=argument,
-        given=Plain(given),
+        found=given,
         allowed=f"a list of {shape[0]:,} lists of column numbers, a sparse matrix or an array of shape {shape}",
     )
 

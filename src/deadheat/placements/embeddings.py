@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, IntArray
-from deadheat.errors import DataError, ParameterError, Plain
+from deadheat.errors import DataError, ParameterError
 from deadheat.placements.comparing import (
     Array,
     Piece,
@@ -223,14 +223,14 @@ def _check_pair(queries: Array, documents: Array) -> None:
     if queries.shape[1] != documents.shape[1]:
         raise ParameterError(
             argument="documents",
-            given=Plain(f"{documents.shape[1]:,}"),
+            found=f"{documents.shape[1]:,}",
             allowed=f"vectors of {queries.shape[1]:,} dimensions, as the queries",
         )
     one, other = device_of(queries), device_of(documents)
     if on_device(queries) != on_device(documents) or (on_device(queries) and one != other):
         raise ParameterError(
             argument="documents",
-            given=Plain(f"some on {other}"),
+            found=f"some on {other}",
             allowed=f"vectors on {one}, as the queries",
         )
 

@@ -16,7 +16,6 @@ from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
     DataError,
     ParameterError,
-    Plain,
     as_count,
     as_level,
     check_choice,
@@ -268,7 +267,7 @@ def _by_item(groups: Source, lists: Lists) -> Source:
     if lists.depth is None or len(of_columns) != len(lists.doc_ids):
         raise ParameterError(
             argument="groups",
-            given=Plain(f"an array or a list of {counted(len(of_columns), 'group')}"),
+            found=f"an array or a list of {counted(len(of_columns), 'group')}",
             allowed="a table, {item: group} or {group: [item]}, or of a matrix one for each column",
         )
     return dict(zip(lists.doc_ids.tolist(), of_columns, strict=True))
@@ -312,7 +311,7 @@ def _weights(discount: Discount, cutoff: int | None) -> Callable[[int], FloatArr
         if found.shape != (size,) or not (np.isfinite(found) & (found >= 0)).all():
             raise ParameterError(
                 argument="discount",
-                given=Plain(f"a function that gives {found.tolist()!r:.60}"),
+                found=f"a function that gives {found.tolist()!r:.60}",
                 allowed="one that gives a number from 0 on for each rank",
             )
         return found

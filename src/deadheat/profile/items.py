@@ -13,7 +13,7 @@ from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_star
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError, Plain, as_count, as_number, as_positive, counted
+from deadheat.errors import ParameterError, as_count, as_number, as_positive, counted
 from deadheat.io.guarding import check_threads
 from deadheat.placements.comparing import is_array, to_memory
 from deadheat.placements.dense import entries_of, lists_of_matrix
@@ -309,7 +309,7 @@ def popularity(train: object, n_items: int | None = None) -> FloatArray:
         if len(shape) != 2 or (n_items is not None and shape[1] != n_items):
             raise ParameterError(
                 argument="train",
-                given=Plain(f"an array of shape {shape}"),
+                found=f"an array of shape {shape}",
                 allowed=f"of shape (n_users, {'n_items' if n_items is None else n_items})",
                 hint="if it holds numbers of items, give train.tolist()",
             )
@@ -349,7 +349,7 @@ def _numbers_of(source: Any, lists: Lists) -> tuple[dict[str, float], float | No
     if is_array_like:
         raise ParameterError(
             argument="popularity",
-            given=Plain(type(source).__name__),
+            found=type(source).__name__,
             allowed="{item: number}, or qrels of users and items",
             hint="an array or a list has no ids of items, and goes with a matrix of scores alone",
         )
@@ -364,7 +364,7 @@ def _of_matrix(some: Any, doc_ids: TextArray) -> tuple[dict[str, float], float |
     if shape[-1] != len(doc_ids):
         raise ParameterError(
             argument="popularity",
-            given=Plain(f"shape {shape}"),
+            found=f"shape {shape}",
             allowed=f"a number or a column for each of the {counted(len(doc_ids), 'item')} of the scores",
         )
     if len(shape) == 1:
@@ -377,9 +377,7 @@ def _of_matrix(some: Any, doc_ids: TextArray) -> tuple[dict[str, float], float |
 def _of_dict(given: Mapping[object, float]) -> dict[str, float]:
     """Return the popularity of each item of a dict."""
     for item in (item for item, one in given.items() if not 0 <= one < math.inf):
-        raise ParameterError(
-            argument="popularity", given=Plain(f"{given[item]!r} for {item!r}"), allowed="numbers from 0 on"
-        )
+        raise ParameterError(argument="popularity", found=f"{given[item]!r} for {item!r}", allowed="numbers from 0 on")
     found = {str(item): float(one) for item, one in given.items()}
     if len(found) < len(given):
         raise ParameterError("has two numbers for an item, as 1 and as '1'", argument="popularity")
@@ -416,7 +414,7 @@ def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> d
     """Return what each item counts, by name; raise for a number of users that is less than some item has."""
     most = float(popularity.max())
     if not most > 0:
-        raise ParameterError(argument="popularity", given=Plain("0 for every item"), allowed="some number above 0")
+        raise ParameterError(argument="popularity", found="0 for every item", allowed="some number above 0")
     if n_users < most:
         raise ParameterError(f"is less than {most:g}, the users of one item", argument="n_users", given=n_users)
     n_head = math.floor(head * size + 1e-9)

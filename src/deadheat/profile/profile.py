@@ -18,7 +18,6 @@ from deadheat.errors import (
     NOISE,
     DataError,
     ParameterError,
-    Plain,
     as_count,
     as_cutoffs,
     as_list,
@@ -428,7 +427,7 @@ def tie_profile(
     check_choice("beside", beside, LOOK_AT_RUN)  # as tools do, without chance
     cutoffs = as_cutoffs(at)
     if measures is not None and qrels is None:
-        raise ParameterError("measures need qrels", given=Plain("None"))
+        raise ParameterError("measures need qrels", found="None")
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
     check_each(run, is_asked=check_duplicates)
     scored, run = grouped(run), run.then_by(*keys)

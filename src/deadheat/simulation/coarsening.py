@@ -24,7 +24,6 @@ from deadheat.errors import (
     MAX_DECIMALS,
     ROUNDING,
     ParameterError,
-    Plain,
     Rng,
     as_count,
     as_rng,
@@ -129,11 +128,11 @@ def check_one_way(given: Collection[str], *, per_query: bool) -> None:
     if len(given) != 1:
         raise ParameterError(
             argument="levels, decimals and dtype",
-            given=Plain(" and ".join(given) or "none of them"),
+            found=" and ".join(given) or "none of them",
             allowed="one of them, not the others",
         )
     if per_query and "levels" not in given:
-        raise ParameterError("per_query is for levels", given=Plain(next(iter(given))))
+        raise ParameterError("per_query is for levels", found=next(iter(given)))
 
 
 def check_coarse(*, levels: int | None = None, decimals: int | None = None, dtype: str | None = None) -> None:

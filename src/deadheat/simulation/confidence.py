@@ -13,7 +13,6 @@ from deadheat.data.renderable import frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
     ParameterError,
-    Plain,
     Rng,
     UnknownMeasureError,
     as_count,
@@ -213,7 +212,7 @@ def evaluate_with_confidence(
     chosen = parse_measures(measures)
     keys = keys_of(run, then_by)
     if len(keys) != 1:
-        raise ParameterError(argument="then_by", given=Plain(counted(len(keys), "run")), allowed="one run")
+        raise ParameterError(argument="then_by", found=counted(len(keys), "run"), allowed="one run")
     judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
     check_each(other, is_asked=check_duplicates)
     plain = evaluate(

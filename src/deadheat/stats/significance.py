@@ -12,7 +12,6 @@ from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_star
 from deadheat.errors import (
     ROUNDING,
     ParameterError,
-    Plain,
     Rng,
     array_of,
     as_level,
@@ -392,10 +391,10 @@ def adjust(p_values: ArrayLike, method: str) -> FloatArray:
     check_choice("method", method, CORRECTIONS)
     given = array_of("p_values", p_values, np.float64, "numbers")
     if given.ndim != 1:
-        raise ParameterError("must have one dimension", argument="p_values", given=Plain(f"the shape {given.shape}"))
+        raise ParameterError("must have one dimension", argument="p_values", found=f"the shape {given.shape}")
     outside = given[(given < 0) | (given > 1)]
     if len(outside):
-        raise ParameterError("must be between 0 and 1, or be NaN", argument="p_values", given=Plain(outside[0]))
+        raise ParameterError("must be between 0 and 1, or be NaN", argument="p_values", found=outside[0])
     tests = np.flatnonzero(~np.isnan(given))
     order = tests[np.argsort(given[tests], kind="stable")]
     ascending, n_tests, rank = given[order], len(order), np.arange(1, len(order) + 1)
@@ -545,13 +544,13 @@ def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> Floa
     except (TypeError, ValueError):
         raise ParameterError(
             argument="margin",
-            given=Plain(f"{margin!r:.80}"),
+            found=f"{margin!r:.80}",
             allowed=f"a number, or one for each of {values.shape[1]} columns",
         ) from None
     allowed = np.isfinite(margins) & ((margins >= 0) if allow_zero else (margins > 0))
     if not allowed.all():
         raise ParameterError(
-            argument="margin", given=Plain(margins[~allowed][0]), allowed="0 or more" if allow_zero else "above 0"
+            argument="margin", found=margins[~allowed][0], allowed="0 or more" if allow_zero else "above 0"
         )
     return margins
 
@@ -836,7 +835,7 @@ def tukey_p_values(
     values = as_matrix("values", values)
     if values.shape[1] < 2:
         raise ParameterError(
-            "must have a column for each of two or more systems", argument="values", given=Plain(values.shape[1])
+            "must have a column for each of two or more systems", argument="values", given=values.shape[1]
         )
     n_resamples = as_resamples("n_resamples", n_resamples)
     codes = as_clusters(cluster, len(values))

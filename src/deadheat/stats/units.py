@@ -20,7 +20,6 @@ from deadheat.errors import (
     NOISE,
     ROUNDING,
     ParameterError,
-    Plain,
     Rng,
     array_of,
     as_resamples,
@@ -337,7 +336,7 @@ def means_of(given: ArrayLike, values: FloatArray) -> FloatArray:
         raise ParameterError(
             f"must have the shape (n_resamples, {values.shape[1]}), as resampled_means gives",
             argument="means",
-            given=Plain(means.shape),
+            found=means.shape,
         )
     return means
 
@@ -405,14 +404,14 @@ def as_matrix(name: str, given: ArrayLike) -> FloatArray:
     values = array_of(name, given, np.float64, "a matrix of numbers with a row for each query")
     if values.ndim != 2:
         raise ParameterError(
-            "must have the shape (n_queries, n_columns)", argument=name, given=Plain(f"the shape {values.shape}")
+            "must have the shape (n_queries, n_columns)", argument=name, found=f"the shape {values.shape}"
         )
     infinite = np.argwhere(np.isinf(values))
     if len(infinite):
         row, column = infinite[0].tolist()
         raise ParameterError(
             argument=name,
-            given=Plain(f"{values[row, column]} in row {row}, column {column}"),
+            found=f"{values[row, column]} in row {row}, column {column}",
             allowed="finite, or NaN for a missing value",
         )
     return values
@@ -426,7 +425,7 @@ def as_clusters(given: ArrayLike | None, n_queries: int) -> IntArray | None:
     if codes.shape != (n_queries,) or codes.dtype.kind not in "iub":
         raise ParameterError(
             argument="cluster",
-            given=Plain(f"{codes.dtype} of shape {codes.shape}"),
+            found=f"{codes.dtype} of shape {codes.shape}",
             allowed=f"whole numbers of shape ({n_queries},), the cluster of each query",
         )
     return codes
@@ -440,14 +439,14 @@ def as_weights(given: ArrayLike | None, values: FloatArray) -> FloatArray | None
     if found.shape not in {values.shape, (len(values),)}:
         raise ParameterError(
             argument="weights",
-            given=Plain(f"the shape {found.shape}"),
+            found=f"the shape {found.shape}",
             allowed=f"the shape ({len(values)},) or {values.shape}",
         )
     found = np.broadcast_to(found.reshape(len(values), -1), values.shape)
     wrong = found[~np.isnan(values) & ~((found > 0) & (found < np.inf))]
     if len(wrong):
         raise ParameterError(
-            argument="weights", given=Plain(wrong[0]), allowed="above 0 where there is a value: NaN leaves one out"
+            argument="weights", found=wrong[0], allowed="above 0 where there is a value: NaN leaves one out"
         )
     return found / np.where(np.isnan(values), 0.0, found).max(axis=0, initial=np.finfo(np.float64).tiny)
 

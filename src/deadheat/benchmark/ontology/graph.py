@@ -29,7 +29,6 @@ from deadheat.errors import (
     FileFormatError,
     MalformedRowError,
     ParameterError,
-    Plain,
     SourceTypeError,
     counted,
     did_you_mean,
@@ -228,7 +227,7 @@ def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> Flo
         (falls, "must not fall from a parent to its child", ""),
     ):
         if found:
-            raise ParameterError(problem, argument="information_content", given=Plain(said or found[0]))
+            raise ParameterError(problem, argument="information_content", found=said or found[0])
     values.setflags(write=False)
     return values
 
@@ -444,9 +443,7 @@ class Synonym(NamedTuple):
 def listed(what: str, of: str, given: Iterable[T]) -> tuple[T, ...]:
     """Return several of something, or raise for a text, which Python would take as several letters."""
     if isinstance(given, str):
-        raise SourceTypeError(
-            f"{what} must be a list of {of}", given=Plain(f"the text {given!r}"), hint=f"write [{given!r}]"
-        )
+        raise SourceTypeError(f"{what} must be a list of {of}", found=f"the text {given!r}", hint=f"write [{given!r}]")
     return tuple(given)
 
 
@@ -622,7 +619,7 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
         raise FileFormatError(
             "no language: no column translation_language, and the name does not say it",
             allowed="a name such as hp-fr.tsv",
-            given=Plain(file.name),
+            found=file.name,
             hint="name the language",
             path=file,
         )

@@ -40,7 +40,6 @@ from deadheat.errors import (
     FileFormatError,
     NoteWarning,
     ParameterError,
-    Plain,
     SourceTypeError,
     UnknownExpectedWarning,
     as_count,
@@ -145,10 +144,10 @@ class Ontology:
             No term, a parent that is not a term, or a cycle.
         """
         if not parents:
-            raise DataError("an ontology needs at least one term that is not obsolete", given=Plain("none"), path=path)
+            raise DataError("an ontology needs at least one term that is not obsolete", found="none", path=path)
         terms: Iterable[object] = parents
         for wrong in (term for term in terms if not isinstance(term, str)):
-            raise SourceTypeError("the id of a term must be text", given=Plain(f"{wrong!r} ({type(wrong).__name__})"))
+            raise SourceTypeError("the id of a term must be text", found=f"{wrong!r} ({type(wrong).__name__})")
         ids = tuple(sorted(parents))
         place = {term: number for number, term in enumerate(ids)}
         own: list[tuple[int, ...]] = []

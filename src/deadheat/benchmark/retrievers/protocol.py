@@ -19,7 +19,6 @@ from deadheat.errors import (
     DataError,
     DuplicateError,
     ParameterError,
-    Plain,
     SourceTypeError,
     as_count,
     collected,
@@ -69,7 +68,7 @@ class Hits:
             if not isinstance(documents, Mapping):
                 raise SourceTypeError(
                     f"{name} must return a dict {{doc_id: score}} for each text",
-                    given=Plain(f"{documents!r} for text {number}"),
+                    found=f"{documents!r} for text {number}",
                 )
             for doc, score in documents.items():
                 if isinstance(score, str) or not hasattr(score, "__float__"):
@@ -154,7 +153,7 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
         if not isinstance(hits, list | tuple) or len(hits) != len(query_ids):
             raise SourceTypeError(
                 f"{name} must return a dict {{doc_id: score}} for each of the {len(query_ids)} texts",
-                given=Plain(f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__),
+                found=f"{len(hits)} results" if isinstance(hits, list | tuple) else type(hits).__name__,
             )
         hits = Hits.of_dicts(hits, name=name)
     try:
@@ -169,7 +168,7 @@ def _frame(name: str, hits: object, query_ids: Sequence[str]) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         raise SourceTypeError(
             f"{name} must return columns of one length: indices of texts, document ids as text, and numbers",
-            given=Plain(str(error).partition("\n")[0]),
+            found=str(error).partition("\n")[0],
         ) from error
     if not frame["query_id"].is_between(0, len(query_ids) - 1).all():
         raise SourceTypeError(f"{name} returned an index of a text that is not from 0 to {len(query_ids) - 1}")
@@ -386,9 +385,7 @@ def check_search(retriever: object, made: T | None, texts: Sequence[str], k: int
     as_count("k", k)
     several: Sequence[object] = listed("texts", "texts", texts)
     for odd in (one for one in several if not isinstance(one, str)):
-        raise ParameterError(
-            argument="texts", given=Plain(f"{odd!r} ({type(odd).__name__}) in it"), allowed="a list of texts"
-        )
+        raise ParameterError(argument="texts", found=f"{odd!r} ({type(odd).__name__}) in it", allowed="a list of texts")
     if made is None:
         raise ParameterError(f"{retriever!r} has no documents yet", hint="call index(collection) before search")
     return made

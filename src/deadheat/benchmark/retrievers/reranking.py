@@ -29,7 +29,6 @@ from deadheat.errors import (
     DataError,
     NoteWarning,
     ParameterError,
-    Plain,
     SourceTypeError,
     as_count,
     by_name,
@@ -139,10 +138,10 @@ class Reranked:
         if len(answers) != len(pairs):
             raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
         read = dict(zip(pairs, map(read_grade, answers), strict=True))
-        scales = {one.scale for one in read.values() if one.scale is not None}
+        scales = sorted({one.scale for one in read.values() if one.scale is not None})
         if len(scales) > 1:
-            given = Plain(" and ".join(f"{one:g}" for one in sorted(scales)))
-            raise DataError(f"{self.grader} answers on several scales", allowed="one", given=given)
+            told = " and ".join(f"{one:g}" for one in scales)
+            raise DataError(f"{self.grader} answers on several scales", allowed="one", found=told)
         if failed := [one for one, grade in zip(answers, read.values(), strict=True) if grade.value is None]:
             warnings.warn(
                 f"{self.name}: no grade in {len(failed):,} of {counted(len(pairs), 'answer')}"
@@ -357,7 +356,7 @@ class LLM:
                 problem = f"{type(error).__name__}: {getattr(error, 'reason', error)}"
         raise DataError(
             f"no answer from {self.endpoint} in {counted(self.attempts, 'attempt')}",
-            given=Plain(problem),
+            found=problem,
             hint="what was answered is kept: the same call goes on from there",
         )
 
@@ -407,7 +406,7 @@ def make_retriever(spec: object, *, name: str | None = None) -> Retriever:
         return _of_text(spec, named)
     if isinstance(spec, type):
         raise SourceTypeError(
-            given=Plain(f"the class {spec.__name__}"), allowed="a retriever", hint=f"make one, as in {spec.__name__}()"
+            found=f"the class {spec.__name__}", allowed="a retriever", hint=f"make one, as in {spec.__name__}()"
         )
     if isinstance(spec, Retriever):
         return spec
@@ -479,7 +478,7 @@ def identity(retriever: System) -> str:
         return json.dumps(key, sort_keys=True)
     except (TypeError, ValueError) as error:
         raise ParameterError(
-            f"the key of {retriever.name} must be something that JSON can hold", given=Plain(f"{key!r} ({error})")
+            f"the key of {retriever.name} must be something that JSON can hold", found=f"{key!r} ({error})"
         ) from error
 
 

@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, Literal
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError, Plain, counted, shown
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError, counted, shown
 from deadheat.io import files
 from deadheat.io.byte_counts import count_separators
 from deadheat.io.files import (
@@ -465,7 +465,7 @@ class FileRows:
         expected, given = (self.separator.join(fields) for fields in (self.header, row))
         return MalformedRowError(
             allowed=f"{len(self.header)} fields ({expected})",
-            given=Plain(f"{len(row)}: {shown(given)}"),
+            found=f"{len(row)}: {shown(given)}",
             path=self._path,
             line=line,
         )

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import LARGEST_INTEGER, DataError, FileFormatError, MalformedRowError, Plain, shown
+from deadheat.errors import LARGEST_INTEGER, DataError, FileFormatError, MalformedRowError, shown
 from deadheat.io.files import (
     PATTERN,
     Compression,
@@ -267,7 +267,7 @@ def _subtopic(given: object, name: str, path: Path, line: int) -> str | None:
     if given is None or (isinstance(given, str) and not is_broken(given)):
         return None if given is None else str(given)
     raise MalformedRowError(
-        f"{name} must be a string or a number", given=Plain(shown(json.dumps(given))), path=path, line=line
+        f"{name} must be a string or a number", found=shown(json.dumps(given)), path=path, line=line
     )
 
 
@@ -342,7 +342,7 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
         return CASES
     if not isinstance(held, dict):
         found = "a list" if isinstance(held, list) else shown(json.dumps(held))
-        raise FileFormatError(given=Plain(found), allowed=_EXPECTED, path=path)
+        raise FileFormatError(found=found, allowed=_EXPECTED, path=path)
     refuse_columns(given, kind, f"{path}, an object")
     content = read_object(held, kind, str(path), {})
     return replace(content, rows=checked(cast("Mapping[str, Any]", content.rows), [text], path, kind))

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, Plain, shown
+from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, shown
 from deadheat.io.files import ROW, Compression, blocks, check_rows, decoded, refuse_binary, value_as_text, write_text
 from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, frame_of_rows, register
 from deadheat.io.kinds import KEYS, Kind, refuse_columns
@@ -232,7 +232,7 @@ def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, I
             has_query = any(field.startswith("qid:") for field in fields)
             raise MalformedRowError(
                 allowed=LINE,
-                given=Plain(shown(raw.strip())),
+                found=shown(raw.strip()),
                 hint="" if has_query else "without queries there is nothing to rank",
                 path=path,
                 line=line,

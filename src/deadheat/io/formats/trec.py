@@ -25,7 +25,6 @@ from deadheat.errors import (
     Advice,
     DataError,
     MalformedRowError,
-    Plain,
     SwappedFilesError,
     counted,
     shown,
@@ -293,7 +292,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         other = "a run" if kind == "qrels" else "qrels"
         raise SwappedFilesError(
             allowed=f"{kind} ({' '.join(TREC_FIELDS[kind])})",
-            given=Plain(f"{len(fields)} fields as in {other}: {shown(text)}"),
+            found=f"{len(fields)} fields as in {other}: {shown(text)}",
             hint=WRONG_ORDER[kind],
             path=path,
             line=line,
@@ -363,7 +362,7 @@ def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     if fields and len(fields) != len(names):
         raise MalformedRowError(
             allowed=f"{len(names)} fields ({' '.join(names)})",
-            given=Plain(f"{len(fields)}: {shown(text.strip())}"),
+            found=f"{len(fields)}: {shown(text.strip())}",
             path=path,
             line=line,
         )
