@@ -293,3 +293,14 @@ def test_several_baselines_say_which_differences_were_tested() -> None:
     assert "Only differences from weak and fair were tested." in table.caption
     (table,) = report_compact(compared(), qrels="q").tables
     assert "Only differences" not in table.caption
+
+
+@pytest.mark.parametrize(("baseline", "n_queries"), [(None, 40), ("system-0", 40), (None, 4), ("system-0", 4)])
+def test_decimals_of_a_measure_are_below_each_other(baseline: str | None, n_queries: int) -> None:
+    """Bold numbers have asterisks around them, and some have marks; of four queries none has."""
+    qrels, runs = many(4, n_queries)
+    found = report_compact(dh.compare(qrels, runs, "nDCG@10", baseline=baseline, n_resamples=500), qrels="q")
+    rows = [line for line in as_text(found).plain.splitlines() if re.search(r"system-\d.*   .*\d\.\d{4}", line)]
+    assert len(rows) == 4
+    assert any("**" in line for line in rows)
+    assert len({line.index(".") for line in rows}) == 1

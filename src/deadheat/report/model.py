@@ -612,7 +612,7 @@ def format_cell(  # noqa: PLR0911 - one for each kind of cell
         return draw(cell)
     if isinstance(cell, Span):
         low, high = (format_cell(end, digits, empty="") for end in (cell.low, cell.high))
-        return f"[{low}, {high}]{'' if cell.is_known else DOUBT}" if low or high else empty
+        return f"[{low}, {high}]{marks_of(cell)}" if low or high else empty
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     digits = DIGITS if digits is None else digits
@@ -621,6 +621,13 @@ def format_cell(  # noqa: PLR0911 - one for each kind of cell
     if cell is None or math.isnan(cell):
         return empty
     return f"{cell:,}" if isinstance(cell, int) else rounded(cell, digits)
+
+
+def marks_of(cell: Cell) -> str:
+    """Return what is printed behind a number or an interval; ranked numbers leave room for theirs themselves."""
+    if isinstance(cell, Span):
+        return "" if cell.is_known or (math.isnan(cell.low) and math.isnan(cell.high)) else DOUBT
+    return cell.marks if isinstance(cell, NumberCell) and cell.kind != "ranked" and not math.isnan(cell.value) else ""
 
 
 def _number(cell: NumberCell, digits: int, empty: str) -> str:
@@ -636,7 +643,7 @@ def _number(cell: NumberCell, digits: int, empty: str) -> str:
         shown = rounded(cell.value, 1)
     elif cell.kind == "p" and cell.value < 10**-digits:
         shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
-    return shown + cell.marks
+    return shown + marks_of(cell)
 
 
 def first_true(texts: Mapping[str, object], otherwise: str = "") -> str:

@@ -1,6 +1,5 @@
 """Reports for a terminal or a pipe: columns that line up, and groups as rows where they do not fit side by side."""
 
-import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,21 +12,17 @@ from rich.text import Text
 
 from deadheat.errors import is_plain, on_terminal
 from deadheat.report.model import (
-    BEYOND,
     DOUBT,
-    LACKING,
-    MARK,
     MOST_SIDE_BY_SIDE,
-    OF_FEW,
+    Cell,
     Fact,
     Report,
     Table,
     format_cell,
+    marks_of,
 )
 
 GAP = "  "
-MARKS = MARK, OF_FEW, LACKING, BEYOND
-MARKED = re.compile(rf"(?<=])\{DOUBT}$|[{''.join(MARKS)}]*$")
 LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
 LONGEST_HEADING = 24  # on one line
@@ -189,7 +184,8 @@ def _ways(table: Table) -> Iterator[Table]:
 
 def _lay_out(table: Table, digits: int | None) -> Grid:
     groups, n_columns = shortened(table.groups), len(table.columns)
-    cells = [[format_cell(cell, digits) for group in row.cells for cell in group] for row in table.rows]
+    items = [[cell for group in row.cells for cell in group] for row in table.rows]
+    cells = [[format_cell(cell, digits) for cell in row] for row in items]
     is_text = table.are_words
     labels = [row.labels for row in table.rows]
     # a label that the row above has too is blank, but for the last one of a row
@@ -202,7 +198,8 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
         for one in table.columns
     ]
     columns = [range(n, n_columns * len(groups), n_columns) for n in range(n_columns)]
-    _make_room_for_marks(cells, [places for places, is_left in zip(columns, is_text, strict=True) if not is_left])
+    numbers = [places for places, is_left in zip(columns, is_text, strict=True) if not is_left]
+    _make_room_for_marks(cells, items, numbers)
     widths = [
         max(map(cell_len, (*lines, *(row[place] for row in cells for place in places))))
         for lines, places in zip(headings, columns, strict=True)
@@ -218,18 +215,20 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
     return Grid(table, groups, headings, rows, label_widths + widths * len(groups), gaps, is_left)
 
 
-def _make_room_for_marks(rows: list[list[str]], columns: Iterable[Sequence[int]]) -> None:
+def _make_room_for_marks(
+    rows: list[list[str]], cells: Sequence[Sequence[Cell]], columns: Iterable[Sequence[int]]
+) -> None:
     """Put a space behind the other numbers of a column in which one is marked: decimals stay below each other.
 
     Behind intervals only where that takes no room: columns that are left out are worse.
     """
     for places in columns:
-        own = {(n, place): len(MARKED.findall(row[place])[0]) for n, row in enumerate(rows) for place in places}
+        own = {(n, place): marks_of(row[place]) for n, row in enumerate(cells) for place in places}
         marked = max((cell_len(rows[n][place]) for (n, place), marks in own.items() if marks), default=0)
         is_free = all(cell_len(rows[n][place]) < marked for (n, place), marks in own.items() if not marks)
-        if is_free or any(rows[n][place].endswith(MARKS) for n, place in own):
+        if is_free or any(marks not in {"", DOUBT} for marks in own.values()):
             for (n, place), marks in own.items():
-                rows[n][place] += " " * (max(own.values()) - marks)
+                rows[n][place] += " " * (max(map(len, own.values())) - len(marks))
 
 
 def _with_narrow_labels(grid: Grid, width: int) -> Grid:
