@@ -448,7 +448,26 @@ class MissingDependencyError(DeadheatError, ImportError):  # type: ignore[misc] 
 
 
 class DeadheatWarning(UserWarning):
-    """The data can be evaluated, but the result is probably not what was meant."""
+    """The data can be evaluated, but the result is probably not what was meant.
+
+    Parameters
+    ----------
+    text : str
+        With the names of `fields` in braces, if there are any.
+    where : str, default ""
+        The file or run that it is about, which the message begins with.
+    **fields : object
+        What differs between files of which the same is to be said.
+
+    Attributes
+    ----------
+    text, where : str
+        As given.
+    """
+
+    def __init__(self, text: str, where: str = "", **fields: object) -> None:
+        self.text, self.where = text, where
+        super().__init__((f"{where}: " if where else "") + (text.format(**fields) if fields else text))
 
 
 class NothingJudgedWarning(DeadheatWarning):

@@ -121,3 +121,15 @@ def test_what_is_alike_in_many_files_is_said_of_three_and_counted(folder: Path) 
     said = call("evaluate", "easy.txt", *names, "-m", "RR").stderr.splitlines()
     assert [line.split(": ")[1] for line in said if "rank" in line] == names[:3]
     assert said[-1] == "Warning: as for p.txt, also for 5 more: s.txt, t.txt, u.txt and 2 more"
+
+
+@pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")
+def test_warnings_are_alike_by_their_form_not_by_their_words(folder: Path) -> None:
+    """Scores rise in another number of queries of each file."""
+    for n in range(5, 10):
+        rows = [f"q{q} Q0 d{doc} {doc + 1} {doc if q < n else -doc} t\n" for q in range(9) for doc in range(5)]
+        (folder / f"r{n}.txt").write_text("".join(rows))
+    said = call("evaluate", "easy.txt", *(f"r{n}.txt" for n in range(5, 10)), "-m", "RR").stderr.splitlines()
+    told = [line.partition(":")[2].partition(" queries")[0] for line in said if "rise with the rank" in line]
+    assert told == [f" r{n}.txt: scores rise with the rank in {n} of 9" for n in (5, 6, 7)]
+    assert said[-1] == "Warning: as for r5.txt, also for 2 more: r8.txt, r9.txt"

@@ -228,6 +228,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     parts, assumed = labelled(parts, terms)
     graded = [one for one in chosen if terms is not None and isinstance(one, MaxRel)]
     spoken, is_guess = _spoken(documents, parts)
+    languages = dict.fromkeys(part.language for part in parts)
     settings = BenchSettings(
         collection=documents.name,
         spoken=spoken,
@@ -244,12 +245,16 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         by=check_by(by, parts),
         systems={name: described(one) for name, one in systems.items()},
         margin=margin,
-        words={name: _words(one, parts) for name, one in systems.items() if isinstance(one, BM25)},
+        words={
+            name: collected((one.words_in(None if own == NONE else own), own) for own in languages)
+            for name, one in systems.items()
+            if isinstance(one, BM25)
+        },
         english={
             name
             for name, one in systems.items()
             if isinstance(one, BM25)
-            and all(one.in_language(None if own.language == NONE else own.language).is_english for own in parts)
+            and all(one.in_language(None if own == NONE else own).is_english for own in languages)
         },
     )
     notes: list[Warning | str] = [
@@ -545,14 +550,6 @@ def _spoken(documents: Collection, parts: Sequence[CaseGroup]) -> tuple[tuple[st
         return documents.languages, False
     found = likely(documents.texts)
     return ((found,), True) if found else ((), False)
-
-
-def _words(retriever: BM25, parts: Sequence[CaseGroup]) -> dict[str, list[str]]:
-    """Return how a retriever takes words, with the languages of the cases that it is so for."""
-    return collected(
-        (retriever.words_in(None if one == NONE else one), one)
-        for one in dict.fromkeys(part.language for part in parts)
-    )
 
 
 def _chance(

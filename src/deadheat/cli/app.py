@@ -29,6 +29,7 @@ import click
 from deadheat.errors import (
     DataError,
     DeadheatError,
+    DeadheatWarning,
     MeasureError,
     NothingJudgedWarning,
     SourceTypeError,
@@ -290,9 +291,9 @@ def _warnings_said() -> Iterator[None]:
     alike: dict[str, list[str]] = {}
 
     def tell(message: Warning | str, *_: object, **__: object) -> None:
-        place, what = str(message).partition(": ")[::2]
-        places = alike.setdefault(re.sub(r"\d+", "", what or place), [])
-        places.append(place)
+        text, where = (message.text, message.where) if isinstance(message, DeadheatWarning) else (str(message), "")
+        places = alike.setdefault(text, [])
+        places += [where] if where else []
         if len(places) <= MOST_ALIKE:
             say(f"Warning: {message}")
 

@@ -53,15 +53,23 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
     )
     has_order = (pl.col("n") >= FEWEST) & (pl.col("n_ranks") == pl.col("n")) & (pl.col("n_scores") > 1)
     looked = of_query.head(QUERIES).filter(has_order)
-    queries = f"of {counted(looked.height, 'query', 'queries')} at its start"
+    n_queries = counted(looked.height, "query", "queries")
     contrary = looked.filter(pl.col("rises") > 2 * pl.col("falls")).height
     differing = looked.filter(pl.col("rises") > 0).height
     if 2 * contrary > looked.height:
-        falling = f"fall with the rank in {contrary:,} {queries}, and ascending puts the lowest first."
-        rising = f"rise with the rank in {contrary:,} {queries}: distances, or ranks? {ADVICE}"
-        _warn(f"{where}: scores {falling if ascending else rising}")
+        text = (
+            "scores fall with the rank in {n:,} of {of} at its start, and ascending puts the lowest first."
+            if ascending
+            else f"scores rise with the rank in {{n:,}} of {{of}} at its start: distances, or ranks? {ADVICE}"
+        )
+        _warn(text, where, n=contrary, of=n_queries)
     elif 2 * differing > looked.height:
-        _warn(f"{where}: ranks and scores disagree in {differing:,} {queries}: the scores count, not the ranks.")
+        _warn(
+            "ranks and scores disagree in {n:,} of {of} at its start: the scores count, not the ranks.",
+            where,
+            n=differing,
+            of=n_queries,
+        )
 
 
 def _are_in_order(head: pl.DataFrame) -> bool:
@@ -85,9 +93,9 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
     if sum(map(len, some)) < ENOUGH:
         return
     if all(list(scores) == list(range(1, len(scores) + 1)) for scores in some):  # mostly ends at the first
-        _warn(f"{where}: the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks? {ADVICE}")
+        _warn(f"the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks? {ADVICE}", where)
     elif isinstance(rows, pl.DataFrame) and len(some) >= FEWEST and all(map(_rises, some)):
-        _warn(f"{where}: the scores of all queries at its start rise from row to row: are they distances? {ADVICE}")
+        _warn(f"the scores of all queries at its start rise from row to row: are they distances? {ADVICE}", where)
 
 
 def _rises(scores: Collection[Any]) -> bool:
@@ -98,8 +106,8 @@ def _rises(scores: Collection[Any]) -> bool:
         return False
 
 
-def _warn(problem: str) -> None:
-    warnings.warn(problem, DeadheatWarning, stacklevel=6)
+def _warn(text: str, where: str, **fields: object) -> None:
+    warnings.warn(DeadheatWarning(text, where, **fields), stacklevel=6)
 
 
 # What two ids differ in, and what makes them equal then

@@ -167,9 +167,11 @@ class Reader:
         notes += self.assumed()
         if VALUE_COLUMN["run"] in self._found and self._trends - {None} == {True} and not self.lower_first:
             warnings.warn(
-                f"{self.where}: the scores of every query rise from the first result to the last, so its last result"
-                " ranks first. If they are distances, write ascending=True",
-                DeadheatWarning,
+                DeadheatWarning(
+                    "the scores of every query rise from the first result to the last, so its last result ranks first."
+                    " If they are distances, write ascending=True",
+                    self.where,
+                ),
                 stacklevel=2,
             )
         if self._n_left_out:

@@ -69,19 +69,15 @@ def _of_shape(size: int, last: int, kinds: Sequence[int], ties: IntArray, added:
         plain = size - sum(kinds) - (j - 1 - n_seen)
         possible = (n_seen < j) & (plain >= 0)
         numbers, states = [plain], [state]
-        for axis, kind in enumerate(axes):
-            moved = _one_more(state, axis + 2)
+        for axis, kind in enumerate(axes, 2):
+            # with one more document of this kind seen
+            moved = np.concatenate((np.delete(state, 0, axis), np.zeros_like(np.take(state, [0], axis))), axis)
             moved[[0, 2, 3]] += added(ties, j, kind, seen)
             numbers.append(kinds[kind] - seen[kind] + 0 * n_seen)
             states.append(moved)
         chances = np.where(possible, np.array(numbers), 0)[:, None] / (size - j + 1)
         state = np.where(possible, _mixed(chances, np.array(states)), 0.0)
     return state.reshape(4, len(ties), -1)[:, :, 0]
-
-
-def _one_more(state: FloatArray, axis: int) -> FloatArray:
-    """Return for each state that with one more document of a kind seen."""
-    return np.concatenate((np.delete(state, 0, axis=axis), np.zeros_like(np.take(state, [0], axis=axis))), axis=axis)
 
 
 def _mixed(chances: FloatArray, states: FloatArray) -> FloatArray:

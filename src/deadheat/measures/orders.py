@@ -237,10 +237,6 @@ def _function(value: Any) -> Any:  # noqa: ANN401 - as above
     return value
 
 
-def _seed(given: Any) -> int:  # noqa: ANN401 - as above
-    return int(given.integers(2**63) if isinstance(given, np.random.Generator) else as_rng("rng", given))  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True, repr=False)
 class Custom(OrdersMeasure, CutMeasure):
     """A measure given by a function, averaged over the tie orders by enumeration or by sampling.
@@ -287,7 +283,14 @@ class Custom(OrdersMeasure, CutMeasure):
         "most orders that are enumerated, and number drawn beyond that; None: no limit",
     )
     rng: "int | np.random.Generator" = parameter(
-        0, Only("a whole number from 0 on, or a numpy.random.Generator", _seed), "seed of the sampling"
+        0,
+        Only(
+            "a whole number from 0 on, or a numpy.random.Generator",
+            lambda given: int(
+                given.integers(2**63) if isinstance(given, np.random.Generator) else as_rng("rng", given)  # type: ignore[arg-type]
+            ),
+        ),
+        "seed of the sampling",
     )
 
     def __repr__(self) -> str:
