@@ -623,11 +623,11 @@ def format_cell(  # noqa: PLR0911 - one for each kind of cell
     return f"{cell:,}" if isinstance(cell, int) else rounded(cell, digits)
 
 
-def marks_of(cell: Cell) -> str:
+def marks_of(cell: NumberCell | Span) -> str:
     """Return what is printed behind a number or an interval; ranked numbers leave room for theirs themselves."""
     if isinstance(cell, Span):
         return "" if cell.is_known or (math.isnan(cell.low) and math.isnan(cell.high)) else DOUBT
-    return cell.marks if isinstance(cell, NumberCell) and cell.kind != "ranked" and not math.isnan(cell.value) else ""
+    return "" if cell.kind == "ranked" or math.isnan(cell.value) else cell.marks
 
 
 def _number(cell: NumberCell, digits: int, empty: str) -> str:

@@ -16,7 +16,9 @@ from deadheat.report.model import (
     MOST_SIDE_BY_SIDE,
     Cell,
     Fact,
+    NumberCell,
     Report,
+    Span,
     Table,
     format_cell,
     marks_of,
@@ -223,7 +225,11 @@ def _make_room_for_marks(
     Behind intervals only where that takes no room: columns that are left out are worse.
     """
     for places in columns:
-        own = {(n, place): marks_of(row[place]) for n, row in enumerate(cells) for place in places}
+        own = {
+            (n, place): marks_of(cell) if isinstance(cell := row[place], NumberCell | Span) else ""
+            for n, row in enumerate(cells)
+            for place in places
+        }
         marked = max((cell_len(rows[n][place]) for (n, place), marks in own.items() if marks), default=0)
         is_free = all(cell_len(rows[n][place]) < marked for (n, place), marks in own.items() if not marks)
         if is_free or any(marks not in {"", DOUBT} for marks in own.values()):
