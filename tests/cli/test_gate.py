@@ -423,6 +423,16 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
             "expected one saved evaluation, or QRELS or --spans and one RUN; got 3 files",
         ),
         (2, ["results/tied.json", "-c", "RR = 1"], "cannot read the gate 'RR = 1'"),
+        (
+            2,
+            ["results/tied.json", "-c", "RR => 1"],
+            "cannot read the gate 'RR => 1': it needs one of >=, <=, >, <",
+        ),
+        (
+            2,
+            ["results/tied.json", "-c", "low(P(rel=2)@5 > 1"],
+            "cannot read the gate 'low(P(rel=2)@5 > 1': a ) is missing",
+        ),
         (2, ["results/tied.json", "-c", "AP > 0"], "AP was not evaluated; this evaluation holds RR, P@1, MR"),
         (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR'?"),
         (2, ["qrels.txt", "tied.run", "-c", "RRR > 0"], "unknown measure 'RRR'"),

@@ -46,7 +46,7 @@ QUANTITIES = {
 LOWER_IS_BETTER = ("tie_std",)  # whatever the measure
 EXAMPLE = "'nDCG@10 >= 0.8' or 'low(RR) > 0.7'"
 
-GATE = re.compile(r"(?P<left>.+)(?P<operator>>=|<=|>|<)(?P<bound>.*)", re.DOTALL)
+GATE = re.compile(r"(?P<left>.*[^=])(?P<operator>>=|<=|>|<)(?P<bound>.*)", re.DOTALL)
 EACH = re.compile(r"each\s*\((?P<columns>[^()]*)\)\s*:(?P<rest>.*)", re.DOTALL)
 CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inner>.*)\)", re.DOTALL)
 
@@ -161,11 +161,11 @@ def parse_gate(gate: str) -> Threshold:
     if len(gate) > LONGEST:
         raise ParameterError(f"a gate of {len(gate):,} characters, {as_given(gate)}", allowed=f"{LONGEST:,} or fewer")
     by, compared = split_each(gate.strip())
-    parts = GATE.fullmatch(compared)
-    if parts is None:
+    is_open = compared.count("(") > compared.count(")") and compared.startswith(tuple(f"{one}(" for one in QUANTITIES))
+    if is_open or (parts := GATE.fullmatch(compared)) is None:
         raise ParameterError(
             f"cannot read the gate {gate!r}",
-            hint=f"it needs one of >=, <=, >, < and a number, as in {EXAMPLE}",
+            hint=f"{'a ) is missing' if is_open else 'it needs one of >=, <=, >, < and a number'}, as in {EXAMPLE}",
         )
     left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
     bound = float(right) if is_number(right) else math.nan
