@@ -12,6 +12,7 @@ import scipy
 import deadheat as dh
 from deadheat.report.model import Bar, Row
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.of_comparison_tables import report_in_full
 from deadheat.report.text import as_text
 
 QUERIES = [f"q{number:02}" for number in range(12)]
@@ -242,6 +243,19 @@ def test_of_very_many_pairs_people_see_those_of_the_two_best(monkeypatch: pytest
         assert own.title == f"{all_of.title} (the two best against all; CSV and JSON have every pair)"
     for_programs = report_comparison(found, qrels="qrels", for_people=False)
     assert len(for_programs.tables[0].rows) == 30
+    for_people, for_programs = (
+        report_in_full(found, qrels="qrels", margin=0.1, detect=0.2, queries_worst=1, for_people=one)
+        for one in (True, False)
+    )
+    for key in ("equivalence", "sample_sizes"):
+        own, every = (next(one for one in of.tables if one.key == key) for of in (for_people, for_programs))
+        assert (len(own.rows), len(every.rows)) == (18, 30)
+        assert "the two best against all" in own.title
+        assert "the two best against all" not in every.title
+        of_all = {row.labels: row.cells for row in every.rows}
+        assert all(of_all[row.labels] == row.cells for row in own.rows)  # the tests are uncorrected
+    deciding = [one for one in for_people.tables if one.key == "queries"]
+    assert 0 < len(deciding) <= 18
     against = compared({f"s{n}": run(n + 1, n + 3, 1) for n in range(18)}, baseline="s0")
     assert len(next(one for one in report_comparison(against, qrels="qrels").tables if one.key == "pairs").rows) == 17
 

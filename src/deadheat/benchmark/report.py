@@ -61,6 +61,7 @@ from deadheat.report.model import (
 from deadheat.report.of_comparison import (
     adjusted,
     as_data,
+    as_shown,
     reported_pairs,
     reversal,
     tell_intervals,
@@ -339,7 +340,7 @@ def _differences(
         (stratum, pair)
         for stratum, comparison in found.items()
         for measure in measures
-        for pair in reported_pairs(comparison, measure)
+        for pair in reported_pairs(as_shown(comparison), measure)
     ]
     if not pairs:
         return None

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -136,13 +137,14 @@ def report_comparison(
         What the differences are between, where the report gets others too.
     """
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
+    shown = {key: as_shown(part) for key, part in parts.items()}
     leading = columns_of_strata(columns)
     headline, opening, verdict = judged(comparison, strata, columns, margin)
     tables = [] if for_people else [_pairs_as_data(parts, leading), _systems_as_data(parts, leading)]
     for measure in comparison.measures if for_people else ():
-        tables += [list_systems(parts, leading, measure), _differences(parts, leading, measure)]
-        tables += [_reversals(parts, leading, measure), _by_judge(parts, leading, measure)]
-    if not (for_people and any(map(_are_many, parts.values()))):
+        tables += [list_systems(parts, leading, measure), _differences(shown, leading, measure)]
+        tables += [_reversals(shown, leading, measure), _by_judge(shown, leading, measure)]
+    if not for_people or all(shown[key] is part for key, part in parts.items()):
         tables.append(_by_one_rule(parts, leading))
     return Report(
         tuple(one for one in tables if one.rows),
@@ -300,30 +302,41 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
         labels,
         columns,
         [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)],
-        title=_titled(f"{measure.label}: differences{of_numbers}{of_what}", parts),
+        title=titled(f"{measure.label}: differences{of_numbers}{of_what}", parts.values()),
         main=1,
     )
 
 
 def reported_pairs(comparison: Comparison, measure: Measure) -> list[Pair]:
-    """Return the pairs of one measure that people are shown, those of a count with totals over the queries of both.
-
-    Of very many without a baseline these are the pairs of the two systems that come first.
-    """
-    own = comparison.pairs.by(measure.label)
-    if _are_many(comparison):
-        first = np.array(best_first(comparison.evaluations, measure)[:2], object)
-        own = own.where(np.isin(own.column("system"), first) | np.isin(own.column("baseline"), first))
-    return [in_totals(pair, pair.n_queries) if measure.total else pair for pair in own]
+    """Return the pairs of one measure, those of a count with totals over the queries of both."""
+    return [in_totals(pair, pair.n_queries) if measure.total else pair for pair in comparison.pairs.by(measure.label)]
 
 
-def _are_many(comparison: Comparison) -> bool:
-    return not comparison.design.against and len(comparison.pairs) > MOST_PAIRS * len(comparison.measures)
+def as_shown(comparison: Comparison) -> Comparison:
+    """Return a comparison with the pairs alone that people are shown: of very many those of the two best systems."""
+    if comparison.design.against or len(comparison.pairs) <= MOST_PAIRS * len(comparison.measures):
+        return comparison
+    each = [
+        (comparison.pairs.by(one.label), np.array(best_first(comparison.evaluations, one)[:2], object))
+        for one in comparison.measures
+    ]
+    return replace(
+        comparison,
+        pairs=Pairs.joined(
+            [
+                pairs.where(np.isin(pairs.column("system"), best) | np.isin(pairs.column("baseline"), best))
+                for pairs, best in each
+            ]
+        ),
+    )
 
 
-def _titled(title: str, parts: Parts) -> str:
-    """Return the title of a table of pairs, which says where it has those alone that come first."""
-    return title + " (the two best against all; CSV and JSON have every pair)" * any(map(_are_many, parts.values()))
+def titled(title: str, parts: Iterable[Comparison]) -> str:
+    """Return the title of a table of pairs, which says where it has those alone that people are shown."""
+    return title + " (the two best against all; CSV and JSON have every pair)" * any(
+        not one.design.against and len(one.pairs) < math.comb(len(one.evaluations), 2) * len(one.measures)
+        for one in parts
+    )
 
 
 def adjusted(pair: Pair) -> Cell:
@@ -354,7 +367,7 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Tab
             Column("doc_id_difference", BY_DOC_ID),
         ),
         rows,
-        title=_titled(f"{measure.label}: what ties can reverse", parts),
+        title=titled(f"{measure.label}: what ties can reverse", parts.values()),
     )
 
 

@@ -41,6 +41,7 @@ from deadheat.report.model import (
 from deadheat.report.of_comparison import (
     BASELINE,
     TESTS,
+    as_shown,
     best_first,
     clusters_of,
     corrected_by,
@@ -49,6 +50,7 @@ from deadheat.report.of_comparison import (
     judged,
     report_comparison,
     size_of,
+    titled,
 )
 from deadheat.report.of_evaluation import few_queries, overlapping
 from deadheat.report.of_judgments import list_orders, tell_orders
@@ -156,11 +158,11 @@ def report_in_full(
         among="systems" if languages else "",
     )
     parts: Comparisons = {(): comparison} if strata is None else strata
-    tables, facts = planned(parts, columns, margin, detect)
+    shown: Comparisons = {key: as_shown(part) for key, part in parts.items()} if for_people else parts
+    tables, facts = planned(shown, columns, margin, detect)
     if in_one:
         report, tables = replace(report, tables=(beside(report.tables[0], *tables), *report.tables[1:])), []
     found = comparison.orders() if orders else None
-    texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
     report = replace(
         report,
         tables=(
@@ -168,7 +170,7 @@ def report_in_full(
             *tables,
             *([list_ranks(comparison, columns, parts)] if ranks else []),
             *([list_orders(found)] if found else []),
-            *(list_deciding(comparison, queries_worst, texts, for_people=for_people) if queries_worst else []),
+            *(list_deciding(comparison, queries_worst, queries, for_people=for_people) if queries_worst else []),
         ),
         facts=(
             *report.facts,
@@ -208,13 +210,16 @@ def planned(
             (*columns_of_strata(columns), SYSTEM, BASELINE, MEASURE),
             shown,
             _in_totals(parts, size, table_for),
-            title=title.format(size),
+            title=titled(title.format(size), parts.values()),
         )
         for size, (key, title, shown, table_for) in zip((margin, detect), PLANS, strict=True)
         if size is not None
     ]
-    placed = () if margin is None else ((label(name), pair) for name, part in parts.items() for pair in part.pairs)
-    return tables, [Fact("margin", margin), Fact("detect", detect), *doubt_margin([*placed])]
+    return tables, [
+        Fact("margin", margin),
+        Fact("detect", detect),
+        *doubt_margin([(label(name), pair) for name, part in parts.items() if margin for pair in part.pairs]),
+    ]
 
 
 def _in_totals(
@@ -249,7 +254,7 @@ def beside(pairs: Table, *others: Table) -> Table:
     return replace(pairs, columns=columns, rows=tuple(Row(labels, (cells,)) for labels, cells in rows.items()))
 
 
-def list_deciding(comparison: Comparison, n: int, texts: Mapping[str, str], *, for_people: bool) -> list[Table]:
+def list_deciding(comparison: Comparison, n: int, queries: Queries | None, *, for_people: bool) -> list[Table]:
     """Return the queries that decide each pair: a table of each pair for people, one of all for programs.
 
     Parameters
@@ -257,23 +262,27 @@ def list_deciding(comparison: Comparison, n: int, texts: Mapping[str, str], *, f
     comparison : Comparison
     n : int
         Queries of each kind.
-    texts : mapping of str to str
-        The texts of queries, where there are any.
+    queries : Queries or None
+        Their texts, where there are any.
     for_people : bool
     """
-    rows = comparison.queries(n).to_dicts()
+    rows = (as_shown(comparison) if for_people else comparison).queries(n).to_dicts()
     ties = Column(
         "ties", "tie orders", lambda row: Span(row["tie_min"], row["tie_max"]), ("tie_min", "tie_max"), spare=2
     )
+    texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
     text = [Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []
     if not for_people:
         columns = (*(Column(name, name) for name in NUMBERS), ties, *text)
         return [tabulate("queries", (SYSTEM, BASELINE, MEASURE, Column("kind", ""), QUERY), columns, rows)]
     kind, tables = Column("kind", "", lambda row: HEADINGS[row["kind"]]), []
     for (measure, *pair), own in groupby(rows, key=lambda row: (row["measure"], row["system"], row["baseline"])):
-        named = (Column(name, heading, spare=1) for name, heading in zip(NUMBERS[1:], pair, strict=True))
+        columns = (
+            Column("difference", "difference"),
+            *(Column(name, heading, spare=1) for name, heading in zip(NUMBERS[1:], pair, strict=True)),
+            *(ties, *text),
+        )
         title = f"{measure}: queries that decide, {' - '.join(pair)}"
-        columns = (Column("difference", "difference"), *named, ties, *text)
         tables.append(tabulate("queries", (kind, QUERY), columns, own, title=title, has_blocks=True))
     return tables
 
