@@ -138,8 +138,8 @@ def above_in_row_order(placements: Placements) -> IntArray:
     return placements.above + np.arange(len(placements.query)) - np.repeat(placements.tie_starts, placements.tie_sizes)
 
 
-def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> list[list[OpenTie]]:
-    """Return the ties of each of some queries whose order makes a difference to a measure."""
+def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> Iterator[list[OpenTie]]:
+    """Give the ties of each of some queries, ascending, whose order makes a difference to a measure."""
     cutoff: int | None = getattr(measure, "cutoff", None)
     starts = placements.tie_starts
     ends = starts + placements.tie_sizes
@@ -150,11 +150,12 @@ def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray
     first, last = np.searchsorted(levels, starts), np.searchsorted(levels, ends)
     unjudged, query = tied - (ends - starts), placements.query[starts]
     matters = (inside > 0) & (last - first + (unjudged > 0) > 1) & np.isin(query, queries)
-    found: dict[int, list[OpenTie]] = {code: [] for code in queries.tolist()}
-    columns = (query, starts, above, inside, first, last, unjudged)
-    for code, row, before, ranks, level, end, others in np.column_stack(columns)[matters].tolist():
-        found[code].append(OpenTie(row, before, ranks, (*counts[level:end], others)))
-    return [*found.values()]
+    rows = np.column_stack((starts, above, inside, first, last, unjudged))[matters]
+    for own in np.split(rows, np.searchsorted(query[matters], queries[1:])):  # who lists orders often stops early
+        yield [
+            OpenTie(row, before, ranks, (*counts[level:end], others))
+            for row, before, ranks, level, end, others in own.tolist()
+        ]
 
 
 def _orders_of_query(
@@ -381,7 +382,7 @@ def _drawn_values(
     at_once, few = (max(1, cells // _n_cells(placements, moved)) for cells in (AT_ONCE, IN_CACHE))
     placements = measure.contributing(placements).select(moved)
     queries = np.arange(placements.n_queries)
-    ties = ties_that_matter(measure, placements, queries)
+    ties = list(ties_that_matter(measure, placements, queries))
     rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
     for n in (min(at_once, left - first) for first in range(0, left, at_once)):
         orders = _draw_orders(in_row_order, rows, ties, n, rng)

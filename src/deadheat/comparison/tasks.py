@@ -29,9 +29,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES
-from deadheat.io.frames import frame_of
 from deadheat.io.kinds import check_column
-from deadheat.io.lazy import as_narwhals, collect
 from deadheat.io.objects import read_text
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.values import DecimalColumn, given_decimal
@@ -313,6 +311,9 @@ def _kept(task: str, models: Sequence[str], values: FloatArray, notes: list[str]
 
 def _frame(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     """Return a table in memory of any library, or records, as a frame."""
+    from deadheat.io.frames import frame_of  # they need Narwhals: comparisons of runs do not wait for it
+    from deadheat.io.lazy import as_narwhals, collect
+
     found = as_narwhals(source, "the table")
     if not hasattr(found, "to_native"):
         found = as_narwhals(frame_of(source), "the table")
