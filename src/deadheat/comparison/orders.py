@@ -15,18 +15,17 @@ values stay equal.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, permutations
+from itertools import permutations
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import ROUNDING
+from deadheat.errors import ROUNDING, collected
 from deadheat.kernels.segments import segment_sums
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
@@ -116,13 +115,18 @@ def listed_values(
 
 def _list_orders(measure: Measure, placements: Placements, queries: IntArray, max_orders: int) -> list[Orders] | None:
     """List the orders of each query, or return None if there are too many."""
-    rows, ties = spans(placements.query, queries), ties_that_matter(measure, placements, queries)
+    rows, (ties, counts) = spans(placements.query, queries), _ties_that_matter(measure, placements, queries)
     n_judged = np.bincount(placements.judged_query, minlength=placements.n_queries)[queries]
     in_row_order = above_in_row_order(placements)
     listed: list[Orders] = []
     alike: dict[tuple[int, tuple[int, ...]], Orders] = {}
     n_orders, n_cells = QUERIES * max_orders, CELLS
-    for own, (start, stop), judged in zip(ties, rows, n_judged.tolist(), strict=True):
+    each = np.split(ties, np.searchsorted(ties[:, 0], queries[1:]))
+    for some, (start, stop), judged in zip(each, rows, n_judged.tolist(), strict=True):
+        own = [
+            OpenTie(row, above, inside, (*counts[level:end], others))
+            for _, row, above, inside, level, end, _, others in some.tolist()
+        ]
         most = min(max_orders, n_orders, n_cells // max(judged, 1))
         found = _orders_of_query(in_row_order[start:stop], start, own, most, alike)
         if found is None:
@@ -138,8 +142,17 @@ def above_in_row_order(placements: Placements) -> IntArray:
     return placements.above + np.arange(len(placements.query)) - np.repeat(placements.tie_starts, placements.tie_sizes)
 
 
-def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> Iterator[list[OpenTie]]:
-    """Give the ties of each of some queries, ascending, whose order makes a difference to a measure."""
+def _ties_that_matter(measure: Measure, placements: Placements, queries: IntArray) -> tuple[IntArray, list[int]]:
+    """Return the ties of some queries, ascending, whose order makes a difference to a measure.
+
+    Returns
+    -------
+    ties : ndarray of int, shape (n, 8)
+        The query of each, its first row, the documents above it, its ranks that matter, its first level and the one
+        after its last, its judged and its unjudged documents.
+    counts : list of int
+        The judged documents of each level: of equal relevance to the measure, in one tie.
+    """
     cutoff: int | None = getattr(measure, "cutoff", None)
     starts = placements.tie_starts
     ends = starts + placements.tie_sizes
@@ -150,12 +163,8 @@ def ties_that_matter(measure: Measure, placements: Placements, queries: IntArray
     first, last = np.searchsorted(levels, starts), np.searchsorted(levels, ends)
     unjudged, query = tied - (ends - starts), placements.query[starts]
     matters = (inside > 0) & (last - first + (unjudged > 0) > 1) & np.isin(query, queries)
-    rows = np.column_stack((starts, above, inside, first, last, unjudged))[matters]
-    for own in np.split(rows, np.searchsorted(query[matters], queries[1:])):  # who lists orders often stops early
-        yield [
-            OpenTie(row, before, ranks, (*counts[level:end], others))
-            for row, before, ranks, level, end, others in own.tolist()
-        ]
+    columns = (query, starts, above, inside, first, last, ends - starts, unjudged)
+    return np.column_stack(columns)[matters], counts
 
 
 def _orders_of_query(
@@ -382,7 +391,7 @@ def _drawn_values(
     at_once, few = (max(1, cells // _n_cells(placements, moved)) for cells in (AT_ONCE, IN_CACHE))
     placements = measure.contributing(placements).select(moved)
     queries = np.arange(placements.n_queries)
-    ties = list(ties_that_matter(measure, placements, queries))
+    ties, _ = _ties_that_matter(measure, placements, queries)
     rows, in_row_order = spans(placements.query, queries), above_in_row_order(placements)
     for n in (min(at_once, left - first) for first in range(0, left, at_once)):
         orders = _draw_orders(in_row_order, rows, ties, n, rng)
@@ -414,21 +423,19 @@ def _n_cells(placements: Placements, moved: BoolArray) -> int:
 def _draw_orders(
     in_row_order: IntArray,
     rows: list[tuple[int, int]],
-    ties: list[list[OpenTie]],
+    ties: IntArray,
     n: int,
     rng: np.random.Generator,
 ) -> list[Orders]:
     """Draw orders of the ties of queries, whose rows are given; ties that look alike are drawn together."""
     above = np.repeat(in_row_order[None], n, axis=0)
-    alike: dict[tuple[int, int, bool], list[tuple[int, int]]] = defaultdict(list)
-    for tie in chain.from_iterable(ties):
-        is_one_class = len(tie.counts) == 2  # beside the unjudged ones
-        size = sum(tie.counts)
-        alike[size, size - tie.counts[-1], is_one_class].append((tie.row, tie.above))
+    _, row, start, _, level, end, judged, unjudged = ties.T
+    looks = np.column_stack((judged + unjudged, judged, end - level == 1))  # of one level beside the unjudged ones
+    alike = collected((look, place) for place, look in enumerate(map(tuple, looks.tolist())))
     for (size, n_judged, are_alike), of in alike.items():
-        row, start = np.array(of).T[:, :, None]
         places = _draw_places(size, n_judged, n * len(of), rng, are_alike=are_alike).reshape(len(of), n, n_judged)
-        above[:, (row + np.arange(n_judged)).ravel()] = (places + start[:, None]).swapaxes(0, 1).reshape(n, -1)
+        own = (places + start[of][:, None, None]).swapaxes(0, 1).reshape(n, -1)
+        above[:, (row[of][:, None] + np.arange(n_judged)).ravel()] = own
     return [Orders(above[:, start:stop], np.full(n, 1 / n)) for start, stop in rows]
 
 
