@@ -457,7 +457,7 @@ class DeadheatWarning(UserWarning):
     where : str, default ""
         The file or run that it is about, which the message begins with.
     **fields : object
-        What differs between files of which the same is to be said.
+        What differs from file to file in the same warning.
 
     Attributes
     ----------

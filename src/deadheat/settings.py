@@ -74,9 +74,9 @@ def setting(
     metavar : str, default ""
         What help calls its value; by default the words.
     heading : str, default ""
-        Of what reports say of the setting.
+        The heading of the note in reports that says how it was set.
     told : callable, optional
-        What they say of a value; they are silent where it is empty.
+        Its text, given the value; there is no note where it is empty.
     """
     words = {"help": meaning, "option": option, "metavar": metavar, "heading": heading, "told": told}
     return field(default=default, metadata={"allowed": allowed, **words})

@@ -359,6 +359,13 @@ def test_ranks_are_those_of_the_api(queries: Path) -> None:
     assert list(document["ranks"]) == ["easy", "hard"]
 
 
+def test_orders_are_a_table_of_their_own_for_csv() -> None:
+    result = call("compare", QRELS, *RUNS, "--orders", "--format", "csv")
+    assert result.exit_code == 2
+    assert "--orders: csv has them with --table orders" in result.stderr
+    assert ok("-m", "RR AP", "--orders", "--table", "orders", "--format", "csv").startswith("second,first,")
+
+
 @pytest.mark.parametrize("option", [["--ranks"], ["--queries-worst", "3"]])
 def test_tables_of_other_rows_are_not_for_csv(option: list[str]) -> None:
     result = call("compare", QRELS, *RUNS, *option, "--format", "csv")

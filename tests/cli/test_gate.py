@@ -431,8 +431,9 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         (
             2,
             ["results/tied.json", "-c", "low(P(rel=2)@5 > 1"],
-            "cannot read the gate 'low(P(rel=2)@5 > 1': a ) is missing",
+            "cannot read the gate 'low(P(rel=2)@5 > 1': close the bracket",
         ),
+        (2, ["results/tied.json", "-c", "low (RR > 1"], "cannot read the gate 'low (RR > 1': close the bracket"),
         (2, ["results/tied.json", "-c", "AP > 0"], "AP was not evaluated; this evaluation holds RR, P@1, MR"),
         (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR'?"),
         (2, ["qrels.txt", "tied.run", "-c", "RRR > 0"], "unknown measure 'RRR'"),

@@ -125,11 +125,12 @@ def test_what_is_alike_in_many_files_is_said_of_three_and_counted(folder: Path) 
 
 @pytest.mark.filterwarnings("always::deadheat.errors.DeadheatWarning")
 def test_warnings_are_alike_by_their_form_not_by_their_words(folder: Path) -> None:
-    """Scores rise in another number of queries of each file."""
-    for n in range(5, 10):
-        rows = [f"q{q} Q0 d{doc} {doc + 1} {doc if q < n else -doc} t\n" for q in range(9) for doc in range(5)]
+    """Files with one query and with several are told alike, though "1 query" is not "2 queries"."""
+    for n in range(1, 6):
+        rows = [f"q{query} Q0 d{doc} {doc + 1} {doc} t\n" for query in range(1, n + 1) for doc in range(5)]
         (folder / f"r{n}.txt").write_text("".join(rows))
-    said = call("evaluate", "easy.txt", *(f"r{n}.txt" for n in range(5, 10)), "-m", "RR").stderr.splitlines()
-    told = [line.partition(":")[2].partition(" queries")[0] for line in said if "rise with the rank" in line]
-    assert told == [f" r{n}.txt: scores rise with the rank in {n} of 9" for n in (5, 6, 7)]
-    assert said[-1] == "Warning: as for r5.txt, also for 2 more: r8.txt, r9.txt"
+    said = call("evaluate", "easy.txt", *(f"r{n}.txt" for n in range(1, 6)), "-m", "RR").stderr.splitlines()
+    told = [line.partition(":")[2].partition(" at its")[0] for line in said if "rise with the rank" in line]
+    sizes = ("1 of 1 query", "2 of 2 queries", "3 of 3 queries")
+    assert told == [f" r{n}.txt: scores rise with the rank in {size}" for n, size in enumerate(sizes, 1)]
+    assert said[-1] == "Warning: as for r1.txt, also for 2 more: r4.txt, r5.txt"

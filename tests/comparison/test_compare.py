@@ -485,7 +485,8 @@ def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
     found = dh.compare_evaluations(evaluations, n_resamples=99)
     assert min(pair.p_adjusted for pair in found.pairs) >= 0.1 - 1e-12
     assert found.verdict.sentences[1] == (
-        "p of 99 resamples, corrected for 10 differences, is at least 0.1000: no difference can be significant by it."
+        "p of 99 resamples, corrected for 10 differences, is at least 0.1000: only exact p can be significant. Use"
+        " Tukey's test, a baseline, or 200 resamples."
     )
     others = (dh.compare_evaluations(evaluations, n_resamples=99, test="t"), dh.compare_evaluations(evaluations))
     assert not any("corrected for 10" in str(one.verdict) for one in others)

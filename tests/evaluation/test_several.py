@@ -36,6 +36,27 @@ def test_runs_by_name(tmp_path: Path) -> None:
         assert [one.name for one in found.values()] == ["one", "other"]
 
 
+def test_runs_by_name_may_be_of_several_kinds(tmp_path: Path) -> None:
+    """A path beside dicts, repeats beside rows; a file that is not there is named where another one is."""
+    path, table = tmp_path / "x.run", tmp_path / "rep.csv"
+    path.write_text("q Q0 a 1 0.5 t\nq Q0 b 2 0.5 t\nr Q0 b 1 1 t\n")
+    table.write_text("query_id,doc_id,score,repeat\n" + "".join(f"{q},a,1,{n}\n" for q in "qr" for n in (1, 2)))
+    found: Any = dh.evaluate(QRELS, {"path": str(path), "dict": ONE}, "RR")
+    assert found["path"].to_dict() == found["dict"].to_dict()
+    rows = [("q", "a", 0.5), ("q", "b", 0.5), ("r", "b", 1.0)]
+    both = dh.compare(QRELS, {"rows": rows, "repeats": str(table)}, "RR").evaluations
+    assert both["rows"]["RR"].repeats is None
+    assert both["repeats"]["RR"].repeats is not None
+    typo = str(tmp_path / "y.run")
+    for runs in ({"one": str(path), "two": typo}, {"two": typo, "one": str(path)}):
+        with pytest.raises(dh.errors.DataError, match=r"y\.run: no such file. Did you mean 'x\.run'"):
+            dh.evaluate(QRELS, runs, "RR")
+    chunks = tmp_path / "c.jsonl"
+    chunks.write_text('{"query_id": "q", "doc_id": "d", "start": 0, "end": 10, "score": 1}\n')
+    with pytest.raises(dh.errors.DataError, match=r"y\.run: no such file"):
+        dh.evaluate(dh.Spans([("q", "d", 0, 10)]), {"one": typo, "two": str(chunks)}, "R@1")
+
+
 @pytest.mark.parametrize("missing", ["empty", "skip"])
 def test_runs_are_placed_in_batches(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last of which may be smaller; a page of several runs counts what none of them retrieved in batches too."""

@@ -16,7 +16,7 @@ import pytest
 import deadheat as dh
 from deadheat import errors
 from deadheat.benchmark.retrievers.reranking import make_retrievers
-from deadheat.errors import Advice, DeadheatError
+from deadheat.errors import Advice, DeadheatError, DeadheatWarning
 from deadheat.gates.notation import parse_gate
 from deadheat.stats import sample_size
 
@@ -135,6 +135,15 @@ def test_parts_become_a_sentence() -> None:
 def test_a_text_of_a_file_is_cut() -> None:
     assert str(errors.DataError("a", given="x" * 500)) == f"a, got {'x' * 77 + '...'!r}"
     assert len(str(errors.ParameterError("a", given="x" * 500))) == len("a, got ''") + 200
+
+
+@pytest.mark.parametrize("kind", [DeadheatWarning, *DeadheatWarning.__subclasses__()])
+def test_warnings_are_picklable_and_keep_their_file_and_form(kind: type[DeadheatWarning]) -> None:
+    warning = kind("{n} of {{all}}", "{a}.run", n=3)
+    for again in (warning, pickle.loads(pickle.dumps(warning)), copy.copy(warning)):  # noqa: S301 - our own
+        assert type(again) is kind
+        assert (str(again), again.text, again.where) == ("{a}.run: 3 of {all}", "{n} of {{all}}", "{a}.run")
+    assert str(kind("no {fields}")) == "no {fields}"
 
 
 @pytest.mark.parametrize("kind", CLASSES)

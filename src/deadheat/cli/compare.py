@@ -194,6 +194,7 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
     """Refuse what a single table has no place for."""
     if output.form == "csv":
         refuse(("queries_worst", "ranks"), "is for json and text formats: csv has one table, with a row for each pair")
+        refuse_if(bool(options["orders"]) and output.table != "orders", "--orders: csv has them with --table orders")
     if options["compact"]:
         refuse_if(output.is_data, f"--compact is a table for people: {output.form} has every number without it")
         refuse(

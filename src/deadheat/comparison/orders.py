@@ -92,6 +92,7 @@ def listed_values(
     placements : Placements
         From before any tie policy.
     queries : ndarray of int, shape (n,)
+        Ascending.
     max_orders : int, default 10,000
         Most orders of one query; of all queries, 20 times as many.
 

@@ -623,12 +623,13 @@ def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
 
 
 def _too_many(pair: Pair, own: Pairs, design: Design) -> str:
-    """Say that no difference can be significant, where the correction raises p of resamples that far."""
+    """Say what can be significant, where the correction raises p of resamples too far."""
     n_tests, least = least_adjusted(own, design)
     if pair.exact_p_value or significant([least], 1 - design.confidence_level)[0]:
         return ""
     text = f"p of {design.n_resamples:,} resamples, corrected for {n_tests:,} differences, is at least {number(least)}"
-    return f"{text}: no difference can be significant by it."
+    n_enough = f"{math.ceil(n_tests / (1 - design.confidence_level)):,}"
+    return f"{text}: only exact p can be significant. Use Tukey's test, a baseline, or {n_enough} resamples."
 
 
 def _is_by_policy(pair: Pair) -> bool:

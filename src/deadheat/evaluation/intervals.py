@@ -255,7 +255,7 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
     if method == BOUNDED and not is_bounded:
         raise ParameterError(
             f"method={BOUNDED!r} is for measures with a lowest and a highest value",
-            found=measure,
+            found=str(measure),
             hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile' and 't'",
         )
     if method == PROPORTION and not is_proportion:
@@ -263,7 +263,7 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
         why = needed if is_grouped else "is for measures that are 0 or 1 in every order (Hit, P@1)"
         raise ParameterError(
             f"method={PROPORTION!r} {why}",
-            found="clusters" if has_clusters else "weights" if has_weights else measure,
+            found="clusters" if has_clusters else "weights" if has_weights else str(measure),
             hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't'" + ", 'gaffke'" * is_bounded,
         )
     return method

@@ -29,14 +29,14 @@ def are_runs(
     """Tell whether a source is several runs by name: `Run`, `Repeats`, files, frames, or dicts of lists or dicts.
 
     A list of whole numbers may be ids, or the scores of a document by several keys; results of Chroma may be a query's,
-    or a system's: then the qrels know the queries. The chunks of a query are a list: a dict of anything else, or of
-    rows that name their query, is of runs.
+    or a system's: then the qrels know the queries. The chunks of a query are a list: dicts, files and frames are runs,
+    as are lists of rows that name their query.
     """
     if not isinstance(source, Mapping) or not source:
         return False
     first = next((one for one in source.values() if not isinstance(one, Mapping) or one), {})
-    if isinstance(first, str):  # a document, unless all are files
-        return all(os.path.isfile(one) for one in source.values() if isinstance(one, str))  # noqa: PTH113 - never raises
+    if isinstance(first, str):  # a document, unless there are files
+        return any(os.path.isfile(one) for one in source.values() if isinstance(one, str))  # noqa: PTH113 - never raises
     if of_chunks and isinstance(first, list):
         row = next(iter(first), None)
         names_query = isinstance(row, Mapping) and not {*NAMES["query_id"]}.isdisjoint(row)
@@ -161,7 +161,7 @@ class Repeats(Sequence[Source]):
     def found_in(cls, run: Source, *, ascending: bool = False) -> Source:
         """Return a run itself, or its repeats if it is a table with a column ``repeat``; of several by name, each."""
         if isinstance(run, Mapping):
-            if not are_runs(run):
+            if set(map(type, run.values())) == {dict}:  # of queries, mostly: then no look at each
                 return run
             each = {
                 name: cls.found_in(one, ascending=ascending)
@@ -200,7 +200,7 @@ def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Eval
         Ties are not expected, bounds over unjudged documents were asked for, or a judge's labels help.
     """
     first, n = evaluations[0], len(evaluations)
-    given = {**vars(first.conventions), "judge": first.judge}
+    given = {**vars(first.conventions), "judge": first.judge and "some"}
     for argument, allowed in (("ties", "expected"), ("unjudged", "zero"), ("judge", None)):
         if given[argument] != allowed:
             raise ParameterError(

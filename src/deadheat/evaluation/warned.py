@@ -108,7 +108,7 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWar
 
 
 def _unequal(evaluation: Evaluation, run: Run) -> Iterator[DeadheatWarning]:
-    return (DeadheatWarning(f"{found}; they count as different", run.where) for found in evaluation.alike)
+    return (DeadheatWarning("{found}; they count as different", run.where, found=found) for found in evaluation.alike)
 
 
 def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWarning]:

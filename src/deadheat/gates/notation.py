@@ -161,11 +161,11 @@ def parse_gate(gate: str) -> Threshold:
     if len(gate) > LONGEST:
         raise ParameterError(f"a gate of {len(gate):,} characters, {as_given(gate)}", allowed=f"{LONGEST:,} or fewer")
     by, compared = split_each(gate.strip())
-    is_open = compared.count("(") > compared.count(")") and compared.startswith(tuple(f"{one}(" for one in QUANTITIES))
+    is_open = re.match(rf"(?:{'|'.join(QUANTITIES)})\s*\(", compared) and compared.count("(") > compared.count(")")
     if is_open or (parts := GATE.fullmatch(compared)) is None:
         raise ParameterError(
             f"cannot read the gate {gate!r}",
-            hint=f"{'a ) is missing' if is_open else 'it needs one of >=, <=, >, < and a number'}, as in {EXAMPLE}",
+            hint=f"{'close the bracket' if is_open else 'it needs one of >=, <=, >, < and a number'}, as in {EXAMPLE}",
         )
     left, operator, right = parts["left"].strip(), parts["operator"], parts["bound"].strip()
     bound = float(right) if is_number(right) else math.nan

@@ -1,4 +1,4 @@
-"""Frames of any engine: taken in, fetched, and their rows read and checked where they are.
+"""Frames of any engine: fetched, and their rows read and checked where they are.
 
 They need Narwhals, so this module is imported only where they are used.
 """

@@ -327,10 +327,12 @@ class Reader:
             value, what = VALUE_COLUMN[self.kind], "is a number" if len(names) == 1 else "are numbers"
             instead = {"run": "rank as they are listed", "qrels": "all count as 1"}[self.kind]
             warnings.warn(
-                f"{self.where}: results have no {value} under a known name and {instead}, but {three(names)} {what} in"
-                f" every one. If that is the {value}, call it {value!r}, or write"
-                f" {CALL[self.kind]}(results, {value}={names[0]!r})",
-                DeadheatWarning,
+                DeadheatWarning(
+                    f"results have no {value} under a known name and {instead}, but {three(names)} {what} in every one."
+                    f" If that is the {value}, call it {value!r}, or write"
+                    f" {CALL[self.kind]}(results, {value}={names[0]!r})",
+                    self.where,
+                ),
                 stacklevel=2,
             )
 

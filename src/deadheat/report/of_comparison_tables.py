@@ -19,6 +19,7 @@ from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by, drawn_with
 from deadheat.report.model import (
+    DOUBT as UNKNOWN,
     MEASURE,
     QUERY,
     SYSTEM,
@@ -158,8 +159,7 @@ def report_in_full(
         among="systems" if languages else "",
     )
     parts: Comparisons = {(): comparison} if strata is None else strata
-    shown: Comparisons = {key: as_shown(part) for key, part in parts.items()} if for_people else parts
-    tables, facts = planned(shown, columns, margin, detect)
+    tables, facts = planned(parts, columns, margin, detect, for_people=for_people)
     if in_one:
         report, tables = replace(report, tables=(beside(report.tables[0], *tables), *report.tables[1:])), []
     found = comparison.orders() if orders else None
@@ -178,6 +178,11 @@ def report_in_full(
             *([tell_ranks(comparison)] if ranks else []),
             *(tell_orders(found) if found else []),
             *_of_queries(comparison, queries, parts, source),
+            *(
+                [note("decide", "queries of the pairs of the two best; JSON has those of every pair")]
+                if queries_worst and for_people and as_shown(comparison) is not comparison
+                else []
+            ),
         ),
     )
     return with_languages(report, languages, margin, for_people=for_people) if languages and with_others else report
@@ -201,16 +206,17 @@ def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparis
 
 
 def planned(
-    parts: Comparisons, columns: Sequence[str], margin: float | None, detect: float | None
+    parts: Comparisons, columns: Sequence[str], margin: float | None, detect: float | None, *, for_people: bool
 ) -> tuple[list[Table], list[Fact]]:
     """Return the tables and facts of a margin, and of a difference to detect, if there are any."""
+    reported: Comparisons = {name: as_shown(part) for name, part in parts.items()} if for_people else parts
     tables = [
         tabulate(
             key,
             (*columns_of_strata(columns), SYSTEM, BASELINE, MEASURE),
             shown,
-            _in_totals(parts, size, table_for),
-            title=titled(title.format(size), parts.values()),
+            _in_totals(reported, size, table_for),
+            title=titled(title.format(size), reported.values()),
         )
         for size, (key, title, shown, table_for) in zip((margin, detect), PLANS, strict=True)
         if size is not None
@@ -368,7 +374,7 @@ def report_compact(
     facts = tuple(
         fact
         for fact in (verdict, *facts_of(comparison, parts, qrels))
-        if not fact.text or fact.is_note or fact.is_warning
+        if not fact.text or ((fact.is_note or fact.is_warning) and fact.heading != UNKNOWN)
     )
     names = best_first(comparison.evaluations, comparison.measures[0])
     baseline = comparison.design.baseline
