@@ -254,7 +254,11 @@ def _of_subject(
         ),
         section("leaderboard", "Leaderboard", made.live("toolbar", number), made.board(_leaderboard(subject), number)),
         section(
-            "figures", "Figures", made.live_figures(shown, number), drawn["figures"], note="" if pictures else missing
+            "figures",
+            "Figures",
+            made.live_figures(shown, number),
+            drawn["figures"],
+            note="" if pictures or not missing else f"Others were not drawn, as {missing}",
         ),
         section(
             "deciding",
