@@ -234,7 +234,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "margin": click.option(
         "--margin",
         type=click.FloatRange(0, min_open=True),
-        help="Also test that a system is no worse by this margin.",
+        help="Also test that a system is no worse, by this margin, than the baseline, or than each run before it.",
     ),
     "queries": click.option(
         "--queries",
