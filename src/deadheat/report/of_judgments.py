@@ -355,7 +355,8 @@ RANGE = (
     " agreeing at the same rate. range of the overlap: over all tie orders. std, min and max are over queries."
 )
 OF_ORDERS = {
-    "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference",
+    "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference, as a"
+    " mean over all orders of equal means",
     "by ties": "mean tau of the first order with those that ties of documents broken at random give, and of tau_ap that"
     " counts by the ranks of the first; no order of the ties leaves the ranges",
     "swapped": "neighbours of the first order that the second has the other way round",

@@ -134,7 +134,7 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     grid = _fitted(table, width, digits)
     lines = [Text(_filled(table.title, width), HEAD)] if table.title else []
     if width == sys.maxsize and grid.ends_in_words and grid.widths[-1] > SENTENCES:
-        width = PAGE
+        width = max(PAGE, grid.width - grid.widths[-1] + SENTENCES)
     grid = _with_narrow_labels(grid, width)
     room = max(NARROWEST, width - grid.width + grid.widths[-1])
     if grid.ends_in_words and grid.widths[-1] > room:
