@@ -131,7 +131,7 @@ def _filled(line: str, width: int) -> str:
 
 
 def _table(table: Table, width: int, digits: int | None) -> Text:
-    grid = _fitted(table, width, digits)
+    grid, readable = _fitted(table, width, digits), PAGE if width == sys.maxsize else min(width, MOST_READABLE)
     lines = [Text(_filled(table.title, width), HEAD)] if table.title else []
     if width == sys.maxsize and grid.ends_in_words and grid.widths[-1] > SENTENCES:
         width = max(PAGE, grid.width - grid.widths[-1] + SENTENCES)
@@ -145,7 +145,7 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     shown = {column.key for column in grid.table.columns}
     left_out = dict.fromkeys(one.heading for one in table.columns if one.heading and one.key not in shown)
     lines += [Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), DIM)] if left_out else []
-    lines += [Text(""), Text(_filled(table.caption, min(width, MOST_READABLE)))] if table.caption else []
+    lines += [Text(""), Text(_filled(table.caption, readable))] if table.caption else []
     return Text("\n").join(lines)
 
 
