@@ -194,7 +194,7 @@ def split_notation(text: str) -> tuple[str, ...]:
     >>> split_notation("P(rel=2) @ 5 RR")
     ('P(rel=2)@5', 'RR')
     """
-    found = NOTATION.findall(re.sub(" ?@ ?", "@", without_spaces(" ".join(text.split()))))
+    found = NOTATION.findall(without_spaces(" ".join(text.split())).replace(" @", "@").replace("@ ", "@"))
     return tuple(part for notation in found for part in BUNDLES.get(notation, (notation,)))
 
 
