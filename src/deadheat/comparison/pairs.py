@@ -282,6 +282,12 @@ def least_adjusted(pairs: "Pairs", design: Design) -> tuple[int, float]:
     return n_tests, min(1.0, n_tests / (design.n_resamples + 1)) if is_multiplied else 0.0
 
 
+def beyond_resamples(n_tests: int, design: Design) -> str:
+    """Say what can be significant where the correction for so many tests raises p of resamples above the level."""
+    n_enough = math.ceil(n_tests / (1 - design.confidence_level))
+    return f"only exact p can be significant. Use Tukey's test, a baseline, or {n_enough:,} resamples"
+
+
 class Pairs(Sequence[Pair]):
     """Pairs as columns, so that very many fit into memory: the object of each is made when it is asked for.
 

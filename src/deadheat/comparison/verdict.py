@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.comparison.pairs import LIKELY, Pair, Pairs, least_adjusted, least_p, n_differing, n_units
+from deadheat.comparison.pairs import (
+    LIKELY,
+    Pair,
+    Pairs,
+    beyond_resamples,
+    least_adjusted,
+    least_p,
+    n_differing,
+    n_units,
+)
 from deadheat.errors import BY_DOC_ID, collected, counted, level_text, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure, unit_of
@@ -628,8 +637,7 @@ def _too_many(pair: Pair, own: Pairs, design: Design) -> str:
     if pair.exact_p_value or significant([least], 1 - design.confidence_level)[0]:
         return ""
     text = f"p of {design.n_resamples:,} resamples, corrected for {n_tests:,} differences, is at least {number(least)}"
-    n_enough = f"{math.ceil(n_tests / (1 - design.confidence_level)):,}"
-    return f"{text}: only exact p can be significant. Use Tukey's test, a baseline, or {n_enough} resamples."
+    return f"{text}: {beyond_resamples(n_tests, design)}."
 
 
 def _is_by_policy(pair: Pair) -> bool:

@@ -643,7 +643,7 @@ def _number(cell: NumberCell, digits: int, empty: str) -> str:
         shown = rounded(cell.value, 1)
     elif cell.kind == "p" and cell.value < 10**-digits:
         shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
-    return shown + marks_of(cell)
+    return shown + cell.marks
 
 
 def first_true(texts: Mapping[str, object], otherwise: str = "") -> str:

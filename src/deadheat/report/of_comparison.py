@@ -15,6 +15,7 @@ from deadheat.comparison.pairs import (
     LIKELY,
     Pair,
     Pairs,
+    beyond_resamples,
     least_adjusted,
     least_p,
     least_ps,
@@ -600,8 +601,7 @@ def tell_tests(
     )
     too_many = (
         f"after the correction for {n_tests:,} differences, p of {design.n_resamples:,} resamples is at least"
-        f" {least_sampled:.2g}: only exact p can be below {alpha:.3g}. Use Tukey's test, a baseline, or"
-        f" {math.ceil(n_tests / alpha):,} resamples"
+        f" {least_sampled:.2g}: {beyond_resamples(n_tests, design)}"
     )
     of_few = f"{n_few:,} of {total} significant with fewer than {enough} {units}, which {why}: {three(few, n=n_few)}"
     return [

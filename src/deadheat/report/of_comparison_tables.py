@@ -19,7 +19,7 @@ from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by, drawn_with
 from deadheat.report.model import (
-    DOUBT as UNKNOWN,
+    DOUBT,
     MEASURE,
     QUERY,
     SYSTEM,
@@ -332,7 +332,7 @@ def tell_ranks(comparison: Comparison) -> Fact:
 
 
 OF_BASELINE = "(baseline)"  # behind its name
-BETTER, WORSE, DOUBT = "†", "‡", "?"
+BETTER, WORSE = "†", "‡"
 LOWER = "↓"  # behind a measure of which less is better
 BEATEN = "Letters behind a number: the systems that it is significantly better than."
 TIERS = (
@@ -374,7 +374,7 @@ def report_compact(
     facts = tuple(
         fact
         for fact in (verdict, *facts_of(comparison, parts, qrels))
-        if not fact.text or ((fact.is_note or fact.is_warning) and fact.heading != UNKNOWN)
+        if not fact.text or ((fact.is_note or fact.is_warning) and fact.heading != DOUBT)
     )
     names = best_first(comparison.evaluations, comparison.measures[0])
     baseline = comparison.design.baseline

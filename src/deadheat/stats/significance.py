@@ -394,7 +394,7 @@ def adjust(p_values: ArrayLike, method: str) -> FloatArray:
         raise ParameterError("must have one dimension", argument="p_values", found=f"the shape {given.shape}")
     outside = given[(given < 0) | (given > 1)]
     if len(outside):
-        raise ParameterError("must be between 0 and 1, or be NaN", argument="p_values", found=outside[0])
+        raise ParameterError("must be between 0 and 1, or be NaN", argument="p_values", found=str(outside[0]))
     tests = np.flatnonzero(~np.isnan(given))
     order = tests[np.argsort(given[tests], kind="stable")]
     ascending, n_tests, rank = given[order], len(order), np.arange(1, len(order) + 1)
@@ -550,7 +550,7 @@ def _margins(margin: ArrayLike, values: FloatArray, *, allow_zero: bool) -> Floa
     allowed = np.isfinite(margins) & ((margins >= 0) if allow_zero else (margins > 0))
     if not allowed.all():
         raise ParameterError(
-            argument="margin", found=margins[~allowed][0], allowed="0 or more" if allow_zero else "above 0"
+            argument="margin", found=str(margins[~allowed][0]), allowed="0 or more" if allow_zero else "above 0"
         )
     return margins
 

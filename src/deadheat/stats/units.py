@@ -336,7 +336,7 @@ def means_of(given: ArrayLike, values: FloatArray) -> FloatArray:
         raise ParameterError(
             f"must have the shape (n_resamples, {values.shape[1]}), as resampled_means gives",
             argument="means",
-            found=means.shape,
+            found=str(means.shape),
         )
     return means
 
@@ -446,7 +446,7 @@ def as_weights(given: ArrayLike | None, values: FloatArray) -> FloatArray | None
     wrong = found[~np.isnan(values) & ~((found > 0) & (found < np.inf))]
     if len(wrong):
         raise ParameterError(
-            argument="weights", found=wrong[0], allowed="above 0 where there is a value: NaN leaves one out"
+            argument="weights", found=str(wrong[0]), allowed="above 0 where there is a value: NaN leaves one out"
         )
     return found / np.where(np.isnan(values), 0.0, found).max(axis=0, initial=np.finfo(np.float64).tiny)
 
