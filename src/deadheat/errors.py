@@ -505,7 +505,7 @@ FEWEST_RESAMPLES = (
     99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
 )
 # what Python reads as a number and nobody else writes: 1_0 and 0x10; and digits of other scripts in words
-_ODD = r"[0-9]_|_[0-9]|\b0[xobXOB]|(?![0-9])\d"
+_ODD = re.compile(r"[0-9]_|_[0-9]|\b0[xobXOB]|(?![0-9])\d")
 
 
 def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
@@ -535,7 +535,7 @@ def literal(node: ast.expr, text: str) -> Any:  # noqa: ANN401 - what is written
     import ast
 
     found, written = ast.literal_eval(node), ast.get_source_segment(text, node) or ""
-    if re.search(_ODD, written) or (isinstance(node, ast.Dict) and len(found) < len(node.keys)):
+    if _ODD.search(written) or (isinstance(node, ast.Dict) and len(found) < len(node.keys)):
         raise ValueError(written)
     return found
 

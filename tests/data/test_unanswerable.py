@@ -65,6 +65,17 @@ def test_relevance_of_no_document_is_not_read() -> None:
     assert dh.Qrels([rows[0], ROWS[0]]).unanswerable == ("q2",)  # whose relevance is of no document
 
 
+def test_lists_of_documents_can_be_of_an_unanswerable_query(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    judged = '{"query_id": "q1", "doc_id": ["a", "b"], "relevance": [1, 0]}'
+    for documents in ("[]", "null", '""'):
+        path.write_text(f'{judged}\n{{"query_id": "q2", "doc_id": {documents}, "answerable": false}}\n')
+        assert dh.read_qrels(path).unanswerable == ("q2",)
+    path.write_text(f'{judged}\n{{"query_id": "q2", "doc_id": ["z"], "relevance": [1], "answerable": false}}\n')
+    with pytest.raises(DataError, match="query 'q2' is not answerable, and document 'z' is relevant for it"):
+        dh.read_qrels(path)
+
+
 def test_an_empty_list_is_not_called_unanswerable() -> None:
     nested: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {}}
     assert dh.Qrels(nested).unanswerable == ()

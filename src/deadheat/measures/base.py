@@ -198,6 +198,8 @@ MOST_LEVELS = 16  # of relevance, at which an ideal list is tried to end
 class MeasureType(ABCMeta):
     """Lets a class be used as the measure with its defaults: ``nDCG @ 10`` is ``nDCG() @ 10``."""
 
+    __instancecheck__ = type.__instancecheck__  # nothing is registered, and ABCMeta asks each of the classes
+
     def __call__(cls, /, *values: Any, **parameters: Any) -> Any:  # noqa: ANN401 - typed by the dataclass
         """Make a measure, and say which parameters it has if one is unknown; another name makes what it stands for."""
         if (meant := vars(cls).get("stands_for")) is not None:

@@ -160,7 +160,7 @@ def is_doubted(name: str) -> bool:
 
 def _word(name: str) -> str:
     """Return what is before the parameters and the cutoff."""
-    return re.split(r"[@(\s]", name, maxsplit=1)[0]
+    return WORD.split(name, maxsplit=1)[0]
 
 
 MeasureLike: TypeAlias = Measure | type[Measure] | str  # also a measure of ir_measures, which is read by its notation
@@ -179,6 +179,7 @@ LONGEST = 10_000  # characters of a notation
 # A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
 NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
 
+WORD = re.compile(r"[@(\s]")  # what ends a name
 TREC_CUT = re.compile(r"[0-9]++(?:\.[0-9]++)?+|\.[0-9]++")
 TOO_DEEP = (RecursionError, MemoryError)  # what Python's parser raises for thousands of brackets or signs
 

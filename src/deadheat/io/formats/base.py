@@ -217,7 +217,7 @@ def is_judged(row: Sequence[object], unanswerable: set[str], where: str | Path, 
         raise DataError(ANSWERABLE, given=row[0], allowed="true or false", path=where, line=line)
     if flag == "false":
         unanswerable.add(str(row[1]))
-    return flag != "false" or row[2] not in {None, ""}
+    return flag != "false" or row[2] not in (None, "", [])
 
 
 def which_judged(
