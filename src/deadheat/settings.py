@@ -316,7 +316,8 @@ class Estimation(Settings):
     n_resamples: int = setting(
         10_000,
         as_resamples,
-        "Resamples of bootstraps and tests, 99 or more.",
+        "Resamples of bootstraps and tests, 99 or more; if it is not given, sign flips of many pairs are as many as the"
+        " correction needs.",
         metavar="N",
     )
     rng: Rng = setting(0, as_rng)
@@ -335,10 +336,13 @@ class Design(Estimation):
     test, correction, alternative : str
     method, confidence_level, n_resamples, rng
         Of the intervals and tests; the method "auto" is "t" for differences.
+    least_flips : int
+        Sign flips that the correction of very many pairs needs, if `n_resamples` is the default.
     """
 
     baseline: str | None = None
     baselines: tuple[str, ...] = ()
+    least_flips: int = 0
     test: str = setting(
         "randomization",
         (*TESTS, TUKEY),
@@ -375,6 +379,11 @@ class Design(Estimation):
     def difference_method(self) -> str:
         """The method of the intervals of differences, whose limits are too far apart to be of use."""
         return "t" if self.method == "auto" else self.method
+
+    @property
+    def test_resamples(self) -> int:
+        """The resamples of the test."""
+        return max(self.n_resamples, self.least_flips)
 
     @property
     def against(self) -> tuple[str, ...]:

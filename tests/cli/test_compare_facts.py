@@ -108,7 +108,7 @@ def test_resamples_are_of_the_test_in_bench_too() -> None:
 def test_help_says_what_levels_and_resamples_are_of(command: str) -> None:
     shown = " ".join(ok(command, "--help-all").split())
     assert "Level of the intervals; 1 - LEVEL is the level of significance of tests. Default: 0.95." in shown
-    assert "Resamples of bootstraps and tests, 99 or more. Default: 10000." in shown
+    assert "Resamples of bootstraps and tests, 99 or more; if it is not given, sign flips of many pairs" in shown
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])

@@ -496,6 +496,29 @@ def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
     assert "after the correction" not in dh.compare_evaluations(evaluations, n_resamples=999).to_markdown()
 
 
+def test_sign_flips_are_as_many_as_the_correction_of_many_pairs_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluations = drawn_systems(34, 34, seed=3, levels=10**6)
+    n_pairs = math.comb(34, 2)  # 561 x 1 / 10,001 is above 0.05
+    found = dh.compare_evaluations(evaluations)
+    enough = found.design.test_resamples
+    assert n_pairs / (enough + 1) < 0.05 <= n_pairs / enough
+    assert found.design.n_resamples == 10_000
+    assert "after the correction" not in found.to_markdown()
+    assert f"{enough:,} resamples, exact where few queries differ; corrected by Holm" in found.to_markdown()
+    alone = stats.p_values(found.differences[:, :n_pairs], test="randomization", n_resamples=enough, rng=0)
+    assert [pair.p_value for pair in found["nDCG@5"]] == pytest.approx(alone.p_values.tolist(), abs=1e-12)
+    given = dh.compare_evaluations(evaluations, n_resamples=9_999)
+    assert given.design.test_resamples == 9_999
+    assert min(pair.p_adjusted for pair in given.pairs) >= n_pairs / 10_000
+    for options in ({"correction": "bh"}, {"correction": "none"}, {"test": "t"}, {"baseline": "s00"}):
+        assert dh.compare_evaluations(evaluations, **options).design.test_resamples == 10_000
+    strata = pl.DataFrame({"query_id": found.query_ids.tolist(), "half": ["a", "b"] * 17})
+    (one, other) = found.by("half", strata).values()
+    assert one.design.test_resamples == other.design.test_resamples == 2 * enough
+    monkeypatch.setattr("deadheat.comparison.pairs.MOST_FLIPPED", 3 * n_pairs * 34 * enough - 1)
+    assert dh.compare_evaluations(evaluations).design.test_resamples == 10_000
+
+
 def test_several_baselines_are_compared_with_all_others() -> None:
     qrels = {f"q{n}": {"a": 1} for n in range(7)}
     rng = np.random.default_rng(3)

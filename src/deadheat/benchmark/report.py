@@ -778,7 +778,8 @@ def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
 
 
 def _of_tests(result: BenchResult, shown: AbstractSet[str]) -> Iterator[Fact]:
-    design, several = result.settings.design, len(result.comparisons) > 1
+    designs = [result.settings.design, *(one.design for one in result.comparisons.values())]
+    design, several = max(designs, key=lambda one: one.test_resamples), len(result.comparisons) > 1
     if result.comparisons:
         each = {
             key: one.pairs.where(np.isin(one.pairs.column("measure"), [*shown]))

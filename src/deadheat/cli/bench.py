@@ -238,7 +238,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
             rerank_then_by_first=options["rerank_then_by_first"],
             confirm=None if options["yes"] else _confirm,
             progress=say,
-            **{name: value for name, value in vars(design).items() if name != "baselines"},
+            **{name: value for name, value in vars(design).items() if name not in {"baselines", "least_flips"}},
         )
     if options["output"] is not None:
         say(f"saved in {options['output']}")

@@ -13,7 +13,7 @@ import polars as pl
 from deadheat import stats
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
-from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_sides, n_units, pairs_of
+from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_sides, enough_flips, n_units, pairs_of
 from deadheat.comparison.robustness import (
     OuterBound,
     SystemOrders,
@@ -455,12 +455,14 @@ class Comparison(Plottable, Renderable):
                 name: groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
                 for name, one in self.by_judge.items()
             }
+        n_rows = len(self.pairs) // len(self.measures)
+        design = enough_flips(self.design, len(masks) * n_rows, len(self.pairs) * len(self.query_ids))
         for stratum, keep in masks.items():
             own = {name: members(one.query_ids, self.query_ids[keep]) for name, one in self.evaluations.items()}
             part = replace(
                 assemble(
                     {name: one.select(own[name]) for name, one in self.evaluations.items()},
-                    self.design,
+                    design,
                     None if self.cluster is None else self.cluster[keep].tolist(),
                     None,
                     {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
@@ -473,7 +475,7 @@ class Comparison(Plottable, Renderable):
                 for name, one in self.by_judge.items()
             }
             found[stratum] = part.with_judge(judged) if judged else part
-        return _corrected_together(found, self.design)
+        return _corrected_together(found, design)
 
     def with_judge(
         self, judge: Mapping[str, Evaluation], weights: Weights | None = None, queries: Source | None = None
@@ -742,7 +744,9 @@ def assemble(
             of_measure[name] = side_of(one, measure, own[name], by_doc_id.get(name), design.rng)
         for scores in one:
             scores.spread.forget()
-    pairs = compare_sides(measures, sides, pairs_of(list(evaluations), design.against), design=design, cluster=codes)
+    places = pairs_of(list(evaluations), design.against)
+    design = enough_flips(design, len(places), len(places) * len(ids) * len(measures))
+    pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
     return Comparison(
         pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id
     )

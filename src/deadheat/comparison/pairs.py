@@ -49,6 +49,8 @@ from deadheat.stats.variances import rerun_probability, shared_of, shared_p_valu
 
 K = TypeVar("K", bound=Hashable)
 
+MULTIPLIED = ("holm", "bonferroni")  # the corrections that multiply the least p by the number of tests
+MOST_FLIPPED = 10**11  # signs that are drawn without being asked for: two seconds or three
 COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of resamples, and needs a correction
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
@@ -278,13 +280,36 @@ def least_adjusted(pairs: "Pairs", design: Design) -> tuple[int, float]:
     """Return for how many tests p values are corrected, and what those of resamples cannot fall below then; else 0."""
     is_tested = ~np.isnan(pairs.column("p_value").astype(np.float64))
     n_tests = max(Counter(pairs.column("measure")[is_tested].tolist()).values(), default=0)
-    is_multiplied = design.correction in {"holm", "bonferroni"} and design.test in COUNTED
-    return n_tests, min(1.0, n_tests / (design.n_resamples + 1)) if is_multiplied else 0.0
+    is_drawn = is_tested & ~pairs.column("exact_p_value").astype(np.bool_)
+    is_multiplied = design.correction in MULTIPLIED and design.test in COUNTED and is_drawn.any()
+    return n_tests, min(1.0, n_tests / (design.test_resamples + 1)) if is_multiplied else 0.0
+
+
+def enough_flips(design: Design, n_tests: int, n_values: int) -> Design:
+    """Return a design with the sign flips that the correction of so many tests needs, if no number of them was given.
+
+    Parameters
+    ----------
+    design : Design
+    n_tests : int
+    n_values : int
+        Of all queries, pairs and measures, which each flip gives a sign: the design stays where they are too many.
+    """
+    n_enough = n_resamples_for(n_tests, design)
+    is_open = design.n_resamples == Design.n_resamples and design.test == "randomization"
+    if not is_open or design.correction not in MULTIPLIED or n_enough * n_values > MOST_FLIPPED:
+        return design
+    return replace(design, least_flips=max(n_enough, design.least_flips))
+
+
+def n_resamples_for(n_tests: int, design: Design) -> int:
+    """Return the fewest resamples of which some p are below the level once they are multiplied by the tests."""
+    return math.ceil(n_tests / (1 - design.confidence_level))
 
 
 def beyond_resamples(n_tests: int, design: Design) -> str:
     """Say what can be significant where the correction for so many tests raises p of resamples above the level."""
-    n_enough = math.ceil(n_tests / (1 - design.confidence_level))
+    n_enough = n_resamples_for(n_tests, design)
     return f"only exact p can be significant. Use Tukey's test, a baseline, or {n_enough:,} resamples"
 
 
@@ -488,7 +513,7 @@ def compare_sides(
     blocks = [(first[start : start + size], second[start : start + size]) for start in range(0, len(first), size)]
     if len(blocks) > 1 and not isinstance(design.rng, int):  # all blocks share the resamples
         design = replace(design, rng=int(generator(design.rng).integers(1 << 63)))
-    n_flips = design.n_resamples if design.test == "randomization" else 0
+    n_flips = design.test_resamples if design.test == "randomization" else 0
     warn_of_time(  # before anything is computed
         f"comparing {len(first):,} pairs, in {len(first) * BYTES / 1e9:.1f} GB of memory,",
         len(first) * (SECONDS + n_flips * FLIP_SECONDS / (os.cpu_count() or 1)),
@@ -741,7 +766,7 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
                 a - rows.start,
                 b - rows.start,
                 alternative=side,
-                n_resamples=design.n_resamples,
+                n_resamples=design.test_resamples,
                 rng=deepcopy(drawn),  # the same signs for all measures
             )
             for rows, (a, b) in zip(of_measures, own, strict=True)
@@ -764,7 +789,7 @@ def _tested_block(
         differences,
         test=design.test,
         alternative=design.alternative,
-        n_resamples=design.n_resamples,
+        n_resamples=design.test_resamples,
         rng=design.rng,
         **options,
     )

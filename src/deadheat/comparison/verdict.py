@@ -636,8 +636,8 @@ def _too_many(pair: Pair, own: Pairs, design: Design) -> str:
     n_tests, least = least_adjusted(own, design)
     if pair.exact_p_value or significant([least], 1 - design.confidence_level)[0]:
         return ""
-    text = f"p of {design.n_resamples:,} resamples, corrected for {n_tests:,} differences, is at least {number(least)}"
-    return f"{text}: {beyond_resamples(n_tests, design)}."
+    text = f"p of {design.test_resamples:,} resamples, corrected for {n_tests:,} differences, is at least"
+    return f"{text} {number(least)}: {beyond_resamples(n_tests, design)}."
 
 
 def _is_by_policy(pair: Pair) -> bool:

@@ -150,9 +150,9 @@ def tested_by(design: Design, n_pairs: int) -> str:
         return "p: Tukey's HSD test by randomization."
     corrected = f", {design.correction} over {n_pairs:,} pairs" if n_pairs > 1 and design.correction != "none" else ""
     sided = "" if design.alternative == "two-sided" else f", one-sided ({design.alternative})"
-    least = n_pairs / (design.n_resamples + 1)  # a resampled p value is at least 1 / (n_resamples + 1)
+    least = n_pairs / (design.test_resamples + 1)  # a resampled p value is at least 1 / (n_resamples + 1)
     floor = (
-        f" {design.n_resamples:,} resamples are too few to find any of so many significant."
+        f" {design.test_resamples:,} resamples are too few to find any of so many significant."
         if corrected and design.correction != "bh" and design.test in COUNTED and least >= 1 - design.confidence_level
         else ""
     )

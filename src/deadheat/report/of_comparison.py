@@ -442,7 +442,7 @@ def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
 
 def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") -> list[Fact]:
     """Return what is said below the tables of a comparison; `parts` are its strata, or the whole alone."""
-    design, n_clusters = comparison.design, clusters_of(comparison)
+    design, n_clusters = next(iter(parts.values())).design, clusters_of(comparison)
     evaluations = list(comparison.evaluations.values())
     by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""
     grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
@@ -600,13 +600,14 @@ def tell_tests(
         f"{in_brackets(hopeless, head='how many, least p: ')}"
     )
     too_many = (
-        f"after the correction for {n_tests:,} differences, p of {design.n_resamples:,} resamples is at least"
+        f"after the correction for {n_tests:,} differences, p of {design.test_resamples:,} resamples is at least"
         f" {least_sampled:.2g}: {beyond_resamples(n_tests, design)}"
     )
     of_few = f"{n_few:,} of {total} significant with fewer than {enough} {units}, which {why}: {three(few, n=n_few)}"
     return [
         Fact("baselines", design.against),
         *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
+        Fact("test_resamples", design.test_resamples),
         said("test", f"{between}: {tested}" if between else tested),
         note("skewed", too_skewed if skewed else ""),
         note("few differ", too_few if hopeless else ""),
@@ -633,7 +634,7 @@ def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
     hows = {
         ", exact": (is_normal or is_resampled) and 0 < n_exact == n,
         f", by the normal distribution for {n - n_exact} of {counted(n, 'difference')}": is_normal,
-        f", {design.n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
+        f", {design.test_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
     }
     how = first_true(hows)
     return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected_by(design, has_strata=has_strata)}"

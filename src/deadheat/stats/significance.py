@@ -581,6 +581,7 @@ EXACT_SUMS = 1 << 25  # in all columns: a second
 PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
 FLIPPED_CELLS = 1 << 16  # flipped sums compared at a time: 0.25 MB of float32
 FLIPPED_AT_ONCE = 1 << 21  # computed at a time: 16 MB
+COUNTED_AT_ONCE = 1 << 17  # sums that the processor still holds when they are counted: 1 MB
 HUGE = 1e30
 ROUGH = 2.0**-22  # relative, of sums and of a bound: four times the rounding error of a float32, as two are subtracted
 
@@ -617,9 +618,11 @@ def randomization_p_values(
         found[column] = _exact(sums[sums[:, column] != 0, column], alternative)
     sampled = sums[:, ~is_exact]
     if sampled.size:
-        null = sign_flip_sums(sampled, n_resamples=n_resamples, rng=rng)
-        tolerance = ROUNDING * np.abs(sampled).sum(axis=0)
-        extreme = count_extreme(null, sampled.sum(axis=0), alternative=alternative, tolerance=tolerance)
+        total, tolerance = sampled.sum(axis=0), ROUNDING * np.abs(sampled).sum(axis=0)
+        extreme = np.zeros(len(total))
+        for start, stop in batches(n_resamples, len(total), COUNTED_AT_ONCE):
+            null = sign_flip_sums(sampled, n_resamples=stop - start, rng=rng)
+            extreme += count_extreme(null, total, alternative=alternative, tolerance=tolerance)
         found[~is_exact] = (extreme + 1) / (n_resamples + 1)
     return found, is_exact
 
