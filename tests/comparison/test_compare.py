@@ -510,7 +510,8 @@ def test_sign_flips_are_as_many_as_the_correction_of_many_pairs_needs(monkeypatc
     given = dh.compare_evaluations(evaluations, n_resamples=9_999)
     assert given.design.test_resamples == 9_999
     assert min(pair.p_adjusted for pair in given.pairs) >= n_pairs / 10_000
-    for options in ({"correction": "bh"}, {"correction": "none"}, {"test": "t"}, {"baseline": "s00"}):
+    others: list[dict[str, Any]] = [{"correction": "bh"}, {"correction": "none"}, {"test": "t"}, {"baseline": "s00"}]
+    for options in others:
         assert dh.compare_evaluations(evaluations, **options).design.test_resamples == 10_000
     strata = pl.DataFrame({"query_id": found.query_ids.tolist(), "half": ["a", "b"] * 17})
     (one, other) = found.by("half", strata).values()

@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import polars as pl
@@ -17,6 +17,7 @@ import deadheat as dh
 from deadheat.errors import (
     ColumnError,
     DataError,
+    DeadheatError,
     DuplicateError,
     FileFormatError,
     MalformedRowError,
@@ -245,7 +246,7 @@ def test_polars_and_the_slow_way_agree(
     path.write_text("".join(content), encoding="utf-8", newline="")
     columns = resolve_columns(names, "run", where=path)
     assert [row for _, row in _rows(_lines(path, path), columns, "run", path)] == rows
-    fast = _parse(path, columns)
+    fast = _parse(path, columns, [])
     assert fast is None or fast.rows() == rows
 
 
@@ -343,3 +344,60 @@ def test_keys_of_results_appear_once(tmp_path: Path) -> None:
     path = written(tmp_path, '{"query_id": "q", "results": [{"id": "a", "score": 1, "score": 5}]}', "x.jsonl")
     with pytest.raises(DuplicateError, match=r"x\.jsonl:1: key 'score' appears twice in one object"):
         dh.read_run(path)
+
+
+LATE: dict[str, tuple[Kind, list[dict[str, Any]], float | None]] = {  # what later objects name; the value of q, or None
+    "relevance": ("qrels", [{"query_id": "q", "doc_id": "a"}, {"query_id": "q", "doc_id": "b", "relevance": 0}], None),
+    "relevance of expected ones": (
+        "qrels",
+        [{"query_id": "q", "expected_id": "a"}, {"query_id": "q", "expected_id": "b", "relevance": 0}],
+        None,
+    ),
+    "a nearer name": (
+        "qrels",
+        [{"query": "q", "doc_id": "a", "relevance": 1}, {"query": "x", "query_id": "q", "doc_id": "b", "relevance": 0}],
+        None,
+    ),
+    "a subtopic": (
+        "qrels",
+        [
+            {"query_id": "q", "doc_id": "a", "relevance": 1},
+            {"query_id": "q", "doc_id": "b", "relevance": 1, "subtopic": "s"},
+            {"query_id": "q", "doc_id": "a", "relevance": 1, "subtopic": "s"},
+            {"query_id": "q", "doc_id": "a", "relevance": 1, "subtopic": "t"},
+        ],
+        1.0,
+    ),
+    "scores beside ranks": (
+        "run",
+        [{"query_id": "q", "doc_id": "a", "rank": 1}, {"query_id": "q", "doc_id": "b", "rank": 2, "score": 9}],
+        None,
+    ),
+    "scores of lists": (
+        "run",
+        [{"query_id": "p", "doc_id": ["x"]}, {"query_id": "q", "doc_id": ["a", "b"], "score": [1, 2]}],
+        None,
+    ),
+    "an extra key": (
+        "run",
+        [{"query_id": "q", "doc_id": "a", "score": 1}, {"query_id": "q", "doc_id": "b", "score": 2, "rank": 7}],
+        0.5,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_keys_that_the_first_object_lacks_are_read(tmp_path: Path, name: str) -> None:
+    """As in rows that are in memory already: they change a number, or they are an error."""
+    kind, rows, value = LATE[name]
+    lines, array = tmp_path / "x.jsonl", tmp_path / "x.json"
+    lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    array.write_text(json.dumps(rows))
+    measure = "alpha_nDCG@2" if name == "a subtopic" else "RR"
+    for source in (rows, lines, array):
+        both: Any = (source, {"q": ["a", "b"]}) if kind == "qrels" else ({"q": {"a": 1}}, source)
+        if value is None:
+            with pytest.raises(DeadheatError):
+                dh.evaluate(*both, measure)
+        else:
+            assert dh.evaluate(*both, measure).to_dict()["q"] == {measure: pytest.approx(value)}

@@ -165,6 +165,24 @@ def resolve_columns(
     return found
 
 
+def nearer_names(columns: Mapping[str, str], kind: Kind, given: Mapping[str, str]) -> list[str]:
+    """Return the names that would be other columns than those found, if the table had them too.
+
+    Examples
+    --------
+    >>> nearer_names({"query_id": "qid", "doc_id": "doc_id", "score": "score"}, "run", {})
+    ['query_id', 'query-id']
+    >>> nearer_names({"query_id": "query_id", "doc_id": "doc_id", "relevance": "label"}, "qrels", {})[-3:]
+    ['aspect', 'intent', 'relevance']
+    """
+    return [
+        name
+        for canonical, accepted in COLUMN_NAMES[kind].items()
+        if canonical not in given and not (canonical == "rank" and "score" in columns)
+        for name in accepted[: accepted.index(columns[canonical]) if canonical in columns else None]
+    ]
+
+
 def check_column(name: str, names: Sequence[object], where: str | Path) -> None:
     """Raise `ColumnError` if a table has no such column, or several."""
     if name not in names:

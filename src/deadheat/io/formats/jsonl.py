@@ -54,6 +54,7 @@ from deadheat.io.kinds import (
     Kind,
     are_cases,
     is_pattern,
+    nearer_names,
     refuse_columns,
     resolve_columns,
     value_column,
@@ -119,7 +120,7 @@ def _of_lines(
         Whether objects that only say which queries no document answers are left out already.
     """
     first = data[0] if isinstance(data, list) else next((row for _, row in _objects(lines(), path)), None)
-    if kind == "qrels" and not is_split and _names(ANSWERABLE, data):
+    if kind == "qrels" and not is_split and _may_name([ANSWERABLE], data):
         is_kept, unanswerable = which_judged([*_objects(lines(), path)], given, path)
         kept = [*compress(lines(), is_kept)]
         own: Any = [*compress(data, is_kept)] if isinstance(data, list) else "\n".join(raw for _, raw in kept).encode()
@@ -128,9 +129,14 @@ def _of_lines(
         raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     if are_cases(first, kind, given):
         return CASES
-    lists = [name for name, value in first.items() if isinstance(value, list)]
-    columns = resolve_columns(list(first), kind, where=path, given=given, lists=lists)
-    if isinstance(first[columns["doc_id"]], list | dict):
+    columns = _columns([first], kind, given, path)
+    others = nearer_names(columns, kind, given)
+    has_lists = isinstance(first[columns["doc_id"]], list | dict)
+    frame = None if isinstance(data, list) or has_lists else _parse(data, columns, others)
+    if frame is None and _may_name(others, data):
+        every = data if isinstance(data, list) else (row for _, row in _objects(lines(), path, needed=None))
+        columns = _columns(every, kind, given, path)
+    if has_lists:
         rows: Iterable[tuple[int | None, dict[str, Any]]] = (
             ((None, row) for row in data)
             if isinstance(data, list)
@@ -138,7 +144,8 @@ def _of_lines(
         )
         found, notes = lists_of_rows(rows, columns, kind, path)
         return Content(checked(found, (raw for _, raw in lines()), path, kind), notes)
-    frame = _of_objects(data, columns) if isinstance(data, list) else _parse(data, columns)
+    if isinstance(data, list):
+        frame = _of_objects(data, columns)
     if frame is None:
         frame = frame_of_rows((row for _, row in _rows(lines(), columns, kind, path)), columns)
     if SUBTOPIC in columns:
@@ -147,17 +154,31 @@ def _of_lines(
     return Content(frame, ranks=None if isinstance(data, list) or not has_both else _ranks(data, columns))
 
 
-def _names(key: str, data: Path | bytes | list[dict[str, Any]]) -> bool:
-    """Tell whether an object has a key; of text, whether it may."""
+def _columns(rows: Iterable[dict[str, Any]], kind: Kind, given: Mapping[str, str], path: Path) -> dict[str, str]:
+    """Return the columns of objects by what they hold, and which may be lists."""
+    known: dict[str, bool] = {}  # whether it holds a list
+    for row in rows:
+        known |= {name: known.get(name, False) or isinstance(value, list) for name, value in row.items()}
+    return resolve_columns(list(known), kind, where=path, given=given, lists=[name for name in known if known[name]])
+
+
+def keys_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the keys of all objects, in the order in which they are named."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _may_name(keys: Collection[str], data: Path | bytes | list[dict[str, Any]]) -> bool:
+    """Tell whether an object has one of some keys; of text, whether it may."""
     if isinstance(data, list):
-        return any(key in row for row in data)
-    return any(f'"{key}"'.encode() in block for block in (blocks(data) if isinstance(data, Path) else (data,)))
+        return any(not row.keys().isdisjoint(keys) for row in data)
+    quoted = [f'"{key}"'.encode() for key in keys]
+    return any(key in block for block in (blocks(data) if isinstance(data, Path) else (data,)) for key in quoted)
 
 
 def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
     """Read the ids of JSON lines and several scores of each object, in file order."""
     some = [row for _, row in islice(_objects(_lines(path, path), path), SAMPLE)]
-    known = list(dict.fromkeys(name for row in some for name in row))
+    known = keys_of(some)
     numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {_JsonNumber}]
     chosen, notes = chosen_names(names, numeric, known, given, path)
     return read_each(lambda columns: read_jsonl(path, "run", columns), chosen, given, notes, path)
@@ -175,12 +196,12 @@ def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
 def locate_in_jsonl(path: Path, kind: Kind, query_id: str, doc_id: str, given: Mapping[str, str]) -> list[int]:
     """Return the 1-based lines that hold this pair."""
     lines = list(_lines(read_all(path, has_lines=True), path))
-    columns = resolve_columns(list(next(_objects(lines, path))[1]), kind, where=path, given=given)
+    columns = _columns((row for _, row in _objects(lines, path)), kind, given, path)
     return [line for line, row in _rows(lines, columns, kind, path) if row[:2] == (query_id, doc_id)]
 
 
-def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
-    """Let Polars read the rows; None where it cannot, or where they may not be what the file says."""
+def _parse(data: Path | bytes, columns: dict[str, str], others: Sequence[str]) -> pl.DataFrame | None:
+    """Let Polars read the rows; None where it cannot, or they may not be what the file says, or name other columns."""
     if value_column(columns) is None or any(map(is_pattern, columns.values())):
         return None  # one relevant document a row: few and small; or a name that stands for several columns
     schema = {name: pl.String if canonical in TEXTS else pl.Float64 for canonical, name in columns.items()}
@@ -191,7 +212,7 @@ def _parse(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
         return None
     if not (holds_only_ids(frame) and are_plain(frame.to_series(-1))) or holds_controls(frame):
         return None
-    doubtful = pl.col("line").str.contains("|".join(_doubts(columns)))
+    doubtful = pl.col("line").str.contains("|".join(_doubts(columns, others)))
     names = [name for canonical, name in columns.items() if canonical in KEYS]
     as_numbers = [pl.col("line").str.contains(rf'"{re.escape(name)}"\s*:\s*[-0-9]').sum().alias(name) for name in names]
     looks = pl.scan_lines(data, glob=False).select(pl.len().alias("n"), doubtful.sum().alias("doubtful"), *as_numbers)
@@ -213,7 +234,7 @@ def _of_objects(rows: list[dict[str, Any]], columns: dict[str, str]) -> pl.DataF
     return frame if all(map(are_plain, numbers)) and holds_only_ids(frame) and not holds_controls(frame) else None
 
 
-def _doubts(columns: Mapping[str, str]) -> Iterator[str]:
+def _doubts(columns: Mapping[str, str], others: Sequence[str]) -> Iterator[str]:
     """Yield regular expressions of what Polars may read in another way."""
     ids = "|".join(re.escape(name) for canonical, name in columns.items() if canonical in TEXTS)
     # An id that is neither a string nor a plain integer; Polars would turn 1.50 into "1.5" and true into "true".
@@ -226,6 +247,8 @@ def _doubts(columns: Mapping[str, str]) -> Iterator[str]:
     # A number that is true or false, which Polars would take for 1 or 0.
     yield rf'"{re.escape(list(columns.values())[-1])}"\s*:\s*[tf]'
     yield r'\\u[^"]*"\s*:'
+    if others:
+        yield rf'"(?:{"|".join(map(re.escape, others))})"\s*:'
 
 
 def _rows(
@@ -322,7 +345,7 @@ register(
         read=read_jsonl,
         write=write_jsonl,
         locate=locate_in_jsonl,
-        columns=lambda path: next((list(row) for _, row in _objects(_lines(path, path), path)), []),  # of the first
+        columns=lambda path: keys_of(row for _, row in islice(_objects(_lines(path, path), path), SAMPLE)),
         read_columns=read_score_columns,
         has_subtopics=True,
     )
@@ -387,9 +410,9 @@ def _refuse_rounded(numbers: FloatArray, texts: Iterable[str], kind: Kind, path:
 
 
 def names_in_json(path: Path) -> list[str]:
-    """Return the keys of the first record, none if there are no records."""
+    """Return the keys of the records, none if there are no records."""
     held = parsed(read_text(path, _EXPECTED), path)
-    return list(held[0]) if isinstance(held, list) and held and isinstance(held[0], dict) else []
+    return keys_of(row for row in held if isinstance(row, dict)) if isinstance(held, list) else []
 
 
 def write_nested(rows: pl.DataFrame, file: IO[bytes], kind: Kind, _tag: str, compression: Compression) -> None:
