@@ -76,6 +76,14 @@ def test_lists_of_documents_can_be_of_an_unanswerable_query(tmp_path: Path) -> N
         dh.read_qrels(path)
 
 
+def test_a_conversion_says_what_it_loses(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))
+    told = call("convert", path, tmp_path / "q.csv").stderr
+    assert "without 2 queries that no row can hold, with nothing relevant; q3 no longer called unanswerable" in told
+    assert dh.read_qrels(tmp_path / "q.csv").unanswerable == ()
+
+
 def test_an_empty_list_is_not_called_unanswerable() -> None:
     nested: dict[str, dict[str, float]] = {"q1": {"a": 1}, "q2": {}}
     assert dh.Qrels(nested).unanswerable == ()

@@ -395,9 +395,9 @@ def test_keys_that_the_first_object_lacks_are_read(tmp_path: Path, name: str) ->
     array.write_text(json.dumps(rows))
     measure = "alpha_nDCG@2" if name == "a subtopic" else "RR"
     for source in (rows, lines, array):
-        both: Any = (source, {"q": ["a", "b"]}) if kind == "qrels" else ({"q": {"a": 1}}, source)
+        qrels, run = (source, {"q": ["a", "b"]}) if kind == "qrels" else ({"q": {"a": 1}}, source)
         if value is None:
             with pytest.raises(DeadheatError):
-                dh.evaluate(*both, measure)
+                dh.evaluate(qrels, run, measure)
         else:
-            assert dh.evaluate(*both, measure).to_dict()["q"] == {measure: pytest.approx(value)}
+            assert dh.evaluate(qrels, run, measure).to_dict()["q"] == {measure: pytest.approx(value)}

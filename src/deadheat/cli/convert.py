@@ -13,7 +13,7 @@ import deadheat as dh
 from deadheat.cli.app import Command, error_message, refuse_if, say
 from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, files_read, standard_output, writing
 from deadheat.cli.options import LIMITS, command, complete_from, takes
-from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted
+from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted, three
 from deadheat.io.kinds import Kind
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def convert(  # noqa: PLR0917 - click passes by name
     what = "qrels" if table.kind == "qrels" else "a run"
     if bare := getattr(table, "bare", ()):
         told += f"; without {counted(len(bare), 'query', 'queries')} that no row can hold, with nothing relevant"
+    if marked := [query for query in getattr(table, "unanswerable", ()) if query not in bare]:
+        told += f"; {three(marked)} no longer called unanswerable"
     say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}{told}")
 
 
