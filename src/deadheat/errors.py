@@ -496,7 +496,7 @@ def warn_of_time(what: str, seconds: float, then: str) -> None:
 
 
 K = TypeVar("K")
-T = TypeVar("T")
+T = TypeVar("T")  # of every file that has a generic function
 Rng: TypeAlias = "np.random.Generator | int | None"
 LARGEST_INTEGER = 2**53  # from here on a float has no fraction, and no neighbour less than 1 away
 FLOATS = ("float32", "float16", "bfloat16")  # that scores may be rounded to

@@ -10,7 +10,7 @@ import hashlib
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,14 +28,12 @@ from deadheat.comparison.orders import (
     n_draws,
     probability_below,
 )
-from deadheat.errors import ROUNDING, Rng, generator
+from deadheat.errors import ROUNDING, Rng, T, generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.placements import Placements
-
-T = TypeVar("T")
 
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
 PROVED = 0.005  # what the normal distribution may be off

@@ -14,14 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.data.tables import BESIDE_ROWS, Qrels, Run, hash_of_ids
-from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, as_given, changed
+from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, T, as_given, changed
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, intervals
@@ -35,8 +35,6 @@ from deadheat.placements.contiguous import KeptRows
 from deadheat.placements.placements import Passages, Placements, Subtopics
 from deadheat.settings import Conventions
 from deadheat.version import __version__
-
-T = TypeVar("T")
 
 HEAD = 1 << 10  # bytes, enough to recognise a document
 ENCODING = "Parquet in base64"

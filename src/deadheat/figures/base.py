@@ -26,6 +26,7 @@ from deadheat.errors import (
     FigureError,
     ParameterError,
     SourceTypeError,
+    T,
     UnknownMeasureError,
     by_name,
     counted,
@@ -491,8 +492,6 @@ def row_height(n_rows: int) -> int:
 
 Systems: TypeAlias = Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]
 """One evaluation, several, or a comparison."""
-
-T = TypeVar("T")
 
 TIES = {
     "expected": "exact mean over tie orders",

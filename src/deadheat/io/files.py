@@ -25,7 +25,7 @@ from contextvars import ContextVar, Token
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, Generic, Literal, TypeVar, cast
+from typing import IO, Any, Generic, Literal, cast
 
 import polars as pl
 
@@ -36,6 +36,7 @@ from deadheat.errors import (
     DeadheatWarning,
     FileFormatError,
     MalformedRowError,
+    T,
     as_count,
     did_you_mean,
     printable,
@@ -43,7 +44,6 @@ from deadheat.errors import (
 )
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 
-T = TypeVar("T")
 LONGEST_LINE = STEP = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000
 _LARGEST_RATIO = 200

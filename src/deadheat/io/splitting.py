@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import polars as pl
 
-from deadheat.errors import DataError
+from deadheat.errors import DataError, T
 from deadheat.io.files import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
@@ -35,7 +35,6 @@ PIECE = 1 << 25  # bytes of files that are split together
 MOST_FILES = 64  # at once: Polars waits for ever where more than some hundred are read together
 LOOKED = 20  # lines that say whether a file is as it is mostly written
 
-T = TypeVar("T")
 _Split: TypeAlias = tuple[Path | bytes, Kind, str, bool]
 _FilePart: TypeAlias = tuple[Path, int, int, Kind, str, bool]
 # Runs that threads are splitting: for each what is split (`_key`), the frames of all that are split with it, its place

@@ -20,6 +20,7 @@ from deadheat.errors import (
     ROUNDING,
     MeasureError,
     ParameterError,
+    T,
     as_count,
     as_flag,
     as_given,
@@ -32,7 +33,6 @@ from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 
 M = TypeVar("M", bound="type[Measure]")
-T = TypeVar("T")
 GAINS = {"log2": "linear", "exp-log2": "exp"}  # ir_measures' forms of DCG, and the gain that each has
 CALL = re.compile(r"(\w+)(?:\((.*)\))?")
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, cast
 
 import numpy as np
 import polars as pl
@@ -12,11 +12,9 @@ from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
 from deadheat.data.doubts import nearly_equal
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ABSENT, LARGEST_INTEGER, DataError, counted, three
+from deadheat.errors import ABSENT, LARGEST_INTEGER, DataError, T, counted, three
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from deadheat.errors import (
     MalformedRowError,
     ParameterError,
     SourceTypeError,
+    T,
     counted,
     did_you_mean,
     is_number,
@@ -389,7 +390,6 @@ KINDS: dict[str, Similarity] = {
 }
 
 
-T = TypeVar("T")
 SCOPES = ("EXACT", "NARROW", "BROAD", "RELATED")
 WANTED = Wanted(what="translations", formats=("tsv", "csv"))
 # babelon's name of a column comes first; the others are those of shorter tables

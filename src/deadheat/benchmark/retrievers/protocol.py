@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import NoReturn, Protocol, Self, TypeVar, runtime_checkable
+from typing import NoReturn, Protocol, Self, runtime_checkable
 
 import numpy as np
 import polars as pl
@@ -20,12 +20,12 @@ from deadheat.errors import (
     DuplicateError,
     ParameterError,
     SourceTypeError,
+    T,
     as_count,
     collected,
 )
 from deadheat.io.files import readable
 
-T = TypeVar("T")
 STRINGS = ("best", "joined")
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
 
