@@ -1,17 +1,13 @@
 """Placements by joins and ranks where the rows are, in any engine that Narwhals knows: only placements are fetched."""
 
-from typing import Any
-
 import narwhals as nw
 import polars as pl
 
 from deadheat.arrays import IntArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.guarding import guarded
-from deadheat.io.lazy import collect
+from deadheat.io.lazy import Frame, collect
 from deadheat.placements.placements import Placements, from_frames
-
-Frame = nw.LazyFrame[Any]
 
 
 class Relational:
