@@ -37,7 +37,7 @@ from deadheat.evaluation.filling import Filling, filling
 from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.repeats import Repeats, are_runs, together
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
-from deadheat.evaluation.spans import SPAN_MEASURES, judged_chunks, measures_of_spans
+from deadheat.evaluation.spans import SPAN_MEASURES, measures_of_spans
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.guarding import phase
 from deadheat.io.splitting import in_pieces
@@ -598,7 +598,10 @@ def _evaluate_spans(
             )
     chosen = measures_of_spans(SPAN_MEASURES if measures is None else parse_measures(measures))
     own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
-    pairs = judged_chunks(spans, run, ascending=options["ascending"])
+    runs = run if are_runs(run, of_chunks=True) else {"": run}
+    pairs = by_name(
+        (name, spans.judge(one, name=str(name), ascending=options["ascending"])) for name, one in runs.items()
+    )
     found: Any = Evaluations({name: evaluate(*pair, chosen, **own) for name, pair in pairs.items()})
     return found.get("", found)
 

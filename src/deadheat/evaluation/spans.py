@@ -2,10 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from deadheat.data.judgments import Spans
-from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import MeasureError, by_name
-from deadheat.evaluation.repeats import are_runs
+from deadheat.errors import MeasureError
 from deadheat.measures import (
     AP,
     AP_IA,
@@ -73,9 +70,3 @@ def _of_spans(measure: Measure) -> Measure:
         allowed=ALLOWED,
         hint=f"use {instead}" if instead else "",
     )
-
-
-def judged_chunks(spans: Spans, run: Source, *, ascending: bool) -> dict[str, tuple[Qrels, Run]]:
-    """Return the judgments of the chunks of each run, and the run, by its name; that of a single one is empty."""
-    runs = run if are_runs(run, of_chunks=True) else {"": run}
-    return dict(by_name((name, spans.judge(one, name=str(name), ascending=ascending)) for name, one in runs.items()))
