@@ -18,7 +18,6 @@ from deadheat.placements.by_query import QUERY, NotAdjacentError, by_query, of_k
 TIE, KIND = "tie", "kind"  # what a worker says
 FEW_LEVELS = 20  # a scale that a person or a language model grades on has fewer
 GRIDS = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23}  # steps relative to the score, coarsest first
-MAX_DECIMALS = 15
 MOST_DIGITS = 18  # of a number of orders; 64 bits hold it
 FACTORIALS = np.array([math.factorial(n) for n in range(MOST_DIGITS + 2)], np.uint64)
 SAMPLE = 10_000  # scores that settle most questions about all of them
@@ -221,13 +220,3 @@ def _is_shortest(scores: FloatArray, grid: str) -> bool:
         if not text.cast(pl.Float64).equals(distinct, check_names=False):
             return False
     return True
-
-
-def find_decimals(scores: FloatArray) -> int | None:
-    """Return the decimals that suffice to write every score, if 15 do."""
-    return next((n for n in range(MAX_DECIMALS + 1) if is_kept(scores, n)), None)
-
-
-def find_grid(scores: FloatArray, decimals: int | None) -> str | None:
-    """Return the coarsest floating-point format that holds every score."""
-    return next((grid for grid in GRIDS if is_on_grid(scores, grid, decimals)), None)

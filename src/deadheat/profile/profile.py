@@ -15,6 +15,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import (
+    MAX_DECIMALS,
     NOISE,
     DataError,
     ParameterError,
@@ -37,7 +38,7 @@ from deadheat.measures.notation import MeasureLike, Measures, parse_measures
 from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
 from deadheat.placements.policies import LOOK_AT_RUN
-from deadheat.profile.grouping import Grouped, find_decimals, find_grid, find_levels, grouped, ties_of
+from deadheat.profile.grouping import GRIDS, Grouped, find_levels, grouped, is_kept, is_on_grid, ties_of
 from deadheat.settings import Conventions
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
@@ -473,7 +474,7 @@ def _describe(name: str, found: Grouped, scored: Grouped, at: Sequence[int]) -> 
         largest = LargestTie(query, float(scored.score[is_own & (scored.above <= above)][-1]), int(found.size[place]))
     cuts = [(cutoff, int(((found.above < cutoff) & (found.above + found.size > cutoff)).sum())) for cutoff in at]
     n_levels, levels = find_levels(scored.scores, scored.sizes)
-    decimals = find_decimals(scored.scores)
+    decimals = next((n for n in range(MAX_DECIMALS + 1) if is_kept(scored.scores, n)), None)
     return TieProfile(
         name=name,
         n_queries=n_queries,
@@ -488,7 +489,7 @@ def _describe(name: str, found: Grouped, scored: Grouped, at: Sequence[int]) -> 
         n_levels=n_levels,
         levels=levels,
         decimals=decimals,
-        grid=find_grid(scored.scores, decimals),
+        grid=next((grid for grid in GRIDS if is_on_grid(scored.scores, grid, decimals)), None),
         queries=found.by_query(),
     )
 
