@@ -217,21 +217,6 @@ def count_dense(
     )
 
 
-def lists_of_matrix(scores: object, depth: int | None, **options: Any) -> Lists:  # noqa: ANN401 - of `count_dense`
-    """Return the first documents of each row of a matrix, or all of them.
-
-    Parameters
-    ----------
-    scores : array of shape (n_queries, n_documents)
-    depth : int or None
-        Ranks; None: all.
-    **options
-        As for :func:`count_dense`.
-    """
-    n_ranks = int(cast("Any", scores).shape[-1]) if depth is None else depth
-    return cast("Lists", count_dense(scores, NOTHING, depth=n_ranks, **options).lists)
-
-
 def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Entries:
     """Return the documents that are not retrieved; raise if one is judged."""
     if exclude is None:

@@ -16,7 +16,7 @@ from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError, as_count, as_number, as_positive, counted
 from deadheat.io.guarding import check_threads
 from deadheat.placements.comparing import is_array, to_memory
-from deadheat.placements.dense import entries_of, lists_of_matrix
+from deadheat.placements.dense import NOTHING, count_dense, entries_of
 from deadheat.placements.lists import Lists
 
 CUTOFF = 10
@@ -178,8 +178,8 @@ def item_profile(
     of_matrix: dict[str, Any] = {"exclude": exclude, "mask": mask, "query_ids": query_ids, "doc_ids": doc_ids}
     check_form(of_matrix, score_precision, is_matrix=is_array(run), ascending=ascending)
     if is_array(run):
-        lists = lists_of_matrix(run, as_count("cutoff", cutoff), **of_matrix)
-        return profile_of(lists, popularity, cutoff, name="scores", **options)
+        found = count_dense(run, NOTHING, depth=as_count("cutoff", cutoff), **of_matrix)
+        return profile_of(cast("Lists", found.lists), popularity, cutoff, name="scores", **options)
     own = Run.of(run, ascending=ascending)
     check_each(own, is_asked=check_duplicates)
     lists = Lists.of_run(own, score_precision)
