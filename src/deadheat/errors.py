@@ -175,8 +175,12 @@ def percentage(share: float, error: float = 0.0) -> str:
     text = f"{100 * share:.0f}%"
     if 0 < share < 0.01 or 0.99 < share < 1:
         text = "<1%" if share < 0.5 else ">99%"
-    digits = 0 if error >= 0.1 else 1
-    return f"{text} ± {100 * error:.{digits}f}%" if error >= 0.0005 else text
+    return f"{text} ± {error_of_share(error)}" if error >= 0.0005 else text
+
+
+def error_of_share(error: float) -> str:
+    """Return how far a percentage may be off: with a decimal, unless the error is large."""
+    return f"{100 * error:.{0 if error >= 0.1 else 1}f}%"
 
 
 def three(ids: Sequence[str], between: str = ", ", *, n: int = 0) -> str:

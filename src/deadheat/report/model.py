@@ -662,11 +662,6 @@ def ranks(low: int | None, high: int | None) -> str:
     return "" if low is None else f"{low}" if low == high else f"{low}-{high}"
 
 
-def error_of_share(error: float) -> str:
-    """Return how far a percentage may be off: with a decimal, unless the error is large."""
-    return f"{100 * error:.{0 if error >= 0.1 else 1}f}%"
-
-
 def plain(cell: Cell, digits: int | None = None) -> float | str | None:
     """Return a cell as data: no value is None, a float is rounded only where it is asked for.
 

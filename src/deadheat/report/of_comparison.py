@@ -25,7 +25,17 @@ from deadheat.comparison.pairs import (
 )
 from deadheat.comparison.robustness import sampling_doubts
 from deadheat.comparison.verdict import ENOUGH, VAGUE, Verdict, headline_of_strata, sentences_of_strata
-from deadheat.errors import BY_DOC_ID, MOST_NAMED, collected, counted, in_brackets, joined, three, whole
+from deadheat.errors import (
+    BY_DOC_ID,
+    MOST_NAMED,
+    collected,
+    counted,
+    error_of_share,
+    in_brackets,
+    joined,
+    three,
+    whole,
+)
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
 from deadheat.evaluation.scores import best_key
@@ -63,7 +73,6 @@ from deadheat.report.model import (
     Span,
     Table,
     bars,
-    error_of_share,
     first_true,
     format_cell,
     notation_of,
