@@ -84,7 +84,6 @@ from deadheat.report.model import (
 )
 from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
 from deadheat.settings import TUKEY, Design
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.version import __version__
 
 BASELINE = Column("baseline", "baseline", is_name=True)
@@ -700,7 +699,7 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
     total, n_open = counted(len(pairs), "difference"), can_flip.sum()
     if not n_open:
         # a difference of 0 has no sign to reverse
-        is_zero = np.abs(pairs.column("difference")) <= NEGLIGIBLE_DIFFERENCE
+        is_zero = np.abs(pairs.column("difference")) <= stats.NEGLIGIBLE_DIFFERENCE
         moved = int((is_zero & (pairs.column("tie_standard_error") > 0)).sum())
         also = f"; orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
         return [said("reversed", f"none: no order of equal scores reverses any of {total}{also}")]
