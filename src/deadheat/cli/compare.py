@@ -227,7 +227,6 @@ def compare_files(
     """
     from deadheat.comparison.compare import compare_evaluated, compare_under
     from deadheat.evaluation.warned import warn_of_form
-    from deadheat.io.splitting import in_pieces
 
     # report typos before large files are read
     conventions, measures = conventions_of(options), measures_of(options)
@@ -261,8 +260,8 @@ def compare_files(
         )
     else:
         judgments = open_qrels(qrels)
-        for piece in in_pieces(list(named.items()), lambda item: Path(item[1])):
-            runs |= {name: open_run(path, name, keyed=name != alone) for name, path in piece}
+        for _, opened in open_pairs(judgments, named, alone=alone):
+            runs |= {run.name: run for run in opened}
         comparison = compare_under(
             design,
             conventions,

@@ -258,7 +258,12 @@ def split_repeats(
 
 
 def open_pairs(
-    qrels: str | dh.Qrels, runs: Mapping[str, str], *, form: str | None = None, overlap: float | None = None
+    qrels: str | dh.Qrels,
+    runs: Mapping[str, str],
+    *,
+    form: str | None = None,
+    alone: str = "",
+    overlap: float | None = None,
 ) -> Iterator[tuple[dh.Qrels, list[dh.Run]]]:
     """Yield judgments and the runs under them: several that are read together, or of spans each run of chunks.
 
@@ -269,6 +274,8 @@ def open_pairs(
     runs : mapping of str to str
     form : str, optional
         The name of the format of the runs, if that is known.
+    alone : str, default ""
+        The one run whose ties --then-by does not order.
     overlap : float, optional
         In place of --overlap.
     """
@@ -278,7 +285,7 @@ def open_pairs(
 
         judgments = qrels if isinstance(qrels, dh.Qrels) else open_qrels(qrels)
         for piece in in_pieces(list(runs.items()), lambda item: Path(item[1])):
-            yield judgments, [open_run(path, name, form=form) for name, path in piece]
+            yield judgments, [open_run(path, name, form=form, keyed=name != alone) for name, path in piece]
         return
 
     spans = dh.Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
