@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +18,7 @@ from deadheat.cli.files import (
     befores,
     checked_run,
     format_option,
+    is_saved,
     label,
     labels_of_judge,
     named_runs,
@@ -326,8 +326,6 @@ def evaluate_each(
 
 def saved_evaluations(paths: list[str]) -> list[str]:
     """Return the paths if they are saved evaluations, else none; refuse a mix, and options of evaluating."""
-    from deadheat.evaluation.saved import is_saved
-
     if not is_saved(paths[0]):
         return []
     other = next((path for path in paths if not is_saved(path)), None)
@@ -540,8 +538,6 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
 
 def _given(files: Sequence[str]) -> tuple[str, ...]:
     """Return a saved evaluation, or judgments and a run; refuse other files."""
-    from deadheat.evaluation.saved import is_saved
-
     first, others = with_spans(files[0], tuple(files[1:]))
     files = (first, *others)
     refuse_if(len(files) > 2, f"expected one saved evaluation, or QRELS or --spans and one RUN; got {len(files)} files")

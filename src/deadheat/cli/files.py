@@ -232,6 +232,13 @@ def checked_run(run: dh.Run) -> dh.Run:
     return run
 
 
+def is_saved(path: str | Path) -> bool:
+    """Tell whether a file is a saved evaluation."""
+    from deadheat.evaluation import saved
+
+    return saved.is_saved(path)
+
+
 def split_repeats(
     named: Mapping[str, str], repeats: Mapping[str, Sequence[str]], form: str | None = None
 ) -> tuple[dict[str, str], dict[str, Sequence[str | dh.Run]]]:
@@ -379,8 +386,6 @@ def check_output(target: str | None, inputs: Sequence[str] = ()) -> None:
     path = Path(target)
     refuse_input(path, [*files_read(), *inputs], f"the output {target!r} is the input")
     if path.is_file() and (around := [one for one in files_read() if Path(one).resolve() in path.resolve().parents]):
-        from deadheat.evaluation.saved import is_saved
-
         refuse_if(is_saved(path), f"the output {target!r} is a saved evaluation of {around[0]!r}: choose another name")
     refuse_if(path.is_dir(), f"the output {target!r} is a folder: name a file")
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent

@@ -13,6 +13,7 @@ from deadheat.cli.files import (
     PATH,
     Output,
     emit,
+    is_saved,
     labels_of,
     named_runs,
     open_qrels,
@@ -118,7 +119,6 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
 
     Of two folders of saved evaluations, the orders of the systems are compared, measure by measure.
     """
-    from deadheat.evaluation.saved import is_saved
     from deadheat.report.of_judgments import report_agreements, report_orders
 
     refuse_if(len(runs) < 2, "give two runs: deadheat agree RUN RUN")
@@ -165,7 +165,6 @@ def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # 
     With runs or saved evaluations, also what that does to their measures and to their order, and which queries cause
     it. Measures and conventions of saved evaluations are their own, unless others are given.
     """
-    from deadheat.evaluation.saved import is_saved
     from deadheat.report.of_judgments import report_diff
 
     output = Output(options, [old, new, options["documents"], *runs])

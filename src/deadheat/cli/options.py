@@ -14,7 +14,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import Command, flags, refuse, refuse_if
-from deadheat.cli.files import INPUT, PATH, asked, shown_path
+from deadheat.cli.files import INPUT, PATH, asked, is_saved, shown_path
 from deadheat.errors import check_choice, load_libraries
 from deadheat.settings import (
     PROPORTION,
@@ -603,8 +603,6 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
     if spans is None:
         refuse((*SPANS[1:], "overlaps"), "is about spans: give --spans FILE too")
         return qrels, runs
-    from deadheat.evaluation.saved import is_saved
-
     refuse(NOT_OF_SPANS, "is not for --spans")
     refuse_if(
         asked().get("overlaps") and asked()["overlap_of"] == "any",
