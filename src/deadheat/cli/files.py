@@ -225,8 +225,7 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
 def checked_run(run: dh.Run) -> dh.Run:
     """Return a run with its ids and documents as the options of the command want them."""
     options = asked()
-    if form := options.get("normalize_ids"):
-        run = run.normalized(form)
+    run = run.normalized(options.get("normalize_ids"))
     if options.get("check_duplicates"):
         run.check_duplicates()
     return run
