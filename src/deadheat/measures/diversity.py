@@ -133,10 +133,6 @@ class TopicMeasure(MeanMeasure):
         coded.cached(("topics", self.rel), lambda: topics)
         return super().find_moments(coded)
 
-    def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return the sets of subtopics, which are in the place of relevance here."""
-        return np.nan_to_num(relevance)
-
     def can_list_orders(self, placements: Placements) -> bool:
         """Whether there are no subtopics, in which documents of one relevance may differ."""
         return placements.subtopics is None

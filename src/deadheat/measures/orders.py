@@ -121,9 +121,12 @@ class OrdersMeasure(JointMeasure):
         """Return the standard error of :meth:`mean`: 0 but for queries of which orders are drawn."""
         return self.moments(placements)[2]
 
-    @abstractmethod
     def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return numbers of judged documents, NaN for unjudged ones: equal where the measure sees no difference."""
+        """Return numbers that are equal where the measure sees no difference: the relevance, 0 for unjudged documents.
+
+        NaN is the relevance of the unjudged; of measures by subtopic it is the sets of subtopics.
+        """
+        return np.nan_to_num(relevance)
 
     @abstractmethod
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
@@ -309,10 +312,6 @@ class Custom(OrdersMeasure, CutMeasure):
     def reachable(self, placements: Placements) -> FloatArray:
         """Return NaN: nothing is known of the function."""
         return np.full(placements.n_queries, np.nan)
-
-    def codes(self, relevance: FloatArray) -> FloatArray:
-        """Return the relevance, 0 for unjudged documents."""
-        return np.nan_to_num(relevance)
 
     def reach(self, placements: Placements, query: int) -> int:
         """Return the last rank that the function sees."""
