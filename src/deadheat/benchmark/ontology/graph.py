@@ -17,7 +17,7 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +44,6 @@ from deadheat.kernels.segments import ratio
 MAX_BYTES = 1 << 25  # for the bits that say which terms are below which
 MOST_NAMED = 10  # terms of a cycle
 NONE = -1.0
-
-# kind(graph, information_content, term) returns an array of shape (n_terms,)
-Similarity: TypeAlias = "Callable[[Graph, FloatArray, int], FloatArray]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,7 +382,8 @@ def hybrid(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
 
 
 # by the name that kind= takes
-KINDS: dict[str, Similarity] = {
+# kind(graph, information_content, term) returns an array of shape (n_terms,)
+KINDS: dict[str, Callable[[Graph, FloatArray, int], FloatArray]] = {
     kind.__name__: kind for kind in (lin, resnik, jiang_conrath, wu_palmer, path, simple_resnik_like, hybrid)
 }
 
