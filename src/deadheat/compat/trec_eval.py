@@ -35,9 +35,6 @@ from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.policies import condense, truncate
 
-Parameters = Literal["none", "cutoffs", "shares", "numbers", "pairs"]
-Printed = Literal["number", "count", "text"]
-
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 TENTHS = tuple(f"{n / 10:.1f}" for n in range(11))
 
@@ -65,9 +62,9 @@ class TrecMeasure:
     """
 
     name: str
-    takes: Parameters = "none"
+    takes: Literal["none", "cutoffs", "shares", "numbers", "pairs"] = "none"
     defaults: tuple[str, ...] = ()
-    printed: Printed = "number"
+    printed: Literal["number", "count", "text"] = "number"
     has_queries: bool = True
     has_summary: bool = True
     nicknames: tuple[str, ...] = ("all_trec",)
