@@ -512,7 +512,6 @@ def report_orders(found: SystemOrders) -> Report:
 
 MOST, MOST_CAUSES = 20, 3  # documents, and queries of each system and measure, that people are shown
 MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and a new grade is a row
-DOCUMENT = Column("doc_id", "document")
 OLD, NEW = Column("old", "old"), Column("new", "new")
 
 
@@ -534,7 +533,7 @@ def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
         _grades(found, for_people=for_people),
         tabulate(
             "documents",
-            (QUERY, DOCUMENT),
+            (QUERY, Column("doc_id", "document")),
             (_level("old"), _level("new")),
             documents.to_dicts(),
             title="Judgments that differ",
