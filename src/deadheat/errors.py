@@ -31,6 +31,7 @@ ABSENT: Any = object()  # "not given", where None may be the value that was give
 # Patterns are compiled where they are first used: to import this module takes a tenth less time.
 COMMAND = r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)"  # a workflow command in a GitHub build log
 BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
+UNIT = ("query", "queries")  # of what is averaged and drawn, in words, unless a caller has another
 BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
 HIGHER: dict[str, Callable[[], Any]] = {}  # modules that lower floors ask for, as the package registers them
 NOISE = 1e-12  # what floating point leaves of a difference that is zero

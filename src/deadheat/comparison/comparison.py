@@ -24,10 +24,10 @@ from deadheat.comparison.robustness import (
     outer_bounds,
     rank_intervals,
 )
-from deadheat.comparison.verdict import QUERY, Grounds, Lacking, Verdict, Within
+from deadheat.comparison.verdict import Grounds, Lacking, Verdict, Within
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import DataError, ParameterError, Rng, as_count, as_level, as_positive, collected, counted
+from deadheat.errors import UNIT, DataError, ParameterError, Rng, as_count, as_level, as_positive, collected, counted
 from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
@@ -209,7 +209,7 @@ class Comparison(Plottable, Renderable):
         return self.judge()
 
     def judge(
-        self, margin: float | None = None, *, measure: Measure | None = None, unit: tuple[str, str] = QUERY
+        self, margin: float | None = None, *, measure: Measure | None = None, unit: tuple[str, str] = UNIT
     ) -> Verdict:
         """Return the verdict, with what a margin shows if there is one.
 

@@ -15,11 +15,11 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
-from deadheat.comparison.verdict import QUERY, doubt, favoured, number, probability, signed
+from deadheat.comparison.verdict import doubt, favoured, number, probability, signed
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import NOISE, ColumnError, DataError, ParameterError, Rng, as_positive, collected, counted
+from deadheat.errors import NOISE, UNIT, ColumnError, DataError, ParameterError, Rng, as_positive, collected, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.measures import Measure
@@ -478,7 +478,7 @@ def _of_pair(pair: Pair, *without: str) -> dict[str, Any]:
 
 
 def sentences_of_languages(
-    found: Languages, *, unit: tuple[str, str] = QUERY, margin: float | None = None, name: str = ""
+    found: Languages, *, unit: tuple[str, str] = UNIT, margin: float | None = None, name: str = ""
 ) -> tuple[str, ...]:
     """Return a sentence for each system, by the first measure that has means; none where no query is in all languages.
 

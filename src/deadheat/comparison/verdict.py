@@ -17,13 +17,12 @@ from deadheat.comparison.pairs import (
     n_differing,
     n_units,
 )
-from deadheat.errors import BY_DOC_ID, collected, counted, level_text, percentage, rounded, three
+from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, level_text, percentage, rounded, three
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure, unit_of
 from deadheat.settings import TUKEY, Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
 
-QUERY = ("query", "queries")
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)
 NEAR = 0.1  # of the level: a p value in doubt (skewed differences) that is above this share of it decides nothing
 OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
@@ -317,7 +316,7 @@ class Grounds:
     detectable: Callable[[Pair], tuple[float | None, int]]
     lacking: Callable[[Pair, str], Lacking | None]
     by_weight: Callable[[Pair], tuple[float, Mapping[str, float]] | None]
-    unit: tuple[str, str] = QUERY
+    unit: tuple[str, str] = UNIT
 
     def verdict(self) -> Verdict:
         """Return the verdict by the first measure of quality."""

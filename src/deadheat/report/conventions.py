@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from deadheat.errors import BY_DOC_ID, collected, counted, in_brackets, three
+from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, in_brackets, three
 from deadheat.evaluation.facts import NOTABLE, TOP
 from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
@@ -66,7 +66,6 @@ METHODS = {  # in the order in which they are named
     "ppi": "prediction-powered inference",
 }
 BOOTSTRAPS = ("bca", "percentile")  # whose intervals of few queries are too narrow: docs/figures/coverage.py
-QUERIES = ("query", "queries")
 AT_ONCE = 64  # runs
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 OF_MEANS = {
@@ -80,7 +79,7 @@ def span_of(one: Interval | Pair) -> Span:
     return Span(one.low, one.high, one.is_known)
 
 
-def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = QUERIES) -> str:
+def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = UNIT) -> str:
     """Return a warning if bootstrap intervals rest on few queries or clusters, or an empty string.
 
     Those that cannot be known are not counted: `cannot_be_known` reports them.

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 from deadheat.comparison.history import History
 from deadheat.comparison.pairs import LEAST_P
-from deadheat.errors import NOISE, collected, counted, rounded, whole
+from deadheat.errors import NOISE, UNIT, collected, counted, rounded, whole
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates.notation import Check, GateResult
 from deadheat.measures.notation import unit_of
 from deadheat.report.conventions import (
     BOOTSTRAPS,
     EXPLAINED,
-    QUERIES,
     brought_together,
     estimated_by,
     helped,
@@ -399,7 +398,7 @@ def _intervals(result: GateResult) -> tuple[Fact, Fact]:
     )
     level = f"{100 * options.confidence_level:.6g}%{together}"
     sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
-    narrow = too_narrow(min(sizes), *QUERIES) if sizes and options.cluster is None else ""
+    narrow = too_narrow(min(sizes), *UNIT) if sizes and options.cluster is None else ""
     return said("intervals", f"{level}, {made}{_clusters(result)}" if checks else ""), warning("intervals", narrow)
 
 

@@ -28,6 +28,7 @@ from deadheat.comparison.verdict import ENOUGH, VAGUE, Verdict, headline_of_stra
 from deadheat.errors import (
     BY_DOC_ID,
     MOST_NAMED,
+    UNIT,
     collected,
     counted,
     error_of_share,
@@ -41,7 +42,6 @@ from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, labe
 from deadheat.evaluation.scores import best_key
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
-    QUERIES,
     as_cell,
     brought_together,
     cannot_be_known,
@@ -520,7 +520,7 @@ def tell_intervals(
     differences: Sequence[tuple[str, Pair]] = (),
     *,
     clusters: str = "",
-    unit: tuple[str, str] = QUERIES,
+    unit: tuple[str, str] = UNIT,
 ) -> list[Fact]:
     """Say how intervals were made, and warn of those that cannot be known or that a bootstrap makes too narrow.
 
@@ -562,7 +562,7 @@ def tell_tests(
     *,
     has_clusters: bool = False,
     has_strata: bool = False,
-    unit: tuple[str, str] = QUERIES,
+    unit: tuple[str, str] = UNIT,
     among: str = "",
     apart: str = "",
 ) -> list[Fact]:

@@ -10,9 +10,9 @@ import polars as pl
 from deadheat.comparison.languages import AcrossLanguages, Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.comparison.pairs import Pair, Pairs
-from deadheat.errors import counted, joined, level_text, three
+from deadheat.errors import UNIT, counted, joined, level_text, three
 from deadheat.measures import Measure
-from deadheat.report.conventions import QUERIES, cannot_be_known, tell_ties
+from deadheat.report.conventions import cannot_be_known, tell_ties
 from deadheat.report.model import (
     MEASURE,
     SYSTEM,
@@ -337,7 +337,7 @@ def list_languages(
     system: Column = SYSTEM,
     margin: float | None = None,
     most: int | None = None,
-    unit: tuple[str, str] = QUERIES,
+    unit: tuple[str, str] = UNIT,
 ) -> Iterator[Table]:
     """Yield the table of systems by languages, that of differences, and that of gaps against gaps.
 
@@ -461,7 +461,7 @@ def _interactions(found: Languages, measures: Sequence[str], system: Column) -> 
     )
 
 
-def tell_languages(found: Languages, *, unit: tuple[str, str] = QUERIES, margin: float | None = None) -> Iterator[Fact]:
+def tell_languages(found: Languages, *, unit: tuple[str, str] = UNIT, margin: float | None = None) -> Iterator[Fact]:
     """Yield what is paired, what the variance is, and which differences could be found."""
     lacking = ", ".join(f"{number:,} of {language}" for language, number in found.left_out.items() if number)
     partial, n_languages = len(found.query_ids) - found.n_shared, len(found.languages)
@@ -530,7 +530,7 @@ def _named_pairs(found: Languages) -> list[tuple[str, Pair]]:
     ]
 
 
-def tell_beside(found: Languages, *, unit: tuple[str, str] = QUERIES, among: str = AMONG) -> Iterator[Fact]:
+def tell_beside(found: Languages, *, unit: tuple[str, str] = UNIT, among: str = AMONG) -> Iterator[Fact]:
     """Say how differences between languages were tested, and which are doubtful, in a report that has others too.
 
     Parameters
