@@ -61,9 +61,6 @@ from deadheat.report.score_tables import (
 from deadheat.settings import Estimation
 from deadheat.version import __version__
 
-OF_LANGUAGES = "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
-OF_STRATA = "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
-
 
 @dataclass(frozen=True)
 class Grouping:
@@ -425,7 +422,11 @@ def _grouped(grouping: Grouping) -> list[Fact]:
     measures, judge = first.whole.measures, first.whole.judge
     each = ((len(one.query_ids), len(one.judge.query_ids)) for one in first.values() if one.judge)
     counts = [one.label for one in measures if one.total]
-    how = OF_LANGUAGES if grouping.is_by_language else OF_STRATA
+    how = (
+        "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
+        if grouping.is_by_language
+        else "macro: each stratum counts the same; micro: each query; variance, std: of the strata's means (divisor: n)"
+    )
     none_of = f"none of {', '.join(counts)}: totals of strata of different sizes cannot be averaged"
     ids = sorted(set().union(*(of_run.unassigned for of_run in grouping.strata)))
     without = f"{named(ids)} without {' or '.join(grouping.columns)}, not in macro and variance" if ids else ""
