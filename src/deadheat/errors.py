@@ -166,15 +166,15 @@ def exact_text(value: float) -> str:
 
 
 def percentage(share: float, error: float = 0.0) -> str:
-    """Return a share as a percentage, 0% and 100% only if it is exactly that, with its error where that shows.
+    """Return a share as a percentage, with its error where that shows; else 0% and 100% only if it is exactly that.
 
     Examples
     --------
-    >>> percentage(0.845), percentage(0.001), percentage(0.845, 0.0041)
-    ('84%', '<1%', '84% ± 0.4%')
+    >>> percentage(0.845), percentage(0.001), percentage(0.845, 0.0041), percentage(0.001, 0.0041)
+    ('84%', '<1%', '84% ± 0.4%', '0% ± 0.4%')
     """
     text = f"{100 * share:.0f}%"
-    if 0 < share < 0.01 or 0.99 < share < 1:
+    if error < 0.0005 and (0 < share < 0.01 or 0.99 < share < 1):
         text = "<1%" if share < 0.5 else ">99%"
     return f"{text} ± {error_of_share(error)}" if error >= 0.0005 else text
 

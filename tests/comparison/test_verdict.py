@@ -526,7 +526,7 @@ def test_what_ties_reverse_is_said_of_the_first_measure_and_the_pair() -> None:
 
 def test_a_probability_that_is_small_but_vague_is_not_called_small() -> None:
     vague = pair(can_flip=True, flip_probability=0.001, flip_method="normal", flip_standard_error=0.04)
-    assert "with a probability of <1% ± 4.0%." in str(judged(vague))
+    assert "with a probability of 0% ± 4.0%." in str(judged(vague))
 
 
 def test_other_measures_agree_or_not() -> None:
