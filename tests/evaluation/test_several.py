@@ -99,3 +99,10 @@ def test_what_has_no_value_is_null() -> None:
         [None] * 2,
         [None] * 2,
     ]
+
+
+@pytest.mark.parametrize("function", [dh.evaluate, dh.compare])
+def test_an_error_of_one_of_several_runs_names_it(function: Any) -> None:
+    runs = {"bm25": {"q": {"a": 1.0}}, "dense": pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "scor": [1.0]})}
+    with pytest.raises(dh.errors.ColumnError, match="^dense: run without a column 'score'"):
+        function({"q": {"a": 1}}, runs, "RR")

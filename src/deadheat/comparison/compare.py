@@ -390,9 +390,7 @@ def named_runs(
     """
     listed = as_list("runs", runs, "a dict of name to run, or a list of runs")
     read = [
-        (name, source, Run.of(source, ascending=ascending))
-        if name is None or isinstance(source, Run)
-        else (name, source, Run(source, name=name, ascending=ascending))
+        (name, source, Run.of(source, ascending=ascending, name=name))
         for name, source in (runs.items() if isinstance(runs, Mapping) else ((None, run) for run in listed))
     ]
     sources = by_name((run.name if name is None else name, source) for name, source, run in read)

@@ -516,18 +516,18 @@ class Run(DocumentTable):
             self.notes = (*self.notes, LOWER_FIRST)
 
     @classmethod
-    def of(cls, source: Source, *, ascending: bool = False) -> Self:
-        """Return `source` itself if it is a run, else read it; with the lowest scores first if `ascending`."""
-        if not ascending or (isinstance(source, DocumentTable) and not isinstance(source, Run)):
-            return super().of(source)
-        if isinstance(source, Run):
+    def of(cls, source: Source, *, ascending: bool = False, name: str | None = None) -> Self:
+        """Return a run as it is, or under another name; anything else is read, lowest scores first if `ascending`."""
+        if ascending and isinstance(source, Run):
             raise ParameterError(
                 argument="ascending",
                 given=True,
                 allowed="False for a Run that is read already",
                 hint="write Run(..., ascending=True)",
             )
-        return cls(source, ascending=True)
+        is_read = isinstance(source, DocumentTable)
+        found = super().of(source) if is_read else cls(source, name=name, ascending=ascending)
+        return found if name is None else found.renamed(name)
 
     def _look_at(self, content: Content) -> Content:
         rows = content.rows

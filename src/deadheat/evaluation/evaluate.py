@@ -546,7 +546,7 @@ def evaluate(
     for piece in in_pieces(items, lambda item: path_of(item[1])) if is_several else [items]:
         runs: list[Run] = []
         for name, source in piece:
-            one = Run.of(source, ascending=ascending).renamed(name) if is_several else source
+            one = Run.of(source, ascending=ascending, name=name) if is_several else source
             judgments, read = open_pair(
                 qrels if judged is None else judged,
                 one,
