@@ -215,7 +215,10 @@ def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
     try:
         return frame.to_polars()
     except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
-        return pl.DataFrame([_column(name, frame[name].to_list(), where) for name in frame.columns])
+        given = ((own.name, zip(own.to_list(), own.is_null().to_list(), strict=True)) for own in frame.iter_columns())
+        return pl.DataFrame(
+            [_column(name, [None if is_null else one for one, is_null in pairs], where) for name, pairs in given]
+        )
 
 
 def _column(name: str, values: list[Any], where: str) -> pl.Series:
