@@ -112,6 +112,11 @@ def test_decimal_commas(table: Path, tmp_path: Path) -> None:
     assert [row["mean"] for row in weighed["leaderboard"].values()] == board.mean_low.tolist()
     german.write_text("task;model;value\na;x;1.500\na;y;999\n", encoding="utf-8")
     assert "can be read in two ways" in refused("leaderboard", german)
+    names, *others = rows
+    lines = tmp_path / "results.jsonl"
+    lines.write_text("\n".join(json.dumps(dict(zip(names, row, strict=True))) for row in others), encoding="utf-8")
+    with dh.decimal(","):  # JSON has points
+        assert dh.leaderboard(lines).mean_low.tolist() == expected.tolist()
 
 
 def test_errors(table: Path, tmp_path: Path) -> None:

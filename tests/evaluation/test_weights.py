@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, DeadheatWarning, ParameterError
+from deadheat.errors import DataError, DeadheatWarning, MalformedRowError, ParameterError
 from deadheat.stats import interval_bounds
 from support.command import call, ok
 
@@ -238,3 +238,30 @@ def test_judgments_that_changed_are_compared_with_the_weights_of_the_newest(tmp_
     assert found.baseline_mean == pytest.approx(again["RR"].mean)
     assert found.difference == 0
     assert dh.gate(now, baseline=tmp_path / "old.json").passed
+
+
+def test_decimal_marks_of_weights(tmp_path: Path) -> None:
+    """As of scores: said by the user, or found where there is one way to read the column, also of other queries."""
+    table = tmp_path / "weights.csv"
+
+    def mean(*weights: str) -> float:
+        table.write_text("\n".join(["query_id;w", *map(";".join, zip(("q1", "q2", "7"), weights, strict=True))]))
+        qrels, run = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 1}, "q2": {"b": 1}}
+        return dh.evaluate(qrels, run, "RR", weights="w", queries=table)["RR"].mean
+
+    for mark, first in ((",", 1500), (".", 1.5)):
+        with dh.decimal(mark):
+            assert mean("1.500", "1", "2") == pytest.approx(first / (first + 1))
+    assert mean("0,5", "1,5", "2") == pytest.approx(0.25)
+    for weights in (("1.500", "100", "200"), ("100", "200", "1.500")):
+        with pytest.raises(MalformedRowError, match="'w' can be read in two ways"):
+            mean(*weights)
+
+
+def test_labels_are_as_they_are_written_beside_weights(tmp_path: Path) -> None:
+    table = tmp_path / "weights.csv"
+    table.write_text("query_id;w\nq1;1.500\n")
+    queries = dh.Queries(table)
+    with dh.decimal(","):
+        assert queries.column("w", ["q1"], has_numbers=True) == ["1500"]
+    assert queries.column("w", ["q1"]) == ["1.500"]

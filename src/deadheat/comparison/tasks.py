@@ -31,8 +31,7 @@ from deadheat.io.files import path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES
 from deadheat.io.kinds import check_column
 from deadheat.io.objects import read_text
-from deadheat.io.records import Records, Wanted, read_records
-from deadheat.io.values import DecimalColumn, given_decimal
+from deadheat.io.records import Wanted, as_written, read_records
 from deadheat.measures.notation import MeasureLike, measure_named, parse_measure, parse_measures
 
 NAMES = {
@@ -44,7 +43,7 @@ NAMES = {
 }
 """What the columns of a long table are called; the last two are in few."""
 NEEDED = ("task", "model", "value")
-WANTED = Wanted(what="results", expected="task, model and value in each row", as_written=True)
+WANTED = Wanted(what="results", expected="task, model and value in each row", number=as_written)
 QRELS = "qrels"
 ALLOWED = (
     "a folder with TASK/qrels and TASK/MODEL.run, saved evaluations, a benchmark, a table with the columns task, model"
@@ -151,20 +150,10 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
 def _of_file(path: Path, measure: MeasureLike | None) -> TaskResults:
     if path.suffix.lower() == ".json" and (is_saved(path) or _mteb_in(path)):
         return _of_several([path], measure)
-    frame, notes = _with_points(read_records(path, None, WANTED), NAMES["value"], path)
+    records = read_records(path, None, WANTED)
+    frame, notes = records.with_points([one for one in NAMES["value"] if one in records.columns][:1], path)
     found = _of_table(frame, path, measure)
     return replace(found, notes=(*notes, *found.notes))
-
-
-def _with_points(records: Records, names: Sequence[str], path: Path) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return a table with points as decimal marks in the first column that has one of some names, and what was read."""
-    frame, name = records.frame, next((one for one in names if one in records.frame.columns), "")
-    column = DecimalColumn(name, path, has_semicolons=records.has_semicolons)
-    if not name or records.own_lines is None or not (records.has_semicolons or given_decimal()):
-        return frame, ()
-    rows = zip(frame[name].cast(pl.String).to_list(), records.own_lines, strict=True)
-    texts = [text and column.plain(text.strip(), line) for text, line in rows]
-    return frame.with_columns(pl.Series(name, texts, pl.String)), column.notes()
 
 
 def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
@@ -508,7 +497,7 @@ def labels_of_tasks(
         found = dict(columns[str(given)])
     else:
         path = path_named(given)
-        frame, _ = _with_points(read_records(path, None, WANTED), (name,) if name == "weight" else (), path)
+        frame, _ = read_records(path, None, WANTED).with_points([name] if name == "weight" else [], path)
         task = next((one for one in NAMES["task"] if one in frame.columns), "task")
         for column in (task, name):
             check_column(column, frame.columns, path)

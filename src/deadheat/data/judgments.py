@@ -38,7 +38,7 @@ from deadheat.io.formats import ending
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, check_column, find_column
 from deadheat.io.objects import JsonText, read_text
 from deadheat.io.passages import OFFSETS, TEXT, read_passages
-from deadheat.io.records import Wanted, as_text, read_records
+from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.io.values import is_plain, read_value
 
 FAILED = ("error", "drop", "lowest", "bounds")
@@ -346,7 +346,7 @@ def _read(answer: object, grades: Mapping[str, float] | None, scale: float | Non
 
 
 COLUMNS = (*KEYS, "relevance")
-WANTED = Wanted(what="judgments", expected="a list of objects with query_id, doc_id and relevance", as_written=True)
+WANTED = Wanted(what="judgments", expected="a list of objects with query_id, doc_id and relevance", number=as_written)
 
 
 def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
@@ -674,7 +674,7 @@ def texts_of(documents: Source) -> dict[str, str]:
     path = path_of(documents)
     if path is None:
         raise ParameterError(argument="documents", given=type(own).__name__, allowed="{doc_id: text}, or a path")
-    records = read_records(path, None, Wanted(what="documents", id="doc_id", as_written=True))
+    records = read_records(path, None, Wanted(what="documents", id="doc_id", number=as_written))
     lacking = "documents without the columns doc_id and text"
     ids, texts = (
         [as_text(one) or "" for one in records.frame[find_column(known, records.columns, lacking, path)].to_list()]

@@ -13,7 +13,7 @@ from deadheat.data.tables import Source, label_of, path_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError, counted, did_you_mean, three
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
-from deadheat.io.records import Records, Wanted, as_text, read_records
+from deadheat.io.records import Records, Wanted, as_text, as_written, read_records
 from deadheat.io.values import text_of_ids
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ WANTED = Wanted(
     expected="a list of objects, or {query_id: {column: value}}",
     keys=CASES_KEYS,
     id="query_id",
-    as_written=True,
+    number=as_written,
 )
 
 
@@ -82,12 +82,12 @@ class Queries:
         records = read_records(self.path, format, WANTED) if self.path else _records_of(source, self.where)
         if common := {name: value for name, value in records.metadata.items() if name == "language"}:
             records = replace(records, table=[{**common, **row} for row in records.rows(())])  # of cases without one
-        self._frame = records.frame
-        key = _find_id(self._frame.columns, self.where)
-        self.query_ids = _checked_ids(records, self._frame[key], self.where)
-        self.columns = tuple(name for name in self._frame.columns if name != key)
+        self._records = records
+        key = _find_id(records.frame.columns, self.where)
+        self.query_ids = _checked_ids(records, records.frame[key], self.where)
+        self.columns = tuple(name for name in records.frame.columns if name != key)
         self._places = {query: place for place, query in enumerate(self.query_ids)}
-        self._read: dict[str, list[str | None]] = {}
+        self._read: dict[tuple[str, bool], list[str | None]] = {}
 
     @classmethod
     def of(cls, source: Source, columns: Sequence[str] = ()) -> Self:
@@ -136,13 +136,15 @@ class Queries:
         """Return the texts of the given queries that have one; empty without a column of texts."""
         return {query: text for query, text in self._labelled(self.text_column, query_ids) if text is not None}
 
-    def column(self, name: str, query_ids: Iterable[str]) -> list[str | None]:
+    def column(self, name: str, query_ids: Iterable[str], *, has_numbers: bool = False) -> list[str | None]:
         """Return the label of each of the given queries.
 
         Parameters
         ----------
         name : str
         query_ids : iterable of str
+        has_numbers : bool, default False
+            Whether the labels are numbers, whose decimal mark shall be the point.
 
         Returns
         -------
@@ -153,8 +155,10 @@ class Queries:
         ------
         ColumnError
             There is no such column, or it holds no text.
+        MalformedRowError
+            Its numbers can be read in two ways.
         """
-        labels = self._labels(name)
+        labels = self._labels(name, has_numbers=has_numbers)
         return [None if place is None else labels[place] for place in map(self._places.get, query_ids)]
 
     def check_common(self, query_ids: Sequence[str]) -> None:
@@ -186,7 +190,7 @@ class Queries:
         for name in names:
             self._labels(name)
 
-    def _labels(self, name: str) -> list[str | None]:
+    def _labels(self, name: str, *, has_numbers: bool = False) -> list[str | None]:
         """Return a whole column as text."""
         if name not in self.columns:
             held = f"found {', '.join(map(repr, self.columns))}" if self.columns else "found only the ids"
@@ -195,9 +199,11 @@ class Queries:
                 hint=did_you_mean(str(name), self.columns),
                 path=self.where,
             )
-        if name not in self._read:
-            self._read[name] = [(cell or "").strip() or None for cell in _texts(self._frame[name], self.where)]
-        return self._read[name]
+        key = name, has_numbers
+        if has_numbers or key not in self._read:  # another decimal mark may be set by now
+            frame, _ = self._records.with_points([name] if has_numbers else [], self.where)
+            self._read[key] = [(cell or "").strip() or None for cell in _texts(frame[name], self.where)]
+        return self._read[key]
 
 
 def _records_of(source: Source, where: str) -> Records:

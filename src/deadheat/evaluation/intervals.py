@@ -343,7 +343,7 @@ def weights_of(weights: Weights | None, queries: Source | None, query_ids: TextA
     where = None if table is None else table.where
     if table is not None:
         table.check_common(ids)
-        given = dict(zip(ids, table.column(str(weights), ids), strict=True))
+        given = dict(zip(ids, table.column(str(weights), ids, has_numbers=True), strict=True))
     elif isinstance(weights, Mapping):
         given = {str(query): weight for query, weight in weights.items()}
     else:

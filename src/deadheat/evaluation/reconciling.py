@@ -20,7 +20,7 @@ from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
 from deadheat.io.files import path_named
-from deadheat.io.records import Wanted, as_text, read_records
+from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import MaxRel, Measure, NumRet
 from deadheat.measures.notation import MeasureLike, parse_measures
@@ -35,7 +35,7 @@ CUT = "of the ranking the first {:,} documents of each list are known"
 Unknown: TypeAlias = dict[str, tuple[str, ...]]
 
 
-RENAMED = Wanted(what="renamed ids", expected="a list of objects with old and new", as_written=True)
+RENAMED = Wanted(what="renamed ids", expected="a list of objects with old and new", number=as_written)
 
 
 def rescored(

@@ -22,7 +22,7 @@ from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.records import Wanted, read_records
+from deadheat.io.records import Wanted, as_written, read_records
 from deadheat.io.results import results_in, value_at
 from deadheat.io.values import is_id, text_of_ids
 
@@ -140,7 +140,7 @@ def _refuse(column: pl.Series, is_wrong: pl.Series, allowed: str, where: str) ->
 
 def _frame_of(source: object, path: Path | None, kind: Kind, where: str) -> pl.DataFrame:
     """Return the columns of a source under the names that they have here, each null if it is not there."""
-    value, wanted = VALUE_COLUMN[kind], Wanted(what="passages", as_written=True)
+    value, wanted = VALUE_COLUMN[kind], Wanted(what="passages", number=as_written)
     names = {**NAMES, value: COLUMN_NAMES[kind][value]}
     table = _table_of(source, value, where) if path is None else read_records(path, None, wanted).table
     if isinstance(table, pl.DataFrame):

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 from zipfile import BadZipFile, ZipFile
@@ -36,8 +37,14 @@ from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import check_column, has_semicolons
 from deadheat.io.objects import JsonText, object_of, read_text
+from deadheat.io.values import DecimalColumn, given_decimal
 
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
+
+
+def as_written(number: str) -> str | None:
+    """Return a number in JSON as it is written; None for NaN and infinities."""
+    return number if number[-1].isdigit() else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +65,8 @@ class Wanted:
         Keys under which a JSON object, which may have metadata too, may hold the records.
     id : str
         Name of the column for the keys of a JSON object of objects; empty if such an object is not a table.
-    as_written : bool
-        Whether numbers in JSON are kept as text, as written.
+    number : callable, optional
+        Makes the value of a number in JSON from its text, as of `parsed`; `as_written` keeps the text.
     keeps_misfits : bool
         Whether rows that are not records are reported in `Records.misfits` instead of refused.
     """
@@ -70,7 +77,7 @@ class Wanted:
     formats: tuple[str, ...] = ("csv", "tsv", "jsonl", "json", "parquet", "xlsx")
     keys: tuple[str, ...] = ()
     id: str = ""
-    as_written: bool = False
+    number: Callable[[str], object] | None = None
     keeps_misfits: bool = False
 
 
@@ -92,8 +99,8 @@ class Records:
         Key of the records in JSON; empty if the file is a list of records.
     json : JsonText or None
         The whole text, which knows the line of each part of a record.
-    has_semicolons : bool
-        Whether they separate the fields of a table, so that a comma may be the mark of decimals.
+    separator : str
+        What separates the fields of a table of text; where it is a semicolon, a comma may be the mark of decimals.
     """
 
     table: pl.DataFrame | list[dict[str, Any]]
@@ -102,7 +109,7 @@ class Records:
     metadata: dict[str, Any] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     json: JsonText | None = None
-    has_semicolons: bool = False
+    separator: str = ""
 
     @cached_property
     def lines(self) -> Sequence[int] | None:
@@ -124,6 +131,38 @@ class Records:
             return self.table.columns
         return list(dict.fromkeys(name for row in self.table for name in row))
 
+    def with_points(self, names: Collection[str], path: Path | str) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        """Return the records with points as decimal marks in some columns, and notes which mark was taken for one.
+
+        Parameters
+        ----------
+        names : collection of str
+            Of the columns, if they are there.
+        path : pathlib.Path or str
+            For messages.
+
+        Raises
+        ------
+        MalformedRowError
+            The numbers of a column can be read in two ways.
+        """
+        has_semicolons = self.separator == ";"
+        if not (has_semicolons or (self.separator and given_decimal())):
+            return self.frame, ()
+        columns = [
+            (DecimalColumn(name, Path(path), has_semicolons=has_semicolons), self.frame[name].str.strip_chars())
+            for name in self.columns
+            if name in names and self.frame[name].str.contains(r"[\s,.]").any()
+        ]
+        points = [
+            pl.Series(
+                one.name,
+                [text and one.plain(text, line) for text, line in zip(texts, self.own_lines or (), strict=True)],
+            )
+            for one, texts in columns
+        ]
+        return self.frame.with_columns(points), tuple(chain.from_iterable(one.notes() for one, _ in columns))
+
     def rows(self, names: Collection[str]) -> Iterable[dict[str, Any]]:
         """Return the records with at least the named fields, except where JSON lacks them."""
         if not isinstance(self.table, pl.DataFrame):
@@ -143,7 +182,7 @@ class Records:
 def read_records(
     path: Path,
     format: str | None = None,  # noqa: A002 - the word that users look for
-    wanted: Wanted = Wanted(as_written=True),
+    wanted: Wanted = Wanted(number=as_written),
 ) -> Records:
     """Read a table of records from a CSV, TSV, Parquet, JSON Lines or JSON file.
 
@@ -196,11 +235,6 @@ def as_text(value: object) -> str | None:
     if value is None or (isinstance(value, float) and value != value):  # noqa: PLR0124 - NaN
         return None
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, bool | dict | list) else str(value)
-
-
-def _written(number: str) -> str | None:
-    """Return a number in JSON as it is written; None for NaN and infinities."""
-    return number if number[-1].isdigit() else None
 
 
 def _of_parquet(path: Path, _: Wanted) -> Records:
@@ -298,7 +332,7 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
             misfits[len(table)] = misfit
         table.append([""] * len(rows.header) if misfit else row)
         lines.append(line)
-    return Records(_frame_of(rows.header, table, path), lines, misfits, has_semicolons=separator == ";")
+    return Records(_frame_of(rows.header, table, path), lines, misfits, separator=separator)
 
 
 def _of_lines(path: Path, wanted: Wanted) -> Records:
@@ -311,7 +345,7 @@ def _of_lines(path: Path, wanted: Wanted) -> Records:
         if not raw.strip():
             continue
         try:
-            row = object_of(raw, path, line, number=_written if wanted.as_written else None)
+            row = object_of(raw, path, line, number=wanted.number)
         except DataError as error:
             if not (wanted.keeps_misfits and (rows or metadata)):  # a bad first line: this is another kind of file
                 raise
@@ -332,7 +366,7 @@ def records_of_json(text: str, path: Path, wanted: Wanted) -> Records:
     MalformedRowError
         It has no list of records.
     """
-    json_text = JsonText(text, path, number=_written if wanted.as_written else None)
+    json_text = JsonText(text, path, number=wanted.number)
     given = rows = json_text.value
     keys: tuple[str, ...] = ()
     metadata: dict[str, Any] = {}
