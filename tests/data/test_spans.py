@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -374,3 +375,137 @@ def test_tuples_with_too_many_or_too_few_fields(row: tuple[object, ...]) -> None
     for run, fields in (({"q": [row]}, "(doc_id"), ([("q", *row)], "(query_id, doc_id")):
         with pytest.raises(MalformedRowError, match=re.escape(f"expected {fields}, start, end[, score]), got")):
             dh.Spans([SPAN]).judge(run)
+
+
+def _forms(rows: list[dict[str, Any]], folder: Path) -> dict[str, Any]:
+    """Return rows in every form that may hold them."""
+    by_query: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_query.setdefault(row["query_id"], []).append({key: row[key] for key in row if key != "query_id"})
+    frame = pl.DataFrame(rows, infer_schema_length=None, strict=False)
+    paths = {name: folder / f"rows.{name}" for name in ("jsonl", "csv", "parquet")}
+    paths |= {name: folder / f"{name}.json" for name in ("list", "dict")}
+    paths["jsonl"].write_text("\n".join(map(json.dumps, rows)))
+    paths["list"].write_text(json.dumps(rows))
+    paths["dict"].write_text(json.dumps(by_query))
+    frame.write_csv(paths["csv"])
+    frame.write_parquet(paths["parquet"])
+    return {**paths, "dicts": rows, "by query": by_query, "polars": frame, "lazy": frame.lazy()}
+
+
+@pytest.mark.parametrize("scores", [(2**53, 2**53 + 1), (2**53 + 1, 1.5), (2**200, 1)])
+def test_scores_beyond_float64_are_refused(scores: tuple[float, float], tmp_path: Path) -> None:
+    """Neighbours beyond 2**53 would tie; so would 1e999 and 2e999, which are text in some forms."""
+    chunks = [{**CHUNK, "score": score} for score in scores]
+    chunks[1]["start"] = 3
+    forms: dict[str, Any] = {"dicts": chunks, "by query": {"q": chunks}}
+    if max(scores) < 2**63 and all(isinstance(score, int) for score in scores):
+        forms = _forms(chunks, tmp_path)
+    for one in forms.values():
+        with pytest.raises(DataError, match=r"score is '\d+', an integer or decimal beyond 2\*\*53"):
+            dh.Spans([SPAN]).judge(one)
+    with pytest.raises(DataError, match=r"end, expected a whole number from 0 and below 2\*\*53"):
+        dh.Spans([{**SPAN, "end": 2**53 + 1}])
+    for one in _forms([{**CHUNK, "score": "1e999"}, {**CHUNK, "start": 3, "score": "2e999"}], tmp_path).values():
+        if isinstance(one, Path) and one.suffix.startswith(".json"):
+            one.write_text(one.read_text().replace('"1e999"', "1e999").replace('"2e999"', "2e999"))
+        with pytest.raises(DataError, match="row 1: score is beyond the range of float64"):
+            dh.Spans([SPAN]).judge(one)
+
+
+def test_infinite_scores_and_flags_that_are_none(tmp_path: Path) -> None:
+    chunks = [{**CHUNK, "score": float("inf")}, {**CHUNK, "start": 3, "score": 2.5}]
+    for one in _forms(chunks, tmp_path).values():
+        assert dh.Spans([SPAN]).judge(one)[1].to_dict() == {"q": {"d[0:20]": float("inf"), "d[3:20]": 2.5}}
+    for one in _forms([{**SPAN, "answerable": float("nan")}], tmp_path).values():
+        with pytest.raises(DataError, match="row 1: answerable, expected true or false"):
+            dh.Spans(one)
+
+
+@pytest.mark.parametrize("later", [{"relevance": 3}, {"answerable": False}, {"answerable": False, "doc_id": None}])
+def test_all_rows_say_which_fields_there_are(later: dict[str, Any], tmp_path: Path) -> None:
+    """A field that only the last of many rows has is read as in a row of its own."""
+    many = [{**SPAN, "query_id": f"q{n}"} for n in range(150)]
+    last = {**SPAN, "query_id": "z", **later}
+    flags = ("z",) if "answerable" in later else ()
+    for one in _forms([*many, last], tmp_path).values():
+        spans = dh.Spans(one)
+        assert spans.unanswerable == flags
+        assert spans.rows["relevance"].to_list() == [1] * 150 + ([] if flags else [3])
+    inside = {"query_id": "z", "metadata": {key: last[key] for key in last if key != "query_id"}}
+    nested = [{"query_id": row["query_id"], "metadata": {**row}} for row in many]
+    assert dh.Spans([*nested, inside]).rows["relevance"].sum() == 150 + (0 if flags else 3)
+    objects = {row["query_id"]: [SimpleNamespace(**row)] for row in [*many, last]}
+    assert dh.Spans(objects).rows["relevance"].sum() == 150 + (0 if flags else 3)
+
+
+def test_scores_that_only_a_late_query_has() -> None:
+    ranked = {f"z{n}": [{"doc_id": "d", "start": 0, "end": 5}] for n in range(150)}
+    scored = {"q": [{**CHUNK, "start": 21, "end": 30, "score": 1}, {**CHUNK, "start": 10, "end": 20, "score": 2}]}
+    runs = [dh.Spans([SPAN]).judge(one)[1].to_dict() for one in ({**ranked, **scored}, {**scored, **ranked})]
+    assert runs[0] == runs[1]
+    assert runs[0]["q"] == {"d[21:30]": 1, "d[10:20]": 2}
+
+
+def test_two_names_of_one_field(tmp_path: Path) -> None:
+    """The second row would have a relevance of 1; where all rows have the field, other names may be beside it."""
+    rows = [{**SPAN, "label": 2}, {**SPAN, "start": 12, "relevance": 3}]
+    for one in _forms(rows, tmp_path).values():
+        with pytest.raises(DataError, match="row 1: label, expected relevance, as in other rows, got"):
+            dh.Spans(one)
+    for one in _forms([{**row, "relevance": 3, "label": 2} for row in rows], tmp_path).values():
+        assert dh.Spans(one).rows["relevance"].to_list() == [3, 3]
+
+
+def test_numbers_of_several_types_are_what_they_are() -> None:
+    """Polars makes whole numbers of all, if the first is one of NumPy."""
+    chunks = [{**CHUNK, "score": np.int64(2)}, {**CHUNK, "start": 3, "score": 2.5}]
+    assert dh.Spans([SPAN]).judge(chunks)[1].to_dict() == {"q": {"d[0:20]": 2, "d[3:20]": 2.5}}
+
+
+@pytest.mark.parametrize("wrong", [{"start": "12"}, {"relevance": "2"}, {"answerable": "true"}, {"doc_id": 7}])
+def test_pandas_with_columns_of_several_types(wrong: dict[str, Any]) -> None:
+    pd = pytest.importorskip("pandas")
+    rows = [{**SPAN, "relevance": 1, "answerable": True}, {**SPAN, "start": 12, "relevance": 1, **wrong}]
+    with pytest.raises(ColumnError, match=f"column '{next(iter(wrong))}' holds values of several types"):
+        dh.Spans(pd.DataFrame(rows))
+
+
+def test_an_empty_id_is_none(tmp_path: Path) -> None:
+    for one in _forms([{**SPAN, "doc_id": ""}], tmp_path).values():
+        with pytest.raises(DataError, match="a span of query 'q' has no doc_id"):
+            dh.Spans(one)
+
+
+def test_decimal_marks(tmp_path: Path) -> None:
+    """Of chunks as of other runs: said by the user, or found where there is one way to read a column."""
+    path, plain = tmp_path / "chunks.csv", tmp_path / "plain.csv"
+
+    def written(*scores: str) -> Path:
+        rows = [f"q;d;{20 * n};{20 * n + 10};{score}" for n, score in enumerate(scores)]
+        path.write_text("\n".join(["query_id;doc_id;start;end;score", *rows]))
+        plain.write_text("\n".join(["query_id;doc_id;score", *(f"q;d{n};{one}" for n, one in enumerate(scores))]))
+        return path
+
+    def scores_of(run: Path) -> list[float]:
+        return [*dh.Spans([SPAN]).judge(run)[1].to_dict()["q"].values()]
+
+    assert scores_of(written("0,5", "1,25")) == [0.5, 1.25] == [*dh.Run(plain).to_dict()["q"].values()]
+    written("999", "1.500")
+    for read, one in ((scores_of, path), (dh.Run, plain)):
+        with pytest.raises(MalformedRowError, match="can be read in two ways"):
+            read(one)
+    for mark, wanted in ((",", [999, 1500]), (".", [999, 1.5])):
+        with dh.decimal(mark):
+            assert scores_of(path) == wanted == [*dh.Run(plain).to_dict()["q"].values()]
+    spans = tmp_path / "spans.csv"
+    spans.write_text("query_id;doc_id;start;end;relevance\nq;d;1.500;2.500;\nq;d;20;30;1,5\n")
+    with dh.decimal(","):
+        assert dh.Spans(spans).rows.select("start", "end", "relevance").rows() == [(1500, 2500, 1), (20, 30, 1.5)]
+    spans.write_text("query_id,doc_id,start,end\nq,d,20,30\n")
+    found = ok("evaluate", "--spans", spans, path, "-m", "RR", "--decimal", ",", "--format", "csv")
+    assert "RR,1.0" in found
+    json_lines = tmp_path / "chunks.jsonl"
+    json_lines.write_text(json.dumps({**CHUNK, "score": 1.5}))
+    with dh.decimal(","):  # JSON has points
+        assert scores_of(json_lines) == [1.5]

@@ -3,7 +3,8 @@
 They may say which queries no document answers, in a column ``answerable``.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 
 from deadheat.errors import (
     ABSENT,
+    LARGEST_INTEGER,
     ColumnError,
     DataError,
     MalformedRowError,
@@ -22,9 +24,9 @@ from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.records import Wanted, as_written, read_records
-from deadheat.io.results import results_in, value_at
-from deadheat.io.values import is_id, text_of_ids
+from deadheat.io.records import Records, Wanted, read_records
+from deadheat.io.results import names_in, results_in, value_at
+from deadheat.io.values import is_id, read_value, text_of_ids
 
 OFFSETS = ("start", "end")
 TEXT = "text"
@@ -38,10 +40,11 @@ NAMES = {
     ANSWERABLE: (ANSWERABLE,),
 }
 # Where results of LangChain, Haystack and LlamaIndex have them; `_with_query` puts an object into `node`
-INSIDE = ("", *(f"{where}." for where in ("metadata", "meta", "node", "node.metadata", "node.meta", "node.node")))
-LOOKED = 100  # rows, for where their fields are
+PLACES = ("metadata", "meta", "node")
+INSIDE = ("", *(f"{where}." for where in (*PLACES, *(f"node.{one}" for one in PLACES))))
 # The fields of a passage as a tuple; that of a span has its relevance last, or nothing
 ROW = ("query_id", "doc_id", *OFFSETS, "score")
+WANTED = Wanted(what="passages", number=str)
 
 
 def read_passages(
@@ -76,14 +79,14 @@ def read_passages(
     """
     value = VALUE_COLUMN[kind]
     if path is not None and ending(path) == ".json":
-        source, path = parsed(read_text(path, "passages"), path), None
+        source, path = parsed(read_text(path, "passages"), path, number=str), None
     given = _frame_of(source, path, kind, where)
     if given.is_empty():
         raise DataError("empty: it has no passages", path=where)
     for column in ("query_id", *(("doc_id",) if kind == "run" else ())):
-        if given[column].null_count():
-            raise DataError(f"row {_first(given[column].is_null())} has no {column}", path=where)
-    numbers = [as_numbers(given[name], where, is_offset=name != value) for name in (*OFFSETS, value)]
+        for row in given[column].is_null().arg_true().head(1):
+            raise DataError(f"row {row + 1} has no {column}", path=where)
+    numbers = [as_numbers(given[name], kind, where) for name in (*OFFSETS, value)]
     found = given.with_columns(*numbers, as_flags(given[ANSWERABLE], where))
     if found["end"].null_count() and kind == "run":  # as LangChain, which says where a chunk starts
         found = found.with_columns(pl.col("end").fill_null(pl.col("start") + pl.col(TEXT).str.len_chars()))
@@ -93,35 +96,31 @@ def read_passages(
             raise ParameterError(argument="ascending", given=True, allowed="False, as there are ranks and no scores")
         minus_rank = -1.0 - pl.int_range(pl.len()).over("query_id")
         found = found.with_columns(pl.when(is_ranked).then(minus_rank).otherwise(value).alias(value))
-    is_back = (found["end"] < found["start"]).fill_null(value=False)
-    if is_back.any():
-        row = found.row(_first(is_back) - 1, named=True)
+    is_back = pl.col("end") < pl.col("start")
+    for row, doc, start, end in found.with_row_index("row", 1).filter(is_back).select("row", "doc_id", *OFFSETS).rows():
         raise DataError(
-            f"row {_first(is_back)}: the passage of {row['doc_id']!r} ends at {row['end']}, before its start",
-            given=row["start"],
+            f"row {row}: the passage of {doc!r} ends at {end}, before its start",
+            given=start,
             allowed="end from start on",
             path=where,
         )
     return found
 
 
-def _first(which: pl.Series) -> int:
-    """Return the number of the first row of some, from 1."""
-    return int(which.arg_true()[0]) + 1
-
-
-def as_numbers(column: pl.Series, where: str, *, is_offset: bool) -> pl.Series:
-    """Return a column of offsets or other numbers; raise for what is none."""
-    read = column.cast(pl.Float64, strict=False)
+def as_numbers(column: pl.Series, kind: Kind, where: str) -> pl.Series:
+    """Return a column of offsets or other numbers; raise for what is none, or beyond what float64 holds."""
+    read, is_offset = column.cast(pl.Float64, strict=False), column.name in OFFSETS
     is_wrong = read.is_null() & column.is_not_null()
     if is_offset:
         read = read.fill_nan(None)  # as pandas marks what is not there
-        is_wrong |= ((read < 0) | (read % 1 != 0)).fill_null(value=False)
-    elif column.name == "relevance":
+        is_wrong |= ((read < 0) | (read % 1 != 0) | (read >= LARGEST_INTEGER)).fill_null(value=False)
+    elif kind == "qrels":
         is_wrong |= ~read.is_finite().fill_null(value=True)
     else:  # infinite scores are scores
         is_wrong |= read.is_nan().fill_null(value=False)
-    _refuse(column, is_wrong, "a whole number from 0" if is_offset else "a number", where)
+    _refuse(column, is_wrong, "a whole number from 0 and below 2**53" if is_offset else "a number", where)
+    for row in (read.abs() >= LARGEST_INTEGER).arg_true():
+        read_value(str(column[row]), kind, path=Path(where), line=None, name=f"row {row + 1}: {column.name}")
     return read.cast(pl.Int64) if is_offset else read
 
 
@@ -140,47 +139,81 @@ def _refuse(column: pl.Series, is_wrong: pl.Series, allowed: str, where: str) ->
 
 def _frame_of(source: object, path: Path | None, kind: Kind, where: str) -> pl.DataFrame:
     """Return the columns of a source under the names that they have here, each null if it is not there."""
-    value, wanted = VALUE_COLUMN[kind], Wanted(what="passages", number=as_written)
+    value = VALUE_COLUMN[kind]
     names = {**NAMES, value: COLUMN_NAMES[kind][value]}
-    table = _table_of(source, value, where) if path is None else read_records(path, None, wanted).table
+    records = Records(_table_of(source, value, where)) if path is None else read_records(path, None, WANTED)
+    table, raw = records.table, dict[str, list[Any]]()
     if isinstance(table, pl.DataFrame):
+        table, _ = records.with_points({*names["start"], *names["end"], *names[value]}, where)
         table = table.with_columns(pl.col(pl.String).replace("", None))  # of CSV
-        known = {name: next((one for one in own if one in table.columns), None) for name, own in names.items()}
-        _check_known(known, table.columns, where)
-        found = table.select(
-            pl.col(own).alias(name) if own else pl.lit(None).alias(name) for name, own in known.items()
-        )
-        for name in KEYS:
-            if found.schema[name].is_float() or found.schema[name].is_nested():
-                raise ColumnError(
-                    f"column {known[name]!r} holds {found.schema[name]}", allowed="text or whole numbers", path=where
-                )
+        held = table.columns
+        columns = {name: [table[one] for one in own if one in held] for name, own in names.items()}
     else:
-        known = {name: _path(table, own) for name, own in names.items()}
-        if table:
-            _check_known(known, list(table[0]) if isinstance(table[0], Mapping) else [type(table[0]).__name__], where)
-        held = {name: _column(table, own) for name, own in known.items()}
-        for name in KEYS:
-            texts = iter(text_of_ids([one for one in held[name] if one is not None], where))
-            held[name] = [None if one is None else next(texts) for one in held[name]]
-        found = pl.DataFrame([pl.Series(name, own, strict=False) for name, own in held.items()])
-    return found.with_columns(pl.col(*KEYS, TEXT).cast(pl.String))
+        held = _names_in(table, {*PLACES, *chain.from_iterable(names.values())})
+        paths = {name: [inside + one for one in own for inside in INSIDE] for name, own in names.items()}
+        raw = _columns(table, [one for one in chain.from_iterable(paths.values()) if one in held])
+        columns = {name: [_series(one, raw[one]) for one in own if one in raw] for name, own in paths.items()}
+    known = {name: _chosen(own, where, is_one=name not in {*KEYS, TEXT}) for name, own in columns.items() if own}
+    if len(table):
+        _check_known(known, held or [type(table[0]).__name__], where)
+    for column in (known[name] for name in KEYS if name in known):
+        if column.name in raw:
+            text_of_ids([one for one in raw[column.name] if one is not None], where)
+        elif column.dtype.is_float() or column.dtype.is_nested():
+            raise ColumnError(
+                f"column {column.name!r} holds {column.dtype}", allowed="text or whole numbers", path=where
+            )
+    nulls = pl.Series([None] * len(table))
+    found = pl.DataFrame({name: known.get(name, nulls) for name in names})
+    return found.with_columns(pl.col(*KEYS, TEXT).cast(pl.String).replace("", None))
 
 
-def _column(rows: Sequence[Any], path: str | None) -> list[Any]:
-    """Return what each row has at a path, None where it has nothing."""
-    if path is None or "." in path or not all(type(row) is dict for row in rows):
-        return [_at(row, path) for row in rows]
-    return [row.get(path) for row in rows]  # several times as fast
+def _chosen(columns: Sequence[pl.Series], where: str, *, is_one: bool) -> pl.Series:
+    """Return the first of several columns that holds something; raise if it `is_one` and another has what it lacks."""
+    first, *others = [one for one in columns if one.null_count() < len(one)] or columns[:1]
+    for other in others if is_one else ():
+        _refuse(other, first.is_null() & other.is_not_null(), f"{first.name}, as in other rows", where)
+    return first
 
 
-def _check_known(known: Mapping[str, str | None], names: Sequence[str], where: str) -> None:
+def _series(name: str, values: list[Any]) -> pl.Series:
+    """Return values as a column: of their type, or as text where they have several, as one might change others."""
+    found = pl.Series(name, values, strict=False)
+    is_whole = not found.null_count() or found.null_count() == values.count(None)  # no integer is too large
+    if is_whole and len({*map(type, values)} - {type(None)}) < 2:
+        return found
+    return pl.Series(name, [None if one is None else str(one) for one in values])
+
+
+def _names_in(rows: Sequence[Any], wanted: Collection[str]) -> list[str]:
+    """Return the paths of what results have, sorted; attributes that are made when asked for only if `wanted`."""
+    found: set[str] = set()
+    for inside in INSIDE:
+        place = inside.removesuffix(".")
+        if not place or place in found:
+            held = _columns(rows, [place])[place] if place else rows
+            examples = {type(one): one for one in held}
+            named = held if {*examples} == {dict} else map(names_in, held)
+            made = (name for name in wanted if any(hasattr(one, name) for one in examples.values()))
+            found |= {f"{inside}{name}" for name in set().union(made, *named)}
+    return sorted(found)
+
+
+def _columns(rows: Sequence[Any], paths: Sequence[str]) -> dict[str, list[Any]]:
+    """Return what each row has at each path, None where it has nothing."""
+    is_plain = {*map(type, rows)} == {dict}  # several times as fast
+    return {
+        path: [row.get(path) for row in rows] if is_plain and "." not in path else [_at(row, path) for row in rows]
+        for path in paths
+    }
+
+
+def _check_known(known: Collection[str], names: Sequence[str], where: str) -> None:
     """Raise if columns that are needed are not there: the query, and where a passage is."""
     for name, *others in (["query_id"], ["start", TEXT, ANSWERABLE]):
-        if known[name] is None and not any(known[other] for other in others):
-            held = ", ".join(map(repr, names[:12]))
+        if not any(one in known for one in (name, *others)):
             raise ColumnError(
-                f"passages without {name!r}: found {held}",
+                f"passages without {name!r}: found {', '.join(map(repr, names[:12]))}",
                 hint=next((near for one in names if (near := did_you_mean(one, NAMES[name]))), ""),
                 path=where,
             )
@@ -202,12 +235,13 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
         return found
     import narwhals as nw  # dicts do not need it
 
+    from deadheat.io.frames import to_polars
     from deadheat.io.lazy import as_narwhals, collect
 
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame | nw.DataFrame):
         with guarded(where):
-            return collect(frame.lazy())
+            return collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise SourceTypeError(
             found=type(source).__name__,
@@ -228,25 +262,17 @@ def _by_field(row: Sequence[object], fields: Sequence[str], what: str, where: st
 
 
 def _with_query(row: object, query: object, value: str, where: str) -> dict[str, Any]:
-    """Return a passage of a query with it, and with its score or relevance if it has one."""
+    """Return a passage of a query with it, and with the score or relevance that is beside it."""
     score, held = None, row
     if isinstance(row, tuple) and len(row) == 2 and not is_id(row[0]):  # a result and its score
         held, score = row
     elif isinstance(row, tuple):
         held = _by_field(row, (*ROW[1:-1], value), f"a passage of query {query!r}", where)
-    if score is None and value == "score":
-        score = _at(held, _path([held], COLUMN_NAMES["run"]["score"]))
     beside = {} if score is None else {value: score}
     return {"query_id": query, **(held if isinstance(held, Mapping) else {"node": held}), **beside}
 
 
-def _path(rows: Sequence[Any], names: Sequence[str]) -> str | None:
-    """Return where the first results have something of one of these names; None if none has."""
-    paths = [inside + name for name in names for inside in INSIDE]
-    return next((path for row in rows[:LOOKED] for path in paths if _at(row, path) is not None), None)
-
-
-def _at(row: Any, path: str | None) -> Any:  # noqa: ANN401 - whatever is there
+def _at(row: Any, path: str) -> Any:  # noqa: ANN401 - whatever is there
     """Return what is at a path; None if nothing is."""
-    found = ABSENT if path is None else value_at(row, path)
+    found = value_at(row, path)
     return None if found is ABSENT else found

@@ -573,7 +573,7 @@ def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
     names = COLUMN_NAMES["run"]
     others = {*names["doc_id"], *names["rank"], "id", *((*names["score"], _DISTANCE) if kind == "qrels" else ())}
     known = [*names["score"], *_GRADES] if kind == "run" else COLUMN_NAMES[kind]["relevance"]
-    paths = [name for name in _names(held) if not name.startswith("_")]
+    paths = [name for name in names_in(held) if not name.startswith("_")]
     paths += [f"{inner}.{name}" for inner in ("metadata", "meta") for name in known]
     yield from (path for path in paths if path not in others and _is_grade(value_at(held, path)))
 
@@ -611,7 +611,7 @@ def _by_names(held: object, kind: Kind) -> Shape:
     return Shape((), one_id, **{kind: next((name for name in numbers if _member(held, name) is not ABSENT), "")})
 
 
-def _names(held: object) -> list[str]:
+def names_in(held: object) -> list[str]:
     """Return the keys or public attributes of a result that are no methods."""
     if isinstance(held, Mapping):
         return [name for name in held if isinstance(name, str)]
@@ -622,8 +622,8 @@ def _names(held: object) -> list[str]:
 
 def _paths_in(held: object) -> list[str]:
     """Return the paths in a result that may lead to its id, the likeliest first."""
-    names = _names(held)
-    inner = [f"{name}.{one}" for name in _WHERE_IDS_ARE if name in names for one in _names(_member(held, name))]
+    names = names_in(held)
+    inner = [f"{name}.{one}" for name in _WHERE_IDS_ARE if name in names for one in names_in(_member(held, name))]
     return [*inner, *names]
 
 
