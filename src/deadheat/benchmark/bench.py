@@ -34,7 +34,6 @@ from deadheat.benchmark.retrievers import (
     BM25,
     LLM,
     Reranked,
-    Retriever,
     RunFile,
     System,
     best,
@@ -354,38 +353,6 @@ def _told() -> Iterator[list[Warning | str]]:
     found += [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
 
 
-class _Searches:
-    """What retrievers found in a collection: each indexes it once, and searches once for each part and depth.
-
-    Retrievers are told apart by id(), as objects of users need not have a hash.
-    """
-
-    def __init__(self, documents: Collection, tell: Callable[[str], None]) -> None:
-        self._documents, self._tell = documents, tell
-        self._indexed: set[int] = set()
-        self._found: dict[tuple[int, tuple[str, str], int], pl.DataFrame] = {}
-
-    def keep(self, retriever: Retriever, part: CaseGroup, k: int, found: pl.DataFrame) -> None:
-        """Take what a retriever found before, for its rerankers."""
-        self._found[id(retriever), part.key, k] = found
-
-    def index(self, retriever: Retriever, part: CaseGroup, k: int, name: str) -> None:
-        """Let a retriever take the documents, if it has to search and has none yet."""
-        if id(retriever) not in self._indexed and (id(retriever), part.key, k) not in self._found:
-            self._tell(f"{name} takes {len(self._documents):,} documents of {self._documents.name}")
-            retriever.index(self._documents)
-            self._indexed.add(id(retriever))
-
-    def of(
-        self, retriever: Retriever, part: CaseGroup, k: int, query_ids: Sequence[str], texts: Sequence[str]
-    ) -> pl.DataFrame:
-        """Return what a retriever finds for the cases of a part, which have these ids and texts."""
-        key = id(retriever), part.key, k
-        if key not in self._found:
-            self._found[key] = retrieve(retriever, query_ids, texts, k)
-        return self._found[key]
-
-
 def _search(
     systems: Mapping[str, System],
     parts: Sequence[CaseGroup],
@@ -396,7 +363,9 @@ def _search(
     tell: Callable[[str], None],
 ) -> Iterator[tuple[Key, CaseGroup, pl.DataFrame]]:
     """Yield the run of each retriever on each part: one that is in the store, or a new one, which is put there."""
-    searches = _Searches(documents, tell)
+    # retrievers are told apart by id(), as objects of users need not have a hash
+    indexed: set[int] = set()
+    known: dict[tuple[int, tuple[str, str], int], pl.DataFrame] = {}  # what each found for a part, down to a depth
     for (name, system), part in product(systems.items(), parts):
         named = Key(*part.key, name)
         language = None if part.language == NONE else part.language
@@ -413,14 +382,20 @@ def _search(
         if found is not None:
             tell(f"{name} on {part}: finished before")
             if not isinstance(retriever, Reranked):
-                searches.keep(retriever, part, k, found)
+                known[id(retriever), part.key, k] = found  # for its rerankers
             yield named, part, found
             continue
         first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
-        searches.index(first, part, deep, name)
+        place = id(first), part.key, deep
+        if place not in known and id(first) not in indexed:
+            tell(f"{name} takes {len(documents):,} documents of {documents.name}")
+            first.index(documents)
+            indexed.add(id(first))
         start = time.perf_counter()
         query_ids, texts = [case.case_id for case in part.cases], [case.text for case in part.cases]
-        found = searches.of(first, part, deep, query_ids, texts)
+        if place not in known:
+            known[place] = retrieve(first, query_ids, texts, deep)
+        found = known[place]
         if isinstance(retriever, Reranked):
             found = best(retriever.regrade(found, query_ids, texts, documents), query_ids, k)
         seconds = time.perf_counter() - start
