@@ -383,25 +383,26 @@ def _search(
             tell(f"{name} on {part}: finished before")
             if not isinstance(retriever, Reranked):
                 known[id(retriever), part.key, k] = found  # for its rerankers
-            yield named, part, found
-            continue
-        first, deep = (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
-        place = id(first), part.key, deep
-        if place not in known and id(first) not in indexed:
-            tell(f"{name} takes {len(documents):,} documents of {documents.name}")
-            first.index(documents)
-            indexed.add(id(first))
-        start = time.perf_counter()
-        query_ids, texts = [case.case_id for case in part.cases], [case.text for case in part.cases]
-        if place not in known:
-            known[place] = retrieve(first, query_ids, texts, deep)
-        found = known[place]
-        if isinstance(retriever, Reranked):
-            found = best(retriever.regrade(found, query_ids, texts, documents), query_ids, k)
-        seconds = time.perf_counter() - start
-        if store is not None:
-            store.write(named, key, found, seconds, n_cases=len(part.cases))
-        tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
+        else:
+            first, deep = (
+                (retriever.first, max(k, retriever.depth)) if isinstance(retriever, Reranked) else (retriever, k)
+            )
+            place = id(first), part.key, deep
+            if place not in known and id(first) not in indexed:
+                tell(f"{name} takes {len(documents):,} documents of {documents.name}")
+                first.index(documents)
+                indexed.add(id(first))
+            start = time.perf_counter()
+            query_ids, texts = [case.case_id for case in part.cases], [case.text for case in part.cases]
+            if place not in known:
+                known[place] = retrieve(first, query_ids, texts, deep)
+            found = known[place]
+            if isinstance(retriever, Reranked):
+                found = best(retriever.regrade(found, query_ids, texts, documents), query_ids, k)
+            seconds = time.perf_counter() - start
+            if store is not None:
+                store.write(named, key, found, seconds, n_cases=len(part.cases))
+            tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
         yield named, part, found
 
 
