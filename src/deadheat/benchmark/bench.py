@@ -347,8 +347,7 @@ def check_depth(measures: Iterable[Measure], k: int) -> None:
 def _told() -> Iterator[list[Warning | str]]:
     """Collect the warnings of deadheat, and nothing of libraries."""
     found: list[Warning | str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", DeadheatWarning)
+    with warnings.catch_warnings(record=True, action="always", category=DeadheatWarning) as caught:
         yield found
     found += [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
 

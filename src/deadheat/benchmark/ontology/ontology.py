@@ -713,8 +713,7 @@ def _parse(path: Path) -> Parsed:
     """Let pronto read a file; its warnings are about parts of OWL that are not used here."""
     pronto = package("pronto.ontology", "reading an ontology needs the package pronto", "ontology")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return cast("Parsed", pronto.Ontology(path, import_depth=0, encoding="utf-8"))
     except KeyError as error:
         raise FileFormatError(
