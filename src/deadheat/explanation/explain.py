@@ -598,8 +598,10 @@ class Search:
         seen: dict[str, set[tuple[float, ...]]] = {"": set()}
         for name, entries, changes in chain(of_tools, near_tools):
             settings = tuple(self._canonical(tool.settings, changes, tool if name else None) for tool in entries)
-            values = self._values(settings)
-            if values is not None and values not in seen.setdefault(name, set()):
+            values = tuple(
+                round(self._value(one.measure, own), SAME) for one, own in zip(self.wanted, settings, strict=True)
+            )
+            if not any(map(math.isnan, values)) and values not in seen.setdefault(name, set()):
                 seen[name].add(values)
                 seen[""].add(values)
                 yield Way(name, entries, settings, values)
@@ -633,10 +635,6 @@ class Search:
                 if len(values) == 1 or getattr(changed, name) not in values
             },
         )
-
-    def _values(self, settings: Sequence[ToolSettings]) -> tuple[float, ...] | None:
-        found = [self._value(one.measure, own) for one, own in zip(self.wanted, settings, strict=True)]
-        return None if any(map(math.isnan, found)) else tuple(round(value, SAME) for value in found)
 
     def _value(self, measure: Measure, settings: ToolSettings) -> float:
         """Return the mean of a measure over the queries that count; NaN if there is none."""
