@@ -347,10 +347,6 @@ class _Exposed:
     is_judged: BoolArray
     has_target: bool
 
-    def by_query(self, values: FloatArray) -> FloatArray:
-        """Return the sum of each query, of shape (n_queries,)."""
-        return sums_of(self.query, values, len(self.query_ids))
-
     def by_item(self, values: FloatArray, which: BoolArray) -> FloatArray:
         """Return the mean over some queries of each item, of shape (n_items,)."""
         rows = which[self.query]
@@ -426,12 +422,12 @@ def _expected_exposure(
     """Return EE by query, NaN without a relevant item, and that of the means over queries."""
     names, which = ("EE-D", "EE-R", "EE-L") if found.has_target else ("EE-D",), found.is_judged
     own, target = found.exposure, found.target
-    by_query = dict(zip(names, map(found.by_query, (own**2, own * target, (own - target) ** 2)), strict=False))
+    sums_by_query = (sums_of(found.query, one, len(which)) for one in (own**2, own * target, (own - target) ** 2))
+    by_query = dict(zip(names, sums_by_query, strict=False))
     amortised = dict(zip(names, _of_vectors(found.by_item(own, which), found.by_item(target, which)), strict=False))
     if sums is not None:
-        exposure, ideal = sums
         named = [f"group {name}" for name in names]
-        by_query |= dict(zip(named, _of_vectors(exposure, ideal), strict=False))
+        by_query |= dict(zip(named, _of_vectors(*sums), strict=False))
         averaged = _of_vectors(*(one[which].sum(axis=0) / max(int(which.sum()), 1) for one in sums))
         amortised |= dict(zip(named, averaged, strict=False))
     columns = {name: np.where(which, one, np.nan) for name, one in by_query.items()}
