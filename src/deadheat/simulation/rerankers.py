@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import MISSING, astuple, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, Any, TypeAlias, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -157,8 +157,6 @@ PLAIN = QueryType("plain", 0.9, 0.0, (0.1, 0.3), (8, 19), (1, 4))
 # The small rankings that it begins with, whose scores say nothing about relevance.
 SCENARIO = QueryType("scenario", 0.0, n_documents=(5, 14), n_relevant=(1, 3), repeated=0.3)
 CHANCE = Reranker("chance", lowest=0.1, highest=1.0)
-Rerankers: TypeAlias = Iterable[str | Reranker] | str | Reranker | None
-QueryTypes: TypeAlias = Iterable[str | QueryType] | str | QueryType | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,10 +277,10 @@ class Simulation(Plottable):
 
 def simulate_rerankers(
     n_queries: int = 100,
-    presets: Rerankers = None,
+    presets: Iterable[str | Reranker] | str | Reranker | None = None,
     rng: Rng = 0,
     *,
-    query_types: QueryTypes = None,
+    query_types: Iterable[str | QueryType] | str | QueryType | None = None,
     measures: MeasureLike | Iterable[MeasureLike] = MEASURES,
 ) -> Simulation:
     """Simulate queries with judged documents, and the runs of rerankers that tie more or less often.
