@@ -183,20 +183,15 @@ class CaseFile:
             else ""
         )
 
-    @property
-    def lines(self) -> Sequence[int]:
-        """The line on which each case begins."""
-        return self.records.lines or ()
-
     def warning(self, kind: str, message: str, advice: str, about: Case | int | None = None) -> Finding:
         """Return a finding about the file, or about a line or a case of it."""
         line, case_id = (about.line, about.case_id) if isinstance(about, Case) else (about, "")
         return finding(self.path, line, kind, message, advice, case_id=case_id)
 
-    def line_of(self, place: int, *keys: str | int) -> int:
+    def line_of(self, place: int, *keys: str | int) -> int | None:
         """Return the line on which a case, or a part of it, begins."""
         if not (self.records.json and keys):
-            return self.lines[place]
+            return self.records.line(place)
         row: Any = self.records.table[place]
         head = self.named.get(str(keys[0]), keys[0])
         head = head if head in row else keys[0]
@@ -440,7 +435,7 @@ def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, see
         said = label(row.get("language")) or label(reading.records.metadata.get("language")) or reading.language
         language = normalised(said or reading.of_folder)
         ids, grades, unexpected = _expected(row, pattern)
-        wrong += _repeated(reading, place, seen, (case_id, labels["pair_id"], language))
+        wrong += _repeated(reading, place, seen, case_id=case_id, pair=labels["pair_id"], language=language)
         wrong += [*_wrong_text(row), *unexpected]
     if wrong:
         reading.unusable.add(place)
@@ -458,17 +453,16 @@ def _examine(reading: CaseFile, place: int, pattern: re.Pattern[str] | None, see
             as_text(row.get("description")) or "",
             language,
             domain=next(filter(None, (label(row.get(name)) for name in DOMAINS)), None),
-            line=reading.lines[place],
+            line=reading.records.line(place),
             **labels,
         )
     )
 
 
 def _repeated(
-    reading: CaseFile, place: int, seen: dict[object, int], named: tuple[str, str | None, str | None]
+    reading: CaseFile, place: int, seen: dict[object, int], *, case_id: str, pair: str | None, language: str | None
 ) -> Iterator[Wrong]:
     """Give what an earlier case has too: the case_id, or the pair_id in its language."""
-    case_id, pair, language = named
     rule = "One case of each language may have it: name the language of each, or leave pair_id out."
     for name, key, of, advice in (
         ("case_id", case_id, "", "Give each case an id of its own, or none at all."),
@@ -477,7 +471,12 @@ def _repeated(
         first = place if key is None else seen.setdefault(key, place)
         if first != place:
             keys = (name,) if reading.rows[place].get(name) is not None else ()
-            yield f"repeated_{name}", keys, f"the case on line {reading.lines[first]} has this {name} too{of}", advice
+            yield (
+                f"repeated_{name}",
+                keys,
+                f"the case on line {reading.records.line(first)} has this {name} too{of}",
+                advice,
+            )
 
 
 def _wrong_text(row: Mapping[str, Any]) -> Iterator[Wrong]:

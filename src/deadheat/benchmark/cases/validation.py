@@ -189,8 +189,8 @@ def half_width(n: int) -> float:
 def unread_fields(file: CaseFile) -> Iterator[Finding]:
     """Find the fields that are not read, of cases and beside them."""
     for name, own in collected(
-        (name, line)
-        for row, line in zip(file.rows, file.lines, strict=True)
+        (name, file.records.line(place))
+        for place, row in enumerate(file.rows)
         for name in row
         if name not in FIELDS or (name == "hpo_domain" and label(row.get("domain")) is not None)
     ).items():
