@@ -83,7 +83,6 @@ from deadheat.report.score_tables import level_heading
 from deadheat.version import __version__
 
 RETRIEVER = Column("retriever", "retriever", is_name=True)
-SYSTEM, BASELINE = Column("system", "retriever", is_name=True), Column("baseline", "against", is_name=True)
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
 SHOWN = 6  # failed cases of all retrievers together on a screen, where each still has one
 SPOKEN = 2  # parts whose verdicts are said one by one
@@ -352,7 +351,12 @@ def _differences(
     among = f"{part} by {' and '.join(by)}" if by else f"{part}"
     return Table(
         "strata_pairs" if by else "pairs",
-        (*_columns(by), MEASURE, SYSTEM, *(() if baseline else (BASELINE,))),
+        (
+            *_columns(by),
+            MEASURE,
+            Column("system", "retriever", is_name=True),
+            *(() if baseline else (Column("baseline", "against", is_name=True),)),
+        ),
         columns=(
             Column("n_queries", "cases", spare=0 if by else 1, is_data=len(counts) == 1 and not by),
             Column("difference", "difference"),

@@ -359,17 +359,6 @@ def _named(cases: Sequence[Case], names: Mapping[str, str], ontology: Ontology) 
     return "No document has it, so nothing can find it: correct it, or use the version of the ontology that has it."
 
 
-FINDING = Column("level", ""), Column("line", "line", lambda one: "" if one.line is None else str(one.line))
-TEXT = Column("text", "finding", lambda one: f"{one.case_id}: {one.text}" if one.case_id else one.text)
-COUNTS = (
-    Column("n_cases", "cases"),
-    Column("n_ids", "ids", spare=2),
-    Column("ids_per_case", "ids/case", spare=1),
-    Column("n_distinct_ids", "distinct ids"),
-    Column("n_repeated_texts", "repeated texts", spare=1),
-)
-
-
 def report_validation(validations: Sequence[Validation], *, is_data: bool = False) -> Report:
     """Return the report of validated files: a table of findings for people, or all of it as data.
 
@@ -395,7 +384,16 @@ def report_validation(validations: Sequence[Validation], *, is_data: bool = Fals
         return Report((), (Fact("is_usable", all(one.is_usable for one in validations)), Fact("files", files)))
     return Report(
         tuple(
-            tabulate("findings", FINDING, (TEXT,), one.findings, title=_verdict(one))
+            tabulate(
+                "findings",
+                (
+                    Column("level", ""),
+                    Column("line", "line", lambda one: "" if one.line is None else str(one.line)),
+                ),
+                (Column("text", "finding", lambda one: f"{one.case_id}: {one.text}" if one.case_id else one.text),),
+                one.findings,
+                title=_verdict(one),
+            )
             for one in validations
             if one.findings
         ),
@@ -426,7 +424,20 @@ def report_cases(parts: Mapping[str, Sequence[Mapping[str, Any]]], notes: Sequen
         for one in own
     ]
     return Report(
-        (tabulate("sets", (Column("set", "set"), Column("by", "by"), Column("value", "value")), COUNTS, rows),),
+        (
+            tabulate(
+                "sets",
+                (Column("set", "set"), Column("by", "by"), Column("value", "value")),
+                (
+                    Column("n_cases", "cases"),
+                    Column("n_ids", "ids", spare=2),
+                    Column("ids_per_case", "ids/case", spare=1),
+                    Column("n_distinct_ids", "distinct ids"),
+                    Column("n_repeated_texts", "repeated texts", spare=1),
+                ),
+                rows,
+            ),
+        ),
         (Fact("notes", list(notes)), *(note("note", one) for one in notes)),
         closing="distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster"
         " intervals allow for it. repeated texts: cases whose text an earlier case has.",
