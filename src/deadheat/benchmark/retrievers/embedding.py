@@ -29,7 +29,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of
 from deadheat.benchmark.collection import Collection, hash_of
 from deadheat.benchmark.languages import ALLOWED, NAMES, base, checked_code, is_code, near_code
 from deadheat.benchmark.retrievers.protocol import (
@@ -246,9 +246,8 @@ def identity_of(model: str) -> str:
 
 def _distinct(texts: Sequence[str]) -> tuple[list[str], IntArray]:
     """Return the different texts, and the place of each text among them: equal ones have one embedding, and tie."""
-    places: dict[str, int] = {}
-    place = np.array([places.setdefault(text, len(places)) for text in texts], np.int64)
-    return list(places), place
+    distinct = list(dict.fromkeys(texts))
+    return distinct, codes_of(np.array(texts, object), distinct)
 
 
 def rounded(vectors: FloatArray) -> FloatArray:
