@@ -465,12 +465,10 @@ class JudgedRun:
 
     def _make_ranked(self, ties: str, precision: str | None) -> Placements:
         whole = self._whole(precision)
-        if ties in policies.LOOK_AT_RUN:
-            return policies.by_rule(whole, self._engine(precision), ties)
         if ties in PASSES:
             return whole.moved(self._positions(whole, precision, PASSES[ties]))
         if ties not in MIRRORED:
-            return policies.apply(whole, ties)
+            return policies.apply(whole, ties, engine=self._engine(precision))
         tied, first = np.flatnonzero(whole.tied > 1), np.zeros_like(whole.above)
         if len(tied):
             first[tied] = whole.tied[tied] - 1 - self._engine(precision).count_first(whole, tied, MIRRORED[ties])
