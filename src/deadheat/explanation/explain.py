@@ -449,8 +449,7 @@ class JudgedRun:
     @cached_property
     def _n_above_0(self) -> IntArray:
         """How many documents of each query have a score above 0, of shape (n_queries,)."""
-        rows = self._run.to_polars().group_by("query_id").agg(n=(pl.col("score") > 0).sum())
-        counts = dict(zip(rows["query_id"].to_list(), rows["n"].to_list(), strict=True))
+        counts = dict(self._run.to_polars().group_by("query_id").agg((pl.col("score") > 0).sum()).iter_rows())
         return np.array([counts.get(query, 0) for query in self.plain.query_ids.tolist()], np.int64)
 
     def place(self, settings: ToolSettings) -> Placements | None:
