@@ -259,8 +259,7 @@ class Best:
         """
         start = self._n_scored
         self._n_scored = stop = start + scores.shape[1]
-        first, last = np.searchsorted(self._column, (start, stop))
-        own = slice(int(first), int(last))
+        own = slice(*np.searchsorted(self._column, (start, stop)).tolist())
         if bool(scores.isnan().any()):
             query, document = scores.isnan().nonzero()[0].tolist()
             raise DataError(f"score of document {self._corpus_ids[start + document]!r} for query {query} is NaN")
