@@ -332,9 +332,10 @@ def simulate_rerankers(
     query, place = np.nonzero(made.has_document)
     of_document, of_place = query_ids.gather(query.tolist()), _numbered("d", made.has_document.shape[1])
     frame = pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + of_place.gather(place.tolist())})
-    keys = [hashlib.sha256(repr(astuple(one)).encode()).digest() for one in rerankers]  # of random numbers of its own
     scores = [
-        _draw_scores(one, made, generator(rng, OF_RERANKERS, *key)) for one, key in zip(rerankers, keys, strict=True)
+        # each has random numbers of its own
+        _draw_scores(one, made, generator(rng, OF_RERANKERS, *hashlib.sha256(repr(astuple(one)).encode()).digest()))
+        for one in rerankers
     ]
     runs = {
         one.name: Run.of_checked(frame.with_columns(score=own[made.has_document]), one.name)
