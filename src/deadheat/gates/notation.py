@@ -267,9 +267,11 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
             check_choice("each key", key, (*LISTS, "preset", *FILES, *PLAIN))
         for check in checks:
             parse_gate(check)
-        options: dict[str, Any] = {"by": tuple(_texts(table, "by"))}
-        options |= {name: str(path.parent / own) for name in FILES for own in _texts(table, name)}
-        options |= {name: GateOptions.checked(name, table[name]) for name in PLAIN if name in table}
+        options: dict[str, Any] = {
+            "by": tuple(_texts(table, "by")),
+            **{name: str(path.parent / own) for name in FILES for own in _texts(table, name)},
+            **{name: GateOptions.checked(name, table[name]) for name in PLAIN if name in table},
+        }
     except ParameterError as error:
         raise ParameterError(f"[{TABLE}]: {error}", path=path) from None
     return tuple(checks), options
