@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from functools import reduce
 from glob import glob
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,15 +39,9 @@ POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  # of a field; others are text
 
 
-def loaded(source: str) -> Any:  # noqa: ANN401 - whatever is there
-    """Return ``module:attribute``, imported when it is asked for: NumPy and Polars take long to load."""
-    module, _, attribute = source.partition(":")
-    return getattr(import_module(module), attribute)
-
-
 def complete_from(source: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """Return a shell completion with the words of ``module:attribute``."""
-    return lambda _, __, incomplete: [word for word in loaded(source) if word.startswith(incomplete)]
+    """Return a shell completion with the words of ``module:attribute``, imported then: NumPy takes long to load."""
+    return lambda _, __, incomplete: [word for word in resolve_name(source) if word.startswith(incomplete)]
 
 
 def _entering(
@@ -57,7 +51,7 @@ def _entering(
 
     def enter(ctx: click.Context, _: click.Parameter, text: str | None) -> None:
         if text is not None:
-            ctx.with_resource(loaded(source)(parsed(text)))
+            ctx.with_resource(resolve_name(source)(parsed(text)))
 
     return enter
 
