@@ -174,7 +174,6 @@ def _option(field: Field[Any], told: Mapping[str, Any], *, shown: bool) -> Calla
 
 
 _OF_CONVENTIONS, _OF_INTERVALS = _options(Conventions), _options(Estimation, shown=False)
-COLUMN: dict[str, Any] = {"metavar": "COLUMN"}
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "grades": click.option(
@@ -215,7 +214,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     **_OF_INTERVALS,
     "cluster": click.option(
         "--cluster",
-        **COLUMN,
+        metavar="COLUMN",
         help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
     ),
     "seed": click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0."),
@@ -239,13 +238,13 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "by": click.option(
         "--by",
         multiple=True,
-        **COLUMN,
+        metavar="COLUMN",
         help="Report by the values of a column of --queries (a query with a|b counts in both); if it is repeated, by"
         " each column in a table of its own. a:b: by the combinations of two columns. Several languages stay apart.",
     ),
     "weights": click.option(
         "--weights",
-        **COLUMN,
+        metavar="COLUMN",
         help="Weigh queries in means by this column of --queries, such as how often each is asked; totals have no"
         " weights.",
     ),
