@@ -58,7 +58,7 @@ from deadheat.cli.options import (
 )
 from deadheat.errors import DataError
 from deadheat.io.guarding import phase
-from deadheat.settings import Conventions, Estimation
+from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
@@ -221,8 +221,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         for_what="" if has_intervals else "--ci",
         also=("confidence_level",) if quantiles or options["fill"] or options["judge"] else (),
     )
-    if intervals.method != Estimation.method:
-        _check_methods(intervals, measures, options)
+    _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
     targets = dict[str, str]()
     if options["save"] is None:
