@@ -210,16 +210,15 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     check_strata(options)
     has_intervals = bool(options["ci"] or options["save"])
     seed = _seed(options["seed"], conventions.ties, is_drawn=bool(has_intervals or options["fill"]))
-    quantiles = options["quantiles"]
     refuse_if(
-        quantiles and options["cluster"],
+        options["quantiles"] and options["cluster"],
         "the intervals of --quantiles are of independent queries: leave out --cluster",
     )
     intervals = intervals_of(
         options,
         seed,
         for_what="" if has_intervals else "--ci",
-        also=("confidence_level",) if quantiles or options["fill"] or options["judge"] else (),
+        also=("confidence_level",) if options["quantiles"] or options["fill"] or options["judge"] else (),
     )
     _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
@@ -264,7 +263,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         "unmatched": {one.name: unmatched[one.name] for one in evaluations if one.name in unmatched},
         "intervals": intervals if options["ci"] else None,
         "beside": [*beside.values()] if options["beside"] else (),
-        "quantiles": quantiles,
+        "quantiles": options["quantiles"],
         "confidence_level": intervals.confidence_level,
     }
     others = _choices(qrels, named, evaluations, measures, conventions, seed, options)
@@ -506,10 +505,9 @@ def _evaluate_columns(
     wanted = options["score_columns"]
     names = None if wanted in {None, "all"} else [name.strip() for name in wanted.split(",") if name.strip()]
     refuse_if(names == [], f"--score-columns takes names with commas between them, or all; got {wanted!r}")
-    is_ascending = options["ascending"]
     given = {"qrels": named_columns("qrels"), "run": named_columns("run")}
     with phase(f"reading {Path(table).name}"):
-        judged, scorings = open_scorings(qrels, table, names, ascending=is_ascending, names=given)
+        judged, scorings = open_scorings(qrels, table, names, ascending=options["ascending"], names=given)
         if options["check_duplicates"]:
             judged.check_duplicates()
             scorings.check_duplicates()
@@ -527,7 +525,7 @@ def _evaluate_columns(
             first,
             qrels=shown_path(qrels, "the qrels"),
             table=shown_path(table, "the table"),
-            is_ascending=is_ascending,
+            is_ascending=options["ascending"],
             seed=seed if conventions.ties == "random" else None,
             digits=output.digits,
         )
