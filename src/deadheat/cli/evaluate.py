@@ -277,9 +277,13 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         )
     by_name = {one.name: one for one in evaluations}
     own = {"options": intervals, "beside": beside if rule == "doc_id" else None}
-    subjects: list[tuple[str, Any, Any]] = [("", by_name, own)]
-    for before, grouping in zip(befores(columns), of_strata, strict=False):
-        subjects.append((before, dict(zip(by_name, grouping.strata, strict=True)), own))
+    subjects: list[tuple[str, Any, Any]] = [
+        ("", by_name, own),
+        *(
+            (before, dict(zip(by_name, grouping.strata, strict=True)), own)
+            for before, grouping in zip(befores(columns), of_strata, strict=False)
+        ),
+    ]
     report = with_figures(report, subjects, [one.label for one in measures])
     if output.form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections
