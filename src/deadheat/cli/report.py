@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from deadheat.report.model import Fact
     from deadheat.report.page import Subject
 
-FORMATS = ("html", "markdown")
 SUFFIXES = {"html": (".html", ".htm"), "markdown": (".md",)}
 MOST_PAIRED = 100  # systems that are compared two by two; more are compared with one
 
@@ -82,7 +81,7 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
     help="Titles or texts of documents.",
 )
 @click.option("--title", help="By default the names of the systems, and the first measure.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default=FORMATS[0], help="Markdown is for --fragment.")
+@click.option("--format", "form", type=click.Choice(list(SUFFIXES)), default="html", help="Markdown is for --fragment.")
 @click.option("--fragment", is_flag=True, help="A short form for mail: headline, three figures and ten systems.")
 @takes("baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS)
 @takes(*SPANS, *READING, *LAST)
@@ -150,8 +149,8 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
 
 def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
     """Refuse a page in Markdown, and a file whose name says another format."""
-    refuse_if(form != FORMATS[0] and not is_fragment, f"--format {form} is for --fragment: a page is HTML")
-    what = "fragment in Markdown" if form != FORMATS[0] else "page"
+    refuse_if(form != "html" and not is_fragment, f"--format {form} is for --fragment: a page is HTML")
+    what = "fragment in Markdown" if form != "html" else "page"
     refuse_if(
         output != STDOUT and Path(output).suffix.lower() not in SUFFIXES[form],
         f"{output!r} names no {what}: give a name that ends in {SUFFIXES[form][0]}",
