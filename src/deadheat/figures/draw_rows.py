@@ -564,8 +564,7 @@ def overview(ties: Ties, measure: MeasureLike | None = None, other: MeasureLike 
         charts = [tie_ratio(table, first), largest_tie(table, first), tie_histogram(table, first)]
         if other is not None or len(names) > 1:
             second = next(name for name in names if name != first) if other is None else other
-            charts += [draw(table, second) for draw in (tie_ratio, largest_tie)]
-            charts.append(tie_correlation(table, first, second))
+            charts += [tie_ratio(table, second), largest_tie(table, second), tie_correlation(table, first, second)]
     for chart in charts:
         chart.config = chart.autosize = alt.Undefined  # which a page alone may have
     page = alt.concat(*charts, columns=2 if len(runs) > 1 else 3).resolve_scale(
