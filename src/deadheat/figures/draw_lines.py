@@ -416,8 +416,9 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
     given = sorted((row for row in own if row.scores == AS_GIVEN), key=lambda row: -sign * row.value)
     runs = [row.run for row in given][:MOST_RUNS]
     names = labels(runs)
-    kept = [row for row in own if row.run in runs]
-    kept.sort(key=lambda row: (runs.index(row.run), order.index(row.scores)))
+    kept = sorted(
+        (row for row in own if row.run in runs), key=lambda row: (runs.index(row.run), order.index(row.scores))
+    )
     rows = [{"run": names[runs.index(row.run)], **{name: getattr(row, name) for name in COLUMNS}} for row in kept]
     x = alt.X("scores:N", sort=order, title="scores", axis=alt.Axis(labelAngle=-40, grid=False))
     y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
