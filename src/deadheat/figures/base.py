@@ -136,8 +136,7 @@ def figure(*of: SubjectKind, measures: str = "each", place: int = 100) -> Callab
     """Return a decorator that registers a figure by the name of its function."""
 
     def register(draw: Draw) -> Draw:
-        name = draw.__name__
-        REGISTRY[name] = Figure(name=name, draw=draw, of=of, measures=measures, place=place)
+        REGISTRY[draw.__name__] = Figure(name=draw.__name__, draw=draw, of=of, measures=measures, place=place)
         return draw
 
     return register
