@@ -44,8 +44,7 @@ class Grid:
     Attributes
     ----------
     table : Table
-    groups : tuple of str
-        Their names, shortened.
+        With the names of its groups shortened.
     headings : list of list of str
         The lines of the heading of each column of a group.
     rows : list of list of list of str
@@ -58,7 +57,6 @@ class Grid:
     """
 
     table: Table
-    groups: tuple[str, ...]
     headings: list[list[str]]
     rows: list[list[list[str]]]
     widths: list[int]
@@ -73,7 +71,7 @@ class Grid:
     @cached_property
     def ends_in_words(self) -> bool:
         """Whether its last column can be broken into lines."""
-        return len(self.groups) == 1 and self.is_left[-1]
+        return len(self.table.groups) == 1 and self.is_left[-1]
 
     def broken(self, widths: Mapping[int, int]) -> "Grid":
         """Return it with the texts of some columns broken between words, as far as that makes them narrow enough."""
@@ -172,12 +170,12 @@ def _least(grid: Grid, width: int) -> int:
 
 def _ways(table: Table) -> Iterator[Table]:
     """Give the ways to lay a table out, the fullest first: groups side by side, groups as rows, columns left out."""
-    n_groups = len(table.groups)
+    table, n_groups = replace(table, groups=shortened(table.groups)), len(table.groups)
     if n_groups > 1:
         if n_groups <= MOST_SIDE_BY_SIDE:
             yield table
             yield table.for_people()
-        table = replace(table, groups=shortened(table.groups)).with_groups_as_rows()
+        table = table.with_groups_as_rows()
     yield table
     for level in sorted({column.spare for column in table.columns} - {0}, reverse=True):
         table = table.select([n for n, one in enumerate(table.columns) if one.spare != level])
@@ -185,7 +183,7 @@ def _ways(table: Table) -> Iterator[Table]:
 
 
 def _lay_out(table: Table, digits: int | None) -> Grid:
-    groups, n_columns = shortened(table.groups), len(table.columns)
+    groups, n_columns = table.groups, len(table.columns)
     items = [[cell for group in row.cells for cell in group] for row in table.rows]
     cells = [[format_cell(cell, digits) for cell in row] for row in items]
     is_text = table.are_words
@@ -214,7 +212,7 @@ def _lay_out(table: Table, digits: int | None) -> Grid:
     rows = [[[*row, *own]] for row, own in zip(shown, cells, strict=True)]
     gaps = [*([""] + [GAP] * (len(label_widths) - 1)), *[BETWEEN_GROUPS, *[GAP] * (n_columns - 1)] * len(groups)]
     is_left = [True] * len(label_widths) + is_text * len(groups)
-    return Grid(table, groups, headings, rows, label_widths + widths * len(groups), gaps, is_left)
+    return Grid(table, headings, rows, label_widths + widths * len(groups), gaps, is_left)
 
 
 def _make_room_for_marks(
@@ -258,13 +256,13 @@ def _with_narrow_labels(grid: Grid, width: int) -> Grid:
 def _block(grid: Grid) -> Iterator[Text]:
     table, n_labels, is_grouped = grid.table, len(grid.table.labels), grid.table.is_grouped
     left = sum(grid.widths[:n_labels]) + sum(map(len, grid.gaps[:n_labels]))
-    group_width = (grid.width - left) // len(grid.groups) - len(BETWEEN_GROUPS)
+    group_width = (grid.width - left) // len(grid.table.groups) - len(BETWEEN_GROUPS)
     if is_grouped:
-        names = "".join(BETWEEN_GROUPS + set_cell_size(name, group_width) for name in grid.groups)
+        names = "".join(BETWEEN_GROUPS + set_cell_size(name, group_width) for name in grid.table.groups)
         yield Text(" " * left).append(names, HEAD)
-        yield Text(" " * left).append((BETWEEN_GROUPS + LINE * group_width) * len(grid.groups), DIM)
+        yield Text(" " * left).append((BETWEEN_GROUPS + LINE * group_width) * len(grid.table.groups), DIM)
     headings = [grid.parts(one.heading, width) for one, width in zip(table.labels, grid.widths, strict=False)]
-    headings += grid.headings * len(grid.groups)
+    headings += grid.headings * len(grid.table.groups)
     most = max(1, *map(len, headings))
     for texts in zip(*([""] * (most - len(lines)) + lines for lines in headings), strict=True):
         yield _line(grid, texts, style=HEAD)
