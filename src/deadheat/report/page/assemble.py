@@ -3,7 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import chain, count
@@ -73,27 +73,6 @@ GLOSSARY = {
 N_OPEN = 2  # tables of languages that are not folded: systems by languages, and differences
 
 
-@dataclass(frozen=True)
-class Section:
-    """A section of a page; a live one is hidden without the script, the heading of the first is for screen readers.
-
-    Attributes
-    ----------
-    id, heading : str
-    content : tuple of str
-        HTML that the templates made.
-    note : str
-    is_live, is_first : bool
-    """
-
-    id: str
-    heading: str
-    content: tuple[str, ...]
-    note: str = ""
-    is_live: bool = False
-    is_first: bool = False
-
-
 def page_of(
     subjects: Sequence[Subject],
     *,
@@ -147,8 +126,8 @@ def page_of(
             _of_subject(made, subject, n, own, missing)
             for n, (subject, own) in enumerate(zip(subjects, of_subjects, strict=True))
         ),
-        *([Section("notes", "Notes", (parts().facts(facts),))] if facts else []),
-        Section("inputs", "Inputs", (made.inputs(__version__, table, command),)),
+        *([_section("notes", "Notes", parts().facts(facts))] if facts else []),
+        _section("inputs", "Inputs", made.inputs(__version__, table, command)),
     ]
     drawn = [one.rows for one in chain(*of_languages, *of_subjects) if one.drawing]
     data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
@@ -199,6 +178,23 @@ def page_of_evaluation(evaluation: Evaluation) -> str:
     return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels.where)])
 
 
+def _section(
+    id_: str, heading: str, *content: str, note: str = "", is_live: bool = False, is_first: bool = False
+) -> dict[str, Any]:
+    """Return a section of a page, as the template takes it, with HTML that templates made.
+
+    A live one is hidden without the script; the heading of the first is for screen readers.
+    """
+    return {
+        "id": id_,
+        "heading": heading,
+        "content": content,
+        "note": note,
+        "is_live": is_live,
+        "is_first": is_first,
+    }
+
+
 def _own(name: str) -> str:
     """Return a file of this package."""
     return (files("deadheat.report.page") / name).read_text(encoding="utf-8")
@@ -210,12 +206,12 @@ def _of_subject(
     number: int,
     pictures: Sequence[Picture],
     missing: str,
-) -> list[Section]:
+) -> list[dict[str, Any]]:
     """Return the sections of one subject."""
     of = f" ({subject.name})" if subject.name else ""
 
-    def section(name: str, heading: str, *content: str, **others: Any) -> Section:  # noqa: ANN401 - its fields
-        return Section(f"s{number}-{name}", heading + of, content, **others)
+    def section(name: str, heading: str, *content: str, **others: Any) -> dict[str, Any]:  # noqa: ANN401 - as below
+        return _section(f"s{number}-{name}", heading + of, *content, **others)
 
     first = [next((one for one in pictures if one.name.startswith(name)), None) for name in FIRST]
     folded = [one for one in pictures if one not in first]
@@ -289,17 +285,18 @@ def _of_languages(  # noqa: PLR0917 - all of a section
     name: str,
     margin: float | None,
     pictures: Sequence[Picture],
-) -> Section:
+) -> dict[str, Any]:
     """Return the section of a set of queries whose languages were compared: verdict, tables, figures, facts."""
     verdict = sentences_of_languages(found, margin=margin)
     facts = (*tell_languages(found, margin=margin), *tell_beside(found), *tell_gaps(found))
-    content = (
+    return _section(
+        f"languages{number}",
+        f"Languages{name}",
         made.verdict(verdict) if verdict else "",
         made.details(list(list_languages(found, found.measures, margin=margin)), N_OPEN),
         made.figures(pictures),
         parts().facts([one for one in facts if one.text]),
     )
-    return Section(f"languages{number}", f"Languages{name}", content)
 
 
 def _verdict_of(subject: Subject) -> list[str]:
