@@ -310,7 +310,6 @@ def _verdict_of(subject: Subject) -> list[str]:
 def _leaderboard(subject: Subject) -> Table:
     """Return the systems, best first by the main measure, with the means of all measures."""
     main, evaluations = subject.main, subject.evaluations
-    intervals = {name: one for (name, label), one in subject.intervals.items() if label == main.label}
     options = IntervalOptions() if subject.comparison is None else subject.comparison.design
     by_doc_id = _by_doc_id(subject)
     columns = (
@@ -318,7 +317,11 @@ def _leaderboard(subject: Subject) -> Table:
         Column(
             "ci",
             level_heading(options.confidence_level, {one[main].n_queries for one in evaluations.values()}),
-            lambda name: NOTHING if main.total or name not in intervals else span_of(intervals[name]),
+            lambda name: (
+                span_of(subject.intervals[name, main.label])
+                if not main.total and (name, main.label) in subject.intervals
+                else NOTHING
+            ),
         ),
         Column("ties", "tie orders", lambda name: span_of_ties(evaluations[name][main]), ("tie_min", "tie_max")),
         *([Column("doc_id", BY_DOC_ID, by_doc_id.get)] if by_doc_id else []),
