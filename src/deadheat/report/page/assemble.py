@@ -400,23 +400,19 @@ def _tie_table(subject: Subject) -> Table:
 
 def _strata_tables(subject: Subject) -> list[Table]:
     """Return the systems of each stratum, measure by measure; none without columns to report by."""
-    groupings = () if subject.queries is None else subject.groupings
     if subject.comparison is None:
-        every = {
-            columns: parts_of((), list(subject.strata(columns).values()), IntervalOptions()) for columns in groupings
-        }
         return [
             tabulate_scores(
-                held,
+                parts_of((), list(subject.strata(columns).values()), IntervalOptions()),
                 subject.ranked,
                 subject.measures,
                 columns=columns,
                 smallest=SMALLEST,
                 level=IntervalOptions.confidence_level,
             )
-            for columns, held in every.items()
+            for columns in subject.groupings
         ]
-    compared = {columns: strata_of(subject.comparison, columns, subject.queries) for columns in groupings}
+    compared = {columns: strata_of(subject.comparison, columns, subject.queries) for columns in subject.groupings}
     return [
         list_systems({keys_of(key): part for key, part in own.items()}, columns_of_strata(columns), measure)
         for columns, own in compared.items()

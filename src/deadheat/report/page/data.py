@@ -115,7 +115,7 @@ def _pairs(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -
 def _strata(subject: Subject) -> Iterator[dict[str, Any]]:
     """Give the queries of each stratum, of all groupings."""
     place = {query: n for n, query in enumerate(subject.query_ids)}
-    for columns in subject.groupings if subject.queries is not None else ():
+    for columns in subject.groupings:
         for stratum, part in next(iter(subject.strata(columns).values())).items():
             yield {"name": printable(label(stratum)), "queries": [place[query] for query in part.query_ids.tolist()]}
 
