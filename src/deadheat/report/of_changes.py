@@ -183,7 +183,6 @@ QUESTIONS = {
     "no_regression": ("regressions", "No regression", ()),
     "no_worse_than": ("no_worse_than", "No loss of {:.15g} or more", ("detectable",)),
 }
-ONE_PART, STRATA = ("p_adjusted",), ("p_value",)
 
 
 def _result(check: Check) -> str:
@@ -253,7 +252,7 @@ def report_gate(
     )
     for question, (key, asked, spared) in QUESTIONS.items():
         if checks := [check for check in result.checks if check.question == question]:
-            hidden = {*spared, *(STRATA if any(check.by for check in checks) else ONE_PART)}
+            hidden = {*spared, "p_value" if any(check.by for check in checks) else "p_adjusted"}
             columns = [replace(one, is_data=one.is_data or one.key in hidden) for one in REGRESSIONS]
             title = f"{asked.format(result.options.no_worse_than)} against {result.baseline}"
             tables.append(_table_of_gate(key, MEASURE, columns, checks, marks=marks, title=title, main=2))
