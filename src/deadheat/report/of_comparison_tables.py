@@ -331,7 +331,6 @@ def tell_ranks(comparison: Comparison) -> Fact:
     )
 
 
-OF_BASELINE = "(baseline)"  # behind its name
 BETTER, WORSE = "†", "‡"
 LOWER = "↓"  # behind a measure of which less is better
 BEATEN = "Letters behind a number: the systems that it is significantly better than."
@@ -394,7 +393,7 @@ def report_compact(
     rows: list[dict[str, Any]] = [
         {
             "stratum": stratum,
-            "system": f"{name} {OF_BASELINE}" if name == baseline else name,
+            "system": f"{name} (baseline)" if name == baseline else name,
             "letter": letters.get(name),
             "cells": {measure: column[name] for measure, column in own.items()},
         }
