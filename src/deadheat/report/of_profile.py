@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import Any
 
 import numpy as np
 
@@ -534,14 +533,16 @@ def _of_groups(found: Exposure) -> Iterator[Table]:
 def _with_ends(found: Exposure, name: str) -> list[Column]:
     """Return the column of a number, and that of its interval."""
     low, high = ("low", "high") if name == "disparity" else (f"{name}_low", f"{name}_high")
-
-    def ends(row: dict[str, Any]) -> Span | None:
-        return None if row[low] is None else Span(row[low], row[high], not found.unknown)
-
     spare = int(name == "disparity")  # what narrow screens leave out first
     return [
         Column(name, name.replace("_", " "), spare=spare),
-        Column(f"{name}_ends", "interval", ends, (low, high), spare=2 * spare),
+        Column(
+            f"{name}_ends",
+            "interval",
+            lambda row: None if row[low] is None else Span(row[low], row[high], not found.unknown),
+            (low, high),
+            spare=2 * spare,
+        ),
     ]
 
 
