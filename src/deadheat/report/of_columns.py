@@ -25,11 +25,11 @@ from deadheat.version import __version__
 ENDS = ("tie_min", "tie_max")
 
 
-Numbers = dict[str, Any]  # of a column: the cells of its row, and the values of the first measure
+def numbers_of(scored: Scored) -> dict[str, Any]:
+    """Return what the report needs of one column, so that the evaluations of many need not be kept.
 
-
-def numbers_of(scored: Scored) -> Numbers:
-    """Return what the report needs of one column, so that the evaluations of many need not be kept."""
+    That is the cells of its row, and the values of the first measure.
+    """
     first, *_ = scores = list(scored.evaluation)
     return {
         "column": scored.name,
@@ -43,7 +43,7 @@ def numbers_of(scored: Scored) -> Numbers:
 
 
 def report_columns(
-    columns: Sequence[Numbers],
+    columns: Sequence[dict[str, Any]],
     first: Evaluation,
     *,
     qrels: str,
@@ -107,7 +107,7 @@ def report_columns(
     return Report((tabulate("columns", [Column("column", "column")], heads, ranked),), facts)
 
 
-def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> Fact:
+def _effect(ranked: Sequence[dict[str, Any]], measure: Measure, digits: int | None) -> Fact:
     """Say which column ties move most, and whether that is enough for another rank."""
     best, *others = ranked
     most = max(ranked, key=lambda one: np.nan_to_num(one["tie_max"] - one["tie_min"]))
@@ -122,7 +122,7 @@ def _effect(ranked: Sequence[Numbers], measure: Measure, digits: int | None) -> 
     return Fact("effect_of_ties", {"column": name, "range": span, "could_pass_the_best": reach}, "", text)
 
 
-def _reversed(ranked: Sequence[Numbers], measure: Measure, *, is_ascending: bool) -> Fact:
+def _reversed(ranked: Sequence[dict[str, Any]], measure: Measure, *, is_ascending: bool) -> Fact:
     """Name the columns that rank better the other way round."""
     found = [
         one["column"]
