@@ -183,9 +183,7 @@ class Subject:
         return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)) if frames else None
 
     def strata(self, columns: Sequence[str]) -> dict[str, Strata]:
-        """Return the strata of each system by some columns; none without a table."""
-        if self.queries is None:
-            return {}
+        """Return the strata of each system by some columns of the queries, one of the `groupings`."""
         return {name: strata_of(one, columns, self.queries) for name, one in self.evaluations.items()}
 
     def of_all_queries(self, scores: Scores, values: FloatArray) -> FloatArray:
