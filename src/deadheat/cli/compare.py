@@ -288,14 +288,13 @@ def evaluate_repeats(
     from deadheat.evaluation.evaluate import evaluate_under
     from deadheat.evaluation.repeats import together
 
-    missing = conventions.missing
-    own = replace(conventions, missing="empty") if missing == "skip" else conventions
+    own = replace(conventions, missing="empty") if conventions.missing == "skip" else conventions
     runs = {
         name: (open_run(one, label(one)) if isinstance(one, str) else checked_run(one) for one in some)
         for name, some in repeats.items()
     }
     each = {name: [evaluate_under(own, qrels, run, measures) for run in some] for name, some in runs.items()}
-    return {name: together(name, evaluations, missing) for name, evaluations in each.items()}
+    return {name: together(name, evaluations, conventions.missing) for name, evaluations in each.items()}
 
 
 def evaluate_each(
