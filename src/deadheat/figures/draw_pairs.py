@@ -342,7 +342,8 @@ def scatter(
     )
     where = f"{'above' if of.higher_is_better else 'below'} the dashed line {short(pair.system)} is better"
     if n > MOST_POINTS:
-        rows = _cells(queries)
+        cells = gathered(queries.select("system", "baseline", share_open="is_open"), CELLS)
+        rows = cells.with_columns(is_open=pl.col("share_open") >= 0.5).to_dicts()
         layers = [
             diagonal,
             base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4).encode(
@@ -405,15 +406,6 @@ def _points(queries: pl.DataFrame) -> list[Record]:
         has_range=pl.max_horizontal(pl.col(f"{who}_max") - pl.col(f"{who}_min") for who in ("system", "baseline"))
         > NOISE,
     ).to_dicts()
-
-
-def _cells(queries: pl.DataFrame) -> list[Record]:
-    """Count queries on a grid; each cell is at the mean of its queries."""
-    return (
-        gathered(queries.select("system", "baseline", share_open="is_open"), CELLS)
-        .with_columns(is_open=pl.col("share_open") >= 0.5)
-        .to_dicts()
-    )
 
 
 @figure("comparison", place=70)
