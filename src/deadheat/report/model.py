@@ -368,11 +368,10 @@ def tabulate(
     **others: Any,  # noqa: ANN401 - attributes of the table
 ) -> Table:
     """Return a table with a row for each item, which its columns know how to read; `others` are attributes of it."""
-    labels, columns = tuple(labels), tuple(columns)
-    rows = tuple(
-        Row(tuple(one.cell(item) for one in labels), (tuple(one.cell(item) for one in columns),)) for item in items
+    labels = tuple(labels)
+    return tabulate_groups(
+        key, labels, columns, ((tuple(one.cell(item) for one in labels), (item,)) for item in items), ("",), **others
     )
-    return Table(key, labels, columns, rows, **others)
 
 
 def tabulate_groups(
