@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import deadheat as dh
 from deadheat.report.of_comparison import report_comparison
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 QRELS = {"q": {"a": 1, "c": 1}, "r": {"b": 2}}
 ONE = {"q": {"a": 0.5, "b": 0.5}, "r": {"b": 1.0}}
@@ -102,7 +105,7 @@ def test_what_has_no_value_is_null() -> None:
 
 
 @pytest.mark.parametrize("function", [dh.evaluate, dh.compare])
-def test_an_error_of_one_of_several_runs_names_it(function: Any) -> None:
+def test_an_error_of_one_of_several_runs_names_it(function: Callable[..., object]) -> None:
     runs = {"bm25": {"q": {"a": 1.0}}, "dense": pl.DataFrame({"query_id": ["q"], "doc_id": ["a"], "scor": [1.0]})}
-    with pytest.raises(dh.errors.ColumnError, match="^dense: run without a column 'score'"):
+    with pytest.raises(dh.errors.ColumnError, match=r"^dense: run without a column 'score'"):
         function({"q": {"a": 1}}, runs, "RR")
