@@ -442,7 +442,8 @@ class Ontology:
         self._warn_of(others, "retrieved", "are given relevance 0", NoteWarning)
         depth = (depth or max(longest, 100)) if ideal else 0
         found = Qrels(relevance_of(expected, pairs, codes.to_numpy(), depth), name=f"{qrels.name} ({kind})")
-        found.bare = tuple(query for query in qrels.bare if query not in set(pairs["query_id"]))
+        judged = set(pairs["query_id"])
+        found.bare = tuple(query for query in qrels.bare if query not in judged)
         return found
 
     def chance(self, qrels: Source, kind: str = "lin", *, cutoffs: Sequence[int] = (1, 3, 5, 10)) -> dict[int, float]:
