@@ -323,6 +323,20 @@ def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
     assert dh.read_run(arrays).to_dict() == {"q": {"a": -1, "b": -2}}
 
 
+def test_numbers_in_lists_are_what_they_are(tmp_path: Path) -> None:
+    """Whole numbers in the first row round none below it, in rows as in JSON Lines; what has no order is refused."""
+    path = tmp_path / "x.jsonl"
+    rows = [{"query_id": query, "doc_id": ["a", "b"], "score": own} for query, own in (("q", [2, 1]), ("r", [2.5, 2]))]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    for source in (rows, tuple(rows), path):
+        assert dh.read_run(source).to_dict() == {"q": {"a": 2, "b": 1}, "r": {"a": 2.5, "b": 2}}
+    for wrong in ("xy", {0.5, 0.7}, {"a": 1, "b": 2}, [1.0], 3):
+        with pytest.raises(ColumnError, match="score of query 'q' is not a list of 2 numbers"):
+            dh.read_run([rows[0] | {"score": wrong}])
+    with pytest.raises(SourceTypeError, match=r"ids are text \('x'\) and numbers \(7\)"):
+        dh.read_run([rows[0], rows[1] | {"doc_id": ["x", 7]}])
+
+
 def test_labelled_cases_are_qrels() -> None:
     cases = dh.read_cases(BENCHMARK)
     assert dh.read_qrels(cases).to_dict() == cases.qrels().to_dict()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections import namedtuple
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -202,6 +204,32 @@ def test_a_relation_of_duckdb() -> None:
     relation = duckdb.sql("FROM " + rows)
     found = dh.evaluate(relation, {"q1": {"d": 1}, "q2": {"d": 1}}, ["RR", "Abstain"])
     assert (found.means(), found["RR"].n_queries) == ({"RR": 1, "Abstain": 0}, 1)
+
+
+NAMED = namedtuple("NAMED", ROWS[0])  # type: ignore[misc]  # noqa: PYI024 - as of other libraries
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ROWS,
+        tuple(ROWS),
+        [NAMED(**row) for row in ROWS],
+        tuple(NAMED(**row) for row in ROWS),
+        SimpleNamespace(to_polars=lambda: pl.DataFrame(ROWS)),
+        SimpleNamespace(to_pandas=lambda: pl.DataFrame(ROWS).to_pandas()),
+        pl.DataFrame(ROWS).to_arrow(),
+    ],
+    ids=["dicts", "a tuple", "named tuples", "a tuple of these", "a data set", "one of pandas", "Arrow"],
+)
+def test_every_form_of_rows_says_it(source: object) -> None:
+    found = dh.evaluate(source, RUN, ["RR", "Abstain"], **SILENT)
+    assert (found.unanswerable, found.means()) == (DECLARED, {"RR": RR / 2, "Abstain": 0.2})
+
+
+def test_rows_that_are_read_once_say_it() -> None:
+    for source in (iter(ROWS), (NAMED(**row) for row in ROWS), pl.DataFrame(ROWS).to_arrow().to_reader()):
+        assert dh.Qrels(source).unanswerable == DECLARED
 
 
 NONE = {"csv": "q2,,,false\n", "semicolons.csv": "q2;;;false\n", "jsonl": '{"query_id": "q2", "answerable": false}\n'}

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import polars as pl
@@ -101,8 +101,22 @@ def test_a_dict_of_splits_is_refused() -> None:
 
 
 def test_records_of_mixed_types() -> None:
-    with pytest.raises(ColumnError, match=r"records: column 'query_id' holds values of several types, .*got str, int"):
+    with pytest.raises(ColumnError, match=r"run: column 'query_id' holds values of several types, .*got str, int"):
         dh.Run([*ROWS, {"query_id": 7, "doc_id": "x", "score": 1.0}])
+
+
+class Named(NamedTuple):
+    doc_id: str
+    query_id: str
+    score: float
+
+
+def test_rows_with_names_among_rows_without() -> None:
+    named = Named("a", "q", 0.5)
+    assert dh.Run([named, {"query_id": "q", "doc_id": "b", "score": 0.5}]).to_dict() == {"q": {"a": 0.5, "b": 0.5}}
+    for rows in ([named, ("q", "b", 0.5)], [("q", "b", 0.5), named]):
+        with pytest.raises(SourceTypeError, match=r"item .: expected \(query_id, doc_id, score\)"):
+            dh.Run(rows)
 
 
 def test_whole_numbers_among_others(tmp_path: Path) -> None:

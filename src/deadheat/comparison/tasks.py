@@ -300,15 +300,12 @@ def _kept(task: str, models: Sequence[str], values: FloatArray, notes: list[str]
 
 def _frame(source: Any) -> pl.DataFrame:  # noqa: ANN401 - any frame
     """Return a table in memory of any library, or records, as a frame."""
-    from deadheat.io.frames import frame_of  # they need Narwhals: comparisons of runs do not wait for it
-    from deadheat.io.lazy import as_narwhals, collect
+    from deadheat.io.frames import frame_of, to_polars  # they need Narwhals: comparisons of runs do not wait for it
 
-    found = as_narwhals(source, "the table")
-    if not hasattr(found, "to_native"):
-        found = as_narwhals(frame_of(source), "the table")
-    if not hasattr(found, "to_native"):
+    found = frame_of(source, "the table")
+    if found is None:
         raise SourceTypeError(argument="source", found=type(source).__name__, allowed=ALLOWED)
-    return found.to_polars() if hasattr(found, "to_polars") else collect(found)  # type: ignore[arg-type]
+    return to_polars(found, "the table")
 
 
 def _of_table(frame: pl.DataFrame, path: Path | None, measure: MeasureLike | None) -> TaskResults:

@@ -6,7 +6,7 @@ They need Narwhals, so this module is imported only where they are used: files a
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, cast
 
 import narwhals as nw
@@ -69,18 +69,19 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         Its rows are a `polars.DataFrame` for rows in memory, a `narwhals.LazyFrame` for others, in their engine (not
         yet checked for runs in a cluster or a large file), and a dict of dicts where each row has a list of documents.
     """
-    if kind == "qrels" and (judged := _flagged(source, where, given)):
-        return judged
-    frame = _frame_of(source, kind, where)
+    table = table_in(source, where)
+    if kind == "qrels" and ANSWERABLE in columns_of(table, where):
+        return _flagged(table, where, given)
+    frame = _frame_of(table, kind, where)
     schema = _schema(frame, where)
     lists = [name for name, dtype in schema.items() if isinstance(dtype, nw.List | nw.Array | nw.Object)]
     names = resolve_columns(schema.names(), kind, where=where, given=given, lists=lists)
     topic, value = names.get(SUBTOPIC), value_column(names)
     refuse_patterns(names.values(), where)
     if isinstance(frame, nw.DataFrame):
-        # pandas holds lists as objects
+        # pandas and records hold lists as objects
         objects = frame[names["doc_id"]].to_list() if schema[names["doc_id"]] == nw.Object else ()
-        if any(isinstance(one, Collection) and not isinstance(one, str | bytes) for one in objects):
+        if has_lists(objects):
             return Content(*lists_of_rows(((None, row) for row in frame.iter_rows(named=True)), names, kind, where))
         kept = dict.fromkeys([*names.values(), *(name for name in schema.names() if name == "rank")])
         frame = nw.from_native(to_polars(frame.select(*kept), where).lazy())
@@ -110,18 +111,13 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         return Content(checked, notes, _ranks(frame, names)) if topic is None else split_off(checked, where, notes)
 
 
-def _flagged(source: object, where: str, given: Mapping[str, str]) -> Content | None:
-    """Return judgments that say which queries no document answers, without rows that only say so; None of others."""
+def _flagged(source: Any, where: str, given: Mapping[str, str]) -> Content:  # noqa: ANN401 - a table
+    """Return judgments that say which queries no document answers, without rows that only say so."""
     if isinstance(source, list):
-        if not (isinstance(next(iter(source), None), Mapping) and any(ANSWERABLE in row for row in source)):
-            return None
         is_kept, unanswerable = which_judged([(None, row) for row in source], given, where)
         own = [{name: row[name] for name in row if name != ANSWERABLE} for row in compress(source, is_kept)]
         return replace(canonical(own, "qrels", where, given), unanswerable=unanswerable)
-    frame = as_narwhals(source, where)
-    if not isinstance(frame, nw.LazyFrame | nw.DataFrame) or ANSWERABLE not in _schema(frame, where):
-        return None
-    table = collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)
+    table = to_polars(source, where)
     names = resolve_columns(table.columns, "qrels", where=where, given=given)
     doc, flag = pl.col(names["doc_id"]), pl.col(ANSWERABLE).cast(pl.String).str.to_lowercase().fill_null("")
     for wrong in table.filter(~flag.is_in(["true", "false", ""])).head(1)[ANSWERABLE]:
@@ -166,52 +162,71 @@ def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], where: 
             raise ColumnError(f"column {name!r} holds {dtype}", allowed="numbers", path=where)
 
 
-def _frame_of(source: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any]:
-    """Return a frame of any engine, what other objects hold, or a frame made of tuples."""
-    frame = as_narwhals(source, where)
-    if isinstance(frame, nw.LazyFrame | nw.DataFrame):
+def _frame_of(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any]:
+    """Return a table, its records, or tuples as a frame."""
+    if (frame := frame_of(table, where)) is not None:
         return frame
-    column = nw.from_native(cast("Any", source), pass_through=True, allow_series=True)
-    if isinstance(column, nw.Series):  # its index does not make it a table
+    if isinstance(table, nw.Series):  # its index does not make it a table
         raise SourceTypeError(
-            found=f"a single column of {type(source).__module__.partition('.')[0]}, {column.name!r}",
+            found=f"a single column of {table.implementation.value}, {table.name!r}",
             allowed="a table",
             hint=f"give the dataframe, with query_id, doc_id and {VALUE_COLUMN[kind]}; pandas' reset_index() makes one",
             path=where,
         )
-    if (inside := frame_of(source)) is not None:
-        return _frame_of(inside, kind, where)
-    if isinstance(source, Iterable) and not isinstance(source, str | bytes):
-        return nw.from_native(_frame_of_tuples(source, kind, where))
+    if isinstance(table, Iterable) and not isinstance(table, str | bytes):
+        return nw.from_native(_frame_of_tuples(cast("Any", table), kind, where))
     raise SourceTypeError(
-        f"cannot read {kind} from {type(source).__name__}",
+        f"cannot read {kind} from {type(table).__name__}",
         hint="give a path, a dict of dicts, tuples or a dataframe; for results of a search library write"
         f" {CALL[kind]}({{query: results}})",
     )
 
 
-def frame_of(source: Any) -> Any:  # noqa: ANN401 - any frame
-    """Return the frame in an object that has one, or that is made of records; None for what is neither.
+def table_in(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
+    """Return the table in an object as a frame of Narwhals, or as a list of rows: dicts where they name their fields.
 
-    Hugging Face's data sets and those of ragas say so with their methods, other libraries with Arrow's protocol.
+    Hugging Face's data sets and those of ragas say so with their methods, other libraries with Arrow's protocol. What
+    is no table is returned as it is.
     """
+    found = as_narwhals(source, where)
+    if isinstance(found, nw.LazyFrame | nw.DataFrame | nw.Series | str | bytes | Mapping):
+        return found
     if hasattr(source, "__arrow_c_stream__"):
-        return pl.DataFrame(source)
+        return nw.from_native(pl.DataFrame(source))
     for name in ("to_polars", "to_pandas"):
         if callable(convert := getattr(source, name, None)):
-            return convert()
-    if not isinstance(source, Iterable) or isinstance(source, str | bytes) or iter(source) is source:
-        return None  # an iterator may hold tuples, which are read elsewhere
-    if not isinstance(source, list | tuple):  # such as a streamed data set, which can be read again
-        source = list(source) if isinstance(next(iter(source), None), Mapping) else ()
-    if not source or not all(isinstance(row, Mapping) for row in source):
-        return None
-    names = dict.fromkeys(name for row in source for name in row)
-    return pl.DataFrame([_column(name, [row.get(name) for row in source], "records") for name in names])
+            return table_in(convert(), where)
+    if not isinstance(source, Iterable) or hasattr(source, "readline"):
+        return source
+    rows = source if isinstance(source, list) else list(source)
+    has_named = any(hasattr(kind, "_fields") for kind in {*map(type, rows)})
+    return [row._asdict() if hasattr(row, "_fields") else row for row in rows] if has_named else rows
 
 
-def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
-    """Convert three columns to Polars, as plain lists where it cannot take them."""
+def columns_of(table: object, where: str) -> list[str]:
+    """Return the names of all columns of what :func:`table_in` returns; none if it is no table."""
+    if isinstance(table, list) and all(issubclass(kind, Mapping) for kind in {*map(type, table)}):
+        return [*dict.fromkeys(chain.from_iterable(table))]
+    return _schema(table, where).names() if isinstance(table, nw.LazyFrame | nw.DataFrame) else []
+
+
+def frame_of(source: object, where: str) -> Frame | nw.DataFrame[Any] | None:
+    """Return the table in an object, or one of its records, as a frame; None of what is neither."""
+    table = table_in(source, where)
+    if isinstance(table, list) and (names := columns_of(table, where)):
+        table = nw.from_native(pl.DataFrame([_column(name, [row.get(name) for row in table], where) for name in names]))
+    return table if isinstance(table, nw.LazyFrame | nw.DataFrame) else None
+
+
+def has_lists(values: Iterable[object]) -> bool:
+    """Tell whether some value of a column is a list, or another collection."""
+    return any(issubclass(kind, Collection) and not issubclass(kind, str | bytes) for kind in {*map(type, values)})
+
+
+def to_polars(frame: Frame | nw.DataFrame[Any], where: str) -> pl.DataFrame:
+    """Fetch or convert a few columns, as plain lists where Polars cannot take them."""
+    if isinstance(frame, nw.LazyFrame):
+        return collect(frame)
     try:
         return frame.to_polars()
     except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
@@ -222,6 +237,8 @@ def to_polars(frame: nw.DataFrame[Any], where: str) -> pl.DataFrame:
 
 
 def _column(name: str, values: list[Any], where: str) -> pl.Series:
+    if has_lists(values):  # in which Polars would make 1 of 1.5 if 2 is before it
+        return pl.Series(name, values, pl.Object)
     try:
         return pl.Series(name, values, strict=True)
     except (TypeError, ValueError, pl.exceptions.PolarsError):  # among them UnicodeEncodeError
@@ -237,8 +254,8 @@ def _column(name: str, values: list[Any], where: str) -> pl.Series:
         ) from None
 
 
-def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFrame:
-    """Build a frame from tuples; named tuples, such as those of ir_measures, are read by name."""
+def _frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFrame:
+    """Build a frame from tuples."""
     value = VALUE_COLUMN[kind]
     if hasattr(rows, "readline"):
         raise SourceTypeError(
@@ -247,9 +264,6 @@ def _frame_of_tuples(rows: Iterable[Any], kind: Kind, where: str) -> pl.DataFram
             hint="give its path, whose ending says the format, or parse it, as with json.load",
             path=where,
         )
-    rows = list(rows)
-    if rows and hasattr(rows[0], "_fields"):
-        return cast("pl.DataFrame", frame_of([row._asdict() for row in rows]))
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"

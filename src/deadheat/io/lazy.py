@@ -148,8 +148,8 @@ def collect(frame: Frame) -> pl.DataFrame:
 
 
 def as_narwhals(source: object, where: str) -> object:
-    """Return a frame of any engine as a Narwhals frame, and anything else unchanged."""
+    """Return a frame of any engine, or a single column, as one of Narwhals, and anything else unchanged."""
     try:
-        return nw.from_native(cast("Any", source), pass_through=True)
+        return nw.from_native(cast("Any", source), pass_through=True, allow_series=True)
     except nw.exceptions.DuplicateError as error:  # pandas allows two columns of the same name
         raise ColumnError(" ".join(str(error).split()), path=where) from error

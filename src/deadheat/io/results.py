@@ -449,14 +449,14 @@ def lists_of_rows(
             raise DuplicateError(f"query {str(query)!r} has two lists", allowed="one", path=path, line=line)
         listed, numbers = results_in(documents, kind), None if value is None else row.get(value)
         if listed is not None and numbers is not None:
-            if not isinstance(numbers, Collection) or len(numbers) != len(listed):
+            if (in_order := results_in(numbers)) is None or len(in_order) != len(listed):
                 raise ColumnError(
                     f"{value} of query {query!r} is not a list of {counted(len(listed), 'number')}",
                     allowed=f"one for each of {columns['doc_id']}",
                     path=path,
                     line=line,
                 )
-            scores = [_of_rank(one, query, path, line) for one in numbers] if "rank" in columns else numbers
+            scores = [_of_rank(one, query, path, line) for one in in_order] if "rank" in columns else in_order
             listed = list(zip(listed, scores, strict=True))
         found[str(query)] = reader.documents(documents if listed is None else listed, query)
     assumed = reader.assumed()
