@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import namedtuple
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import duckdb
+import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import deadheat as dh
-from deadheat.errors import ColumnError, DataError, DuplicateError
+from deadheat.errors import ColumnError, DuplicateError
 from deadheat.evaluation.repeats import runs_by_repeat
 from support.command import call, ok
 
@@ -78,6 +84,62 @@ def test_frames_and_rows_with_a_column_of_repeats() -> None:
     assert [one["RR"].repeats is None for one in both.values()] == [False, True]
 
 
+# Each repeat has queries of its own, so that nothing comes twice if the column is ignored.
+APART: list[dict[str, Any]] = [
+    {"query_id": "q1", "doc_id": "a", "score": 1, "repeat": 1},
+    {"query_id": "q1", "doc_id": "b", "score": 2, "repeat": 1},
+    {"query_id": "q2", "doc_id": "b", "score": 2.5, "repeat": 2},
+]
+APART_LISTS: list[dict[str, Any]] = [
+    {"query_id": "q1", "doc_id": ["a", "b"], "score": [1, 2], "repeat": 1},
+    {"query_id": "q2", "doc_id": ["b", "a"], "score": [2.5, 2.4], "repeat": 2},
+]
+JUDGED = {"q1": {"a": 1}, "q2": {"b": 1}}
+FORMS: dict[str, Any] = {
+    "dicts": lambda rows: rows,
+    "a tuple of dicts": tuple,
+    "a generator of dicts": iter,
+    "named tuples": lambda rows: [namedtuple("Row", row)(**row) for row in rows],  # noqa: PYI024 - names are data
+    "Polars": pl.DataFrame,
+    "lazy": lambda rows: pl.DataFrame(rows).lazy(),
+    "pandas": pd.DataFrame,
+    "arrays in pandas": lambda rows: pd.DataFrame(
+        [{name: np.array(held) if isinstance(held, list) else held for name, held in row.items()} for row in rows]
+    ),
+    "tuples in pandas": lambda rows: pd.DataFrame(
+        [{name: tuple(held) if isinstance(held, list) else held for name, held in row.items()} for row in rows]
+    ),
+    "Arrow": lambda rows: pl.DataFrame(rows).to_arrow(),
+    "a reader of Arrow": lambda rows: pl.DataFrame(rows).to_arrow().to_reader(),
+    "a batch of Arrow": lambda rows: pa.RecordBatch.from_pylist(pl.DataFrame(rows).to_dicts()),
+    "DuckDB": lambda rows: duckdb.connect().from_arrow(pl.DataFrame(rows).to_arrow()),
+    "a data set": lambda rows: SimpleNamespace(to_polars=lambda: pl.DataFrame(rows)),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rows", [APART, APART_LISTS], ids=["rows", "lists"])
+def test_no_form_of_a_table_ignores_the_column(rows: list[dict[str, Any]], form: str) -> None:
+    """By hand: the first repeat has a for q1 at rank 2 and lacks q2, the second has b for q2 at rank 1 and lacks q1."""
+    found = dh.evaluate(JUDGED, FORMS[form](rows), "RR")["RR"]
+    assert found.values.tolist() == [1 / 4, 1 / 2]
+    assert found.repeats is not None
+    assert found.repeats.values.tolist() == [[1 / 2, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("rows", [APART, APART_LISTS], ids=["rows", "lists"])
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_no_engine_ignores_the_column(engine: str, rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    qrels, path = tmp_path / "qrels.json", tmp_path / "own.parquet"
+    qrels.write_text(json.dumps(JUDGED))
+    pl.DataFrame(rows).write_parquet(path)
+    check_mean = dh.evaluate(JUDGED, path, "RR")["RR"].mean
+    assert check_mean == 3 / 8
+    shown = json.loads(ok("evaluate", qrels, path, "-m", "RR", "--engine", engine, "--format", "json"))
+    assert shown["scores"]["own"]["RR"]["value"] == check_mean
+    assert shown["variance_components"]["own"]["RR"]["n_repeats"] == 2
+
+
 def test_comparisons_take_tables_of_repeats(tmp_path: Path) -> None:
     one, other, lists = write(tmp_path, "csv"), RUNS[1], str(tmp_path / "lists.json")
     (tmp_path / "lists.json").write_text(json.dumps(LISTS))
@@ -123,9 +185,11 @@ def test_one_repeat_is_a_run_and_rows_without_one_are_named() -> None:
     single = [row for row in ROWS if row["repeat"] == 0]
     assert runs_by_repeat(single) == []
     assert dh.evaluate(QRELS, pl.DataFrame(single), "RR")["RR"].repeats is None
-    with pytest.raises(ColumnError, match="row 5 has no 'repeat'"):
-        dh.evaluate(QRELS, [*LISTS, {"query_id": "q1", "retrieved": ["x"], "score": [1.0]}], "RR")
-    with pytest.raises(DataError):
-        dh.evaluate(QRELS, [*ROWS, {"query_id": "q1", "doc_id": "x", "score": 1.0}], "RR")
+    without = {"query_id": "q1", "doc_id": "x", "score": 1.0}, {"query_id": "q1", "retrieved": ["x"], "score": [1.0]}
+    for row, rows in zip(without, (ROWS, LISTS), strict=True):
+        for some in ([row, *rows], [*rows, row]):
+            for source in (some, tuple(some), pl.DataFrame(some), pl.DataFrame(some).lazy()):
+                with pytest.raises(ColumnError, match="a row has no 'repeat'"):
+                    dh.evaluate(QRELS, source, "RR")
     with pytest.raises(DuplicateError):
         dh.evaluate(QRELS, pl.DataFrame([*ROWS, ROWS[0]]), "RR")

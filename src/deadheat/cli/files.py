@@ -202,11 +202,8 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     name = name or label(path)
     graded = options.get("grades") and _graded(path, "run", name, options["grades"])
     source: object = path if graded is None else graded.to_polars()
-    if options.get("engine"):
-        with guarded(path):
-            source = _engine().frame(path)
     run = dh.Run(
-        source,
+        _in_engine(path) if options.get("engine") else source,
         name=name,
         format=form,
         columns=named_columns("run") if graded is None else None,
@@ -220,6 +217,12 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     if keyed and options.get("then_by"):
         run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
     return checked_run(run)
+
+
+def _in_engine(path: str) -> object:
+    """Return the frame of a file in the engine of the command."""
+    with guarded(path):
+        return _engine().frame(path)
 
 
 def checked_run(run: dh.Run) -> dh.Run:
@@ -252,12 +255,15 @@ def split_repeats(
     for name in repeats:
         refuse_if(name in named, f"--repeats {name}: a file of a single run has this name too: choose another one")
     found: dict[str, Sequence[str | dh.Run]] = {}
-    for name, path in {} if options.get("engine") or options.get("spans") else named.items():
-        if has_column(Path(path), REPEAT, form):
+    for name, path in {} if options.get("spans") else named.items():
+        if options.get("engine") or has_column(Path(path), REPEAT, form):
             from deadheat.evaluation.repeats import runs_by_repeat
 
             if runs := runs_by_repeat(
-                path, name=name, columns=named_columns("run"), ascending=bool(options.get("ascending"))
+                _in_engine(path) if options.get("engine") else path,
+                name=name,
+                columns=named_columns("run"),
+                ascending=bool(options.get("ascending")),
             ):
                 found[name] = runs
     return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}

@@ -793,6 +793,16 @@ def path_of(source: Source) -> Path | None:
     return None
 
 
+def has_repeats(source: Source, where: str) -> bool:
+    """Tell whether a source is a table with a column ``repeat``; `where` is for messages."""
+    path = path_of(source)
+    if path is not None or isinstance(source, Mapping):
+        return path is not None and has_column(path, REPEAT)
+    from deadheat.io.frames import columns_of, table_in  # they need Narwhals
+
+    return REPEAT in columns_of(table_in(source, where), where)
+
+
 def label_of(path: Path) -> str:
     """Return the label of a file, its name without the format: ``bm25`` for ``bm25.run.gz``."""
     name = path.name

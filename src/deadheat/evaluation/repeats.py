@@ -1,25 +1,24 @@
 """Several runs: by name, or repeats of one system, and the scores of their queries over all of them."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
 import numpy as np
-import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, members
-from deadheat.data.tables import REPEAT, DocumentTable, Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, changed, collected, counted
+from deadheat.data.tables import REPEAT, DocumentTable, Qrels, Run, Source, has_repeats, label_of, path_of
+from deadheat.errors import ParameterError, changed, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
-from deadheat.io.formats import format_of, has_column
-from deadheat.io.kinds import resolve_columns
+from deadheat.io.formats import format_of
+from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.passages import NAMES, ROW
 from deadheat.io.records import Wanted, read_records
-from deadheat.io.results import is_of_chroma, lists_of_rows
+from deadheat.io.results import is_of_chroma
 from deadheat.io.values import is_id
 
 
@@ -57,7 +56,7 @@ def runs_by_repeat(
 
     Parameters
     ----------
-    source : path, dataframe or list of dict
+    source : path, dataframe, or list of dicts or named tuples
         A row for each document, or each with a list of documents. Anything else has no repeats.
     name, columns, ascending : optional
         As for `Run`.
@@ -74,15 +73,15 @@ def runs_by_repeat(
     [{'q': {'a': 0.0}}, {'q': {'a': 1.0}}]
     """
     path = path_of(source)
-    rows = _rows_of(source) if path is None else _rows_in(path)
-    if rows is None:
-        return []
     where = name or (path and label_of(path)) or "run"
-    if lists := [key for row in rows[:1] for key, value in row.items() if isinstance(value, list)]:
-        names = resolve_columns(list(rows[0]), "run", where=where, given=columns, lists=lists)
-        groups = collected((_repeat_of(row, place), (None, row)) for place, row in enumerate(rows, 1))
-        read = [lists_of_rows(own, names, "run", where) for own in groups.values() if len(groups) > 1]
-        return [Run(nested, name=where, ascending=ascending).noted(notes) for nested, notes in read]
+    if not has_repeats(source, where):
+        return []
+    table = source if path is None else _table_in(path)
+    if table is not None:
+        from deadheat.io.frames import split_by  # it needs Narwhals
+
+        parts = split_by(table, REPEAT, where)
+        return [Run(own, name=where, columns=columns, ascending=ascending) for own in parts] if len(parts) > 1 else []
     # the column of repeats is read as that of documents is: with the same checks, in the same order
     repeats = Run(source, columns={**(columns or {}), "doc_id": REPEAT}).to_polars()["doc_id"].alias(REPEAT)
     run = Run(source, name=name, columns=columns, ascending=ascending)
@@ -90,33 +89,13 @@ def runs_by_repeat(
     return [Run.of_checked(own, run.name).noted(run.notes) for own in frames] if len(frames) > 1 else []
 
 
-def _rows_of(source: Source) -> Sequence[Mapping[str, Any]] | None:
-    """Return the rows of a table with the column: as dicts where they have lists, else perhaps none; None: no table."""
-    if isinstance(source, list):
-        has_column = bool(source) and all(isinstance(row, Mapping) for row in source) and REPEAT in source[0]
-        return source if has_column else None
-    if isinstance(source, pl.LazyFrame) or REPEAT not in getattr(source, "columns", ()):
-        return None
-    import narwhals as nw  # slow to load
-
-    frame = nw.from_native(cast("Any", source), eager_only=True)
-    has_lists = any(isinstance(own, nw.List | nw.Array | nw.Object) for own in frame.schema.values())
-    return list(frame.iter_rows(named=True)) if has_lists else []
-
-
-def _rows_in(path: Path) -> Sequence[Mapping[str, Any]] | None:
-    """Return the same of a file."""
-    if not has_column(path, REPEAT):
-        return None
-    form = format_of(path, None)
-    found = read_records(path, form.name, Wanted()).table if form.name in {"json", "jsonl"} else []
-    return found if isinstance(found, list) else []
-
-
-def _repeat_of(row: Mapping[str, Any], place: int) -> str:
-    if is_id(repeat := row.get(REPEAT)):
-        return str(repeat)
-    raise ColumnError(f"row {place} has no {REPEAT!r}", given=repeat, allowed="text or a whole number")
+def _table_in(path: Path) -> object:
+    """Return the table in a file if it is Parquet or has lists; None of others, whose format checks the fields."""
+    form = format_of(path, None).name
+    if form == "parquet":
+        return scan_parquet(path)
+    rows = read_records(path, form, Wanted()).table if form in {"json", "jsonl"} else []
+    return rows if any(isinstance(held, list) for row in rows for held in cast("Any", row).values()) else None
 
 
 class Repeats(Sequence[Source]):
@@ -170,6 +149,10 @@ class Repeats(Sequence[Source]):
                 for name, one in run.items()
             }
             return each if any(isinstance(one, cls) for one in each.values()) else run
+        if isinstance(run, Iterable) and not isinstance(run, Sized):  # such as a generator, which is read once
+            from deadheat.io.frames import table_in  # it needs Narwhals
+
+            run = table_in(run, "run")
         found = [] if isinstance(run, cls | DocumentTable) else runs_by_repeat(run, ascending=ascending)
         return changed(cls(found, found[0].name), is_ascending=ascending) if found else run
 

@@ -144,7 +144,7 @@ def _schema(frame: Frame | nw.DataFrame[Any], where: str) -> nw.Schema:
         raise ColumnError(f"a column has a type that cannot be read: {error}", path=where) from error
 
 
-def _check_types(frame: Frame, schema: nw.Schema, names: dict[str, str], where: str) -> None:
+def _check_types(frame: Frame | nw.DataFrame[Any], schema: nw.Schema, names: dict[str, str], where: str) -> None:
     """Raise if the type of a column cannot hold ids, subtopics or numbers."""
     texts: tuple[type[nw.dtypes.DType], ...] = (nw.String, nw.Categorical, nw.Enum, nw.Unknown)
     if frame.implementation.is_polars():
@@ -216,6 +216,19 @@ def frame_of(source: object, where: str) -> Frame | nw.DataFrame[Any] | None:
     if isinstance(table, list) and (names := columns_of(table, where)):
         table = nw.from_native(pl.DataFrame([_column(name, [row.get(name) for row in table], where) for name in names]))
     return table if isinstance(table, nw.LazyFrame | nw.DataFrame) else None
+
+
+def split_by(source: object, column: str, where: str) -> list[Frame | nw.DataFrame[Any]]:
+    """Return the rows with each value of a table's column of ids: in order of appearance, or sorted in an engine."""
+    frame = cast("Frame | nw.DataFrame[Any]", frame_of(source, where))
+    _check_types(frame, _schema(frame, where), {"doc_id": column}, where)
+    held = frame.select(column)
+    if isinstance(held, nw.LazyFrame) and not held.implementation.is_polars():
+        held = held.unique().sort(column)
+    values = to_polars(held, where)[column].unique(maintain_order=True).to_list()
+    if None in values or "" in values:
+        raise ColumnError(f"a row has no {column!r}", allowed="text or a whole number", path=where)
+    return [frame.filter(nw.col(column) == value) for value in values]
 
 
 def has_lists(values: Iterable[object]) -> bool:
