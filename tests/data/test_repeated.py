@@ -140,6 +140,19 @@ def test_no_engine_ignores_the_column(engine: str, rows: list[dict[str, Any]], t
     assert shown["variance_components"]["own"]["RR"]["n_repeats"] == 2
 
 
+def test_spans_refuse_the_column(tmp_path: Path) -> None:
+    """Chunks of several runs would be one ranking."""
+    spans = dh.Spans([{"query_id": query, "doc_id": "d", "start": 0, "end": 9} for query in ("q1", "q2")])
+    chunks = [{"query_id": f"q{n}", "doc_id": "d", "start": 0, "end": 9, "score": 1.0, "repeat": n} for n in (1, 2)]
+    path = tmp_path / "chunks.csv"
+    pl.DataFrame(chunks).write_csv(path)
+    for source in (chunks, pl.DataFrame(chunks), pl.DataFrame(chunks).lazy(), path, {"own": path}):
+        with pytest.raises(ColumnError, match="spans judge one by one"):
+            dh.evaluate(spans, source, "RR")
+    one, other = ([{name: row[name] for name in row if name != "repeat"}] for row in chunks)
+    assert dh.evaluate(spans, dh.Repeats([one, other]), "RR")["RR"].mean == 1 / 2
+
+
 def test_comparisons_take_tables_of_repeats(tmp_path: Path) -> None:
     one, other, lists = write(tmp_path, "csv"), RUNS[1], str(tmp_path / "lists.json")
     (tmp_path / "lists.json").write_text(json.dumps(LISTS))

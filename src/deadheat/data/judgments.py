@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 import polars as pl
 
-from deadheat.data.tables import LOWER_FIRST, Qrels, Run, Source, hash_of_ids, label_of, path_of
+from deadheat.data.tables import LOWER_FIRST, REPEAT, Qrels, Run, Source, has_repeats, hash_of_ids, label_of, path_of
 from deadheat.errors import (
     Advice,
     ColumnError,
@@ -572,6 +572,13 @@ class Spans:
         """
         path = path_of(run)
         label = name or (label_of(path) if path else "run")
+        if has_repeats(run, label):
+            raise ColumnError(
+                f"column {REPEAT!r} tells several runs apart, which spans judge one by one",
+                hint="make a table of each, without the column, and give them as repeats",
+                python="dh.Repeats([one, other])",
+                path=path or label,
+            )
         chunks = read_passages(run, path, "run", str(path or label), ascending=ascending)
         for column in (*OFFSETS, "score"):
             for query, doc in _first(chunks, pl.col(column).is_null(), *KEYS):
