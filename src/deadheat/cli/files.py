@@ -373,10 +373,8 @@ def check_inputs(paths: Sequence[str]) -> None:
         one = Path(path)
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
-        refuse_if(
-            paths.count(path) > 1 and not in_engine and one.exists() and not (one.is_file() or one.is_dir()),
-            f"{shown_path(path, path)} can be read only once, and is named twice",
-        )
+        if paths.count(path) > 1 and not in_engine and one.exists() and not (one.is_file() or one.is_dir()):
+            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
         try:
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
                 readable(file)

@@ -62,10 +62,10 @@ def schema(command: str, *, output: str | None) -> None:
     they add are allowed.
     """
     known = {one.name.removesuffix(".json"): one for one in files("deadheat").joinpath("schemas").iterdir()}
-    refuse_if(
-        command not in known,
-        joined(f"{command!r} prints no JSON.", did_you_mean(command, known), f"All: {', '.join(sorted(known))}"),
-    )
+    if command not in known:
+        raise click.UsageError(
+            joined(f"{command!r} prints no JSON.", did_you_mean(command, known), f"All: {', '.join(sorted(known))}")
+        )
     emit(known[command].read_text(encoding="utf-8").rstrip("\n"), output)
 
 

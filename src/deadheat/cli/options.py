@@ -447,7 +447,8 @@ def takes(*names: str) -> Callable[[Any], Any]:
 def need_queries(path: object, needing: Mapping[str, object]) -> None:
     """Refuse the first option that was given and needs a table of queries, if there is none."""
     given = next((name for name, value in needing.items() if value), None)
-    refuse_if(path is None and given, f"{given} needs a table of queries: give --queries FILE too")
+    if path is None and given:
+        raise click.UsageError(f"{given} needs a table of queries: give --queries FILE too")
 
 
 def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
