@@ -222,9 +222,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     )
     _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
+    targets = dict[str, str]()
     if options["save"] is None:
         refuse(SAVING, "is of a saved evaluation: give --save FILE.json too")
-    targets = save_paths(options["save"], [*named, *options["repeats"]], files_read(), options["output"])
+    else:
+        targets = save_paths(options["save"], [*named, *options["repeats"]], files_read(), options["output"])
     inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
