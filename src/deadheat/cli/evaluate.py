@@ -58,7 +58,7 @@ from deadheat.cli.options import (
 )
 from deadheat.errors import DataError
 from deadheat.io.guarding import phase
-from deadheat.settings import Conventions
+from deadheat.settings import Conventions, Estimation
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
@@ -220,7 +220,8 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         for_what="" if has_intervals else "--ci",
         also=("confidence_level",) if options["quantiles"] or options["fill"] or options["judge"] else (),
     )
-    _check_methods(intervals, measures, options)
+    if intervals.method != Estimation.method:
+        _check_methods(intervals, measures, options)
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
     targets = dict[str, str]()
     if options["save"] is None:
