@@ -104,7 +104,8 @@ def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
 
 def as_cell(scores: Scores, of_ties: str = "") -> Cell:
     """Return what `reported` does, of a count an int where it is a whole number."""
-    return cell_of(scores.measure, scores.reported(of_ties))
+    value = scores.reported(of_ties)
+    return count_cell(value) if scores.measure.total else value
 
 
 def cell_of(measure: Measure, value: float) -> Cell:
