@@ -228,7 +228,8 @@ def _in_engine(path: str) -> object:
 def checked_run(run: dh.Run) -> dh.Run:
     """Return a run with its ids and documents as the options of the command want them."""
     options = asked()
-    run = run.normalized(options.get("normalize_ids"))
+    if form := options.get("normalize_ids"):
+        run = run.normalized(form)
     if options.get("check_duplicates"):
         run.check_duplicates()
     return run
