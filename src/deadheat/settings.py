@@ -336,13 +336,13 @@ class Design(Estimation):
     test, correction, alternative : str
     method, confidence_level, n_resamples, rng
         Of the intervals and tests; the method "auto" is "t" for differences.
-    least_flips : int
-        Sign flips that the correction of very many pairs needs, if `n_resamples` is the default.
+    least_flips : int or None
+        Sign flips that the correction of very many pairs needs, if `n_resamples` is the default; None: not known yet.
     """
 
     baseline: str | None = None
     baselines: tuple[str, ...] = ()
-    least_flips: int = 0
+    least_flips: int | None = None
     test: str = setting(
         "randomization",
         (*TESTS, TUKEY),
@@ -383,7 +383,7 @@ class Design(Estimation):
     @property
     def test_resamples(self) -> int:
         """The resamples of the test."""
-        return max(self.n_resamples, self.least_flips)
+        return max(self.n_resamples, self.least_flips or 0)
 
     @property
     def against(self) -> tuple[str, ...]:

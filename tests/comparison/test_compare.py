@@ -516,7 +516,7 @@ def test_sign_flips_are_as_many_as_the_correction_of_many_pairs_needs(monkeypatc
     strata = pl.DataFrame({"query_id": found.query_ids.tolist(), "half": ["a", "b"] * 17})
     (one, other) = found.by("half", strata).values()
     assert one.design.test_resamples == other.design.test_resamples == 2 * enough
-    monkeypatch.setattr("deadheat.comparison.pairs.MOST_FLIPPED", 3 * n_pairs * 34 * enough - 1)
+    monkeypatch.setattr("deadheat.comparison.comparison.MOST_FLIPPED", 3 * n_pairs * 34 * enough - 1)
     assert dh.compare_evaluations(evaluations).design.test_resamples == 10_000
 
 

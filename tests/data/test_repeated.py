@@ -149,7 +149,10 @@ def test_spans_refuse_the_column(tmp_path: Path) -> None:
     for source in (chunks, pl.DataFrame(chunks), pl.DataFrame(chunks).lazy(), path, {"own": path}):
         with pytest.raises(ColumnError, match="spans judge one by one"):
             dh.evaluate(spans, source, "RR")
+    with pytest.raises(ColumnError, match="spans judge one by one"):
+        dh.evaluate(spans, iter(chunks), "RR")
     one, other = ([{name: row[name] for name in row if name != "repeat"}] for row in chunks)
+    assert dh.evaluate(spans, iter([*one, *other]), "RR").means() == {"RR": 1.0}  # what can be read once is not used up
     assert dh.evaluate(spans, dh.Repeats([one, other]), "RR")["RR"].mean == 1 / 2
 
 
@@ -161,6 +164,19 @@ def test_comparisons_take_tables_of_repeats(tmp_path: Path) -> None:
     assert (found.difference, found.p_value, found.low) == (wanted.difference, wanted.p_value, wanted.low)
     (pair,) = dh.compare(QRELS, [one, lists], "RR").pairs
     assert pair.difference == 0
+
+
+def test_comparisons_find_the_column_in_all_rows() -> None:
+    """Of two repeats, each finds one of the two documents: half of the queries that it lacks are 0."""
+    rows = [("q1", "a", 1.0, "1"), ("q1", "b", 2.0, "1"), ("q2", "b", 2.5, "2")]
+    fields = ("query_id", "doc_id", "score", "repeat")
+    dicts = [dict(zip(fields, row, strict=True)) for row in rows]
+    named = [namedtuple("Row", fields)._make(row) for row in rows]  # noqa: PYI024 - names are data
+    frame = pl.DataFrame(dicts)
+    qrels, other = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["a"], "q2": ["b"]}
+    for source in (dicts, tuple(dicts), iter(dicts), named, frame, frame.lazy(), frame.to_arrow()):
+        runs: Any = {"x": source, "y": other}
+        assert dh.compare(qrels, runs, "RR").evaluations["x"].means() == {"RR": (0.5 / 2 + 1 / 2) / 2}
 
 
 def test_lower_scores_first_in_a_table_of_repeats() -> None:

@@ -78,6 +78,12 @@ def test_lists_of_documents_can_be_of_an_unanswerable_query(tmp_path: Path) -> N
         dh.read_qrels(path)
 
 
+def test_arrays_of_documents_can_be_of_an_unanswerable_query() -> None:
+    judged = {"query_id": "q1", "doc_id": np.array(["a", "b"]), "relevance": np.array([1, 0])}
+    bare = {"query_id": "q2", "doc_id": np.array([]), "relevance": np.array([]), "answerable": False}
+    assert dh.Qrels([judged, bare]).unanswerable == ("q2",)
+
+
 def test_a_conversion_says_what_it_loses(tmp_path: Path) -> None:
     path = tmp_path / "q.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in ROWS))

@@ -346,6 +346,20 @@ def test_keys_of_results_appear_once(tmp_path: Path) -> None:
         dh.read_run(path)
 
 
+def test_a_column_that_the_first_object_lacks_can_be_named(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"query_id": "q", "doc_id": "a", "relevance": 1},
+        {"query_id": "q", "doc_id": "b", "relevance": 1, "aspekt": "s"},
+    ]
+    lines, array = tmp_path / "x.jsonl", tmp_path / "x.json"
+    lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    array.write_text(json.dumps(rows))
+    for source in (rows, lines, array):
+        subtopics = dh.Qrels(source, columns={"subtopic": "aspekt"}).subtopics
+        assert subtopics is not None
+        assert subtopics["subtopic"].to_list() == ["", "s"]
+
+
 LATE: dict[str, tuple[Kind, list[dict[str, Any]], float | None]] = {  # what later objects name; the value of q, or None
     "relevance": ("qrels", [{"query_id": "q", "doc_id": "a"}, {"query_id": "q", "doc_id": "b", "relevance": 0}], None),
     "relevance of expected ones": (

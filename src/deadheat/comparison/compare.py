@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from deadheat.comparison.comparison import Comparison, assemble, check_queries_shared
 from deadheat.data.judgments import Spans, as_qrels
@@ -87,8 +87,8 @@ def compare(
     confidence_level : float, default 0.95
         Of the intervals, between 0 and 1; ``1 - confidence_level`` is the level of significance.
     n_resamples : int, default 10,000
-        99 or more. With the default, sign flips of many pairs are as many as the correction needs so that a p value can
-        be significant (99,000 for 100 systems), if that takes no more than some seconds.
+        99 or more. With the default, also if it is given, sign flips of many pairs are as many as the correction needs
+        so that a p value can be significant (99,000 for 100 systems), if that takes no more than some seconds.
     method : {"auto", "bca", "bootstrap-t", "percentile", "t"}, default "auto"
         Of the intervals. "auto" is that of :meth:`Scores.interval` for means, and "t" for differences.
     cluster, queries
@@ -145,7 +145,9 @@ def compare(
     listed = list(runs) if isinstance(runs, list | tuple) else []
     if not isinstance(qrels, Spans):
         listed = [Repeats.found_in(one, ascending=ascending) for one in listed]
-        runs = listed or cast("Any", Repeats.found_in(runs, ascending=ascending))
+        if isinstance(runs, Mapping):
+            runs = {name: Repeats.found_in(one, ascending=ascending) for name, one in runs.items()}
+        runs = listed or runs
     has_repeats = any(isinstance(one, Repeats) for one in (runs.values() if isinstance(runs, Mapping) else listed))
     if has_repeats or isinstance(qrels, Spans):
         if judge is not None:

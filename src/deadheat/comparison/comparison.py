@@ -13,7 +13,16 @@ import polars as pl
 from deadheat import stats
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
-from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, compare_sides, enough_flips, n_units, pairs_of
+from deadheat.comparison.pairs import (
+    MULTIPLIED,
+    JudgeContribution,
+    Pair,
+    Pairs,
+    compare_sides,
+    n_resamples_for,
+    n_units,
+    pairs_of,
+)
 from deadheat.comparison.robustness import (
     OuterBound,
     SystemOrders,
@@ -74,6 +83,7 @@ RANKS: dict[str, type[pl.DataType]] = {
 
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
+MOST_FLIPPED = 10**11  # values that get a sign without being asked for: two seconds or three
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
 # fields of a pair that every table shows; the others are details
 COLUMNS = (
@@ -455,8 +465,14 @@ class Comparison(Plottable, Renderable):
                 name: groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
                 for name, one in self.by_judge.items()
             }
-        n_rows = len(self.pairs) // len(self.measures)
-        design = enough_flips(self.design, len(masks) * n_rows, len(self.pairs) * len(self.query_ids))
+        design = with_flips(
+            replace(self.design, least_flips=None),
+            self.evaluations,
+            self.cluster,
+            len(self.pairs) // len(self.measures),
+            len(self.query_ids),
+            n_strata=len(masks),
+        )
         for stratum, keep in masks.items():
             own = {name: members(one.query_ids, self.query_ids[keep]) for name, one in self.evaluations.items()}
             part = replace(
@@ -745,11 +761,44 @@ def assemble(
         for scores in one:
             scores.spread.forget()
     places = pairs_of(list(evaluations), design.against)
-    design = enough_flips(design, len(places), len(places) * len(ids) * len(measures))
+    design = with_flips(design, evaluations, codes, len(places), len(ids))
     pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
     return Comparison(
         pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id
     )
+
+
+def with_flips(
+    design: Design,
+    evaluations: Mapping[str, Evaluation],
+    cluster: IntArray | None,
+    n_rows: int,
+    n_queries: int,
+    *,
+    n_strata: int = 1,
+) -> Design:
+    """Return a design that has the sign flips which the correction of very many rows needs, if it is still open.
+
+    Parameters
+    ----------
+    design : Design
+    evaluations : mapping of str to Evaluation
+    cluster : ndarray of int, or None
+    n_rows : int
+        Pairs of systems.
+    n_queries : int
+    n_strata : int, default 1
+        Among which the queries are, each of which has all rows.
+    """
+    if design.least_flips is not None:
+        return design
+    scores = [own for one in evaluations.values() for own in one]
+    is_plain = cluster is None and all(own.weights is None and own.n_queries == n_queries for own in scores)
+    n_values = n_rows * n_queries * len(scores) // len(evaluations)
+    n_enough = n_resamples_for(n_rows * n_strata, design)
+    is_open = design.n_resamples == Design.n_resamples and design.test == "randomization"
+    is_cheap = n_enough * n_values <= (MOST_FLIPPED if is_plain else MOST_FLIPPED // 10)
+    return replace(design, least_flips=n_enough * (is_open and is_cheap and design.correction in MULTIPLIED))
 
 
 def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:

@@ -50,7 +50,6 @@ from deadheat.stats.variances import rerun_probability, shared_of, shared_p_valu
 K = TypeVar("K", bound=Hashable)
 
 MULTIPLIED = ("holm", "bonferroni")  # the corrections that multiply the least p by the number of tests
-MOST_FLIPPED = 10**11  # signs that are drawn without being asked for: two seconds or three
 COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of resamples, and needs a correction
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
 OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
@@ -283,23 +282,6 @@ def least_adjusted(pairs: "Pairs", design: Design) -> tuple[int, float]:
     is_drawn = is_tested & ~pairs.column("exact_p_value").astype(np.bool_)
     is_multiplied = design.correction in MULTIPLIED and design.test in COUNTED and is_drawn.any()
     return n_tests, min(1.0, n_tests / (design.test_resamples + 1)) if is_multiplied else 0.0
-
-
-def enough_flips(design: Design, n_tests: int, n_values: int) -> Design:
-    """Return a design with the sign flips that the correction of so many tests needs, if no number of them was given.
-
-    Parameters
-    ----------
-    design : Design
-    n_tests : int
-    n_values : int
-        Of all queries, pairs and measures, which each flip gives a sign: the design stays where they are too many.
-    """
-    n_enough = n_resamples_for(n_tests, design)
-    is_open = design.n_resamples == Design.n_resamples and design.test == "randomization"
-    if not is_open or design.correction not in MULTIPLIED or n_enough * n_values > MOST_FLIPPED:
-        return design
-    return replace(design, least_flips=max(n_enough, design.least_flips))
 
 
 def n_resamples_for(n_tests: int, design: Design) -> int:

@@ -572,6 +572,7 @@ class Spans:
         """
         path = path_of(run)
         label = name or (label_of(path) if path else "run")
+        run = list(run) if isinstance(run, Iterator) else run
         if has_repeats(run, label):
             raise ColumnError(
                 f"column {REPEAT!r} tells several runs apart, which spans judge one by one",

@@ -1,7 +1,7 @@
 """Several runs: by name, or repeats of one system, and the scores of their queries over all of them."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -52,12 +52,12 @@ def are_runs(
 def runs_by_repeat(
     source: Source, *, name: str | None = None, columns: Mapping[str, str] | None = None, ascending: bool = False
 ) -> list[Run]:
-    """Return the run of each repeat in a table with a column ``repeat``, in order of appearance.
+    """Return the run of each repeat in a table with a column ``repeat``, in order of appearance; of an engine sorted.
 
     Parameters
     ----------
-    source : path, dataframe, or list of dicts or named tuples
-        A row for each document, or each with a list of documents. Anything else has no repeats.
+    source : path, dataframe, or rows as dicts or named tuples
+        A row for each document, or each with a list of documents. What is no table has no repeats.
     name, columns, ascending : optional
         As for `Run`.
 
@@ -149,7 +149,7 @@ class Repeats(Sequence[Source]):
                 for name, one in run.items()
             }
             return each if any(isinstance(one, cls) for one in each.values()) else run
-        if isinstance(run, Iterable) and not isinstance(run, Sized):  # such as a generator, which is read once
+        if isinstance(run, list | tuple | Iterator):  # whose rows are made, or can be read, once
             from deadheat.io.frames import table_in  # it needs Narwhals
 
             run = table_in(run, "run")

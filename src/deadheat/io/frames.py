@@ -40,6 +40,7 @@ from deadheat.io.lazy import Frame, Reading, as_narwhals, collect
 from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, Notes, lists_of_rows
 from deadheat.io.values import (
     are_plain,
+    as_python,
     check_number,
     is_beyond,
     is_id,
@@ -249,7 +250,8 @@ def to_polars(frame: Frame | nw.DataFrame[Any], where: str) -> pl.DataFrame:
         )
 
 
-def _column(name: str, values: list[Any], where: str) -> pl.Series:
+def _column(name: str, values: Sequence[Any], where: str) -> pl.Series:
+    values = as_python(values)
     if has_lists(values):  # in which Polars would make 1 of 1.5 if 2 is before it
         return pl.Series(name, values, pl.Object)
     try:

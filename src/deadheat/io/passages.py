@@ -26,7 +26,7 @@ from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.results import names_in, results_in, value_at
-from deadheat.io.values import is_id, read_value, text_of_ids
+from deadheat.io.values import as_python, is_id, read_value, text_of_ids
 
 OFFSETS = ("start", "end")
 TEXT = "text"
@@ -178,6 +178,7 @@ def _chosen(columns: Sequence[pl.Series], where: str, *, is_one: bool) -> pl.Ser
 
 def _series(name: str, values: list[Any]) -> pl.Series:
     """Return values as a column: of their type, or as text where they have several, as one might change others."""
+    values = list(as_python(values))
     found = pl.Series(name, values, strict=False)
     is_whole = not found.null_count() or found.null_count() == values.count(None)  # no integer is too large
     if is_whole and len({*map(type, values)} - {type(None)}) < 2:

@@ -403,6 +403,20 @@ def _is_held(text: str, value: float) -> bool:
     return given in {Decimal(value), Decimal(repr(value)), Context(prec=n_digits).plus(Decimal(value))}
 
 
+def as_python(values: Sequence[Any]) -> Sequence[Any]:
+    """Return values of one type as they are; of several, NumPy's numbers as Python's, to whose precision none is cut.
+
+    Examples
+    --------
+    >>> as_python([np.float32(0.5), 0.1])
+    [0.5, 0.1]
+    """
+    kinds = {*map(type, values)}
+    if len(kinds) == 1 or not any(issubclass(kind, np.generic) for kind in kinds):
+        return values
+    return [one.item() if isinstance(one, np.generic) else one for one in values]
+
+
 def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = None) -> None:
     """Raise MalformedRowError if an id contains a control character."""
     if query_id.isprintable() and doc_id.isprintable():

@@ -615,7 +615,7 @@ def tell_tests(
     return [
         Fact("baselines", design.against),
         *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
-        Fact("test_resamples", design.test_resamples),
+        Fact("test_resamples", design.test_resamples if design.test in RESAMPLED else None),
         said("test", f"{between}: {tested}" if between else tested),
         note("skewed", too_skewed if skewed else ""),
         note("few differ", too_few if hopeless else ""),

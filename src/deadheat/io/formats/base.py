@@ -1,6 +1,6 @@
 """What a file format is: one file that says how it is read and written, found by its name in the registry."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -217,7 +217,8 @@ def is_judged(row: Sequence[object], unanswerable: set[str], where: str | Path, 
         raise DataError(ANSWERABLE, given=row[0], allowed="true or false", path=where, line=line)
     if flag == "false":
         unanswerable.add(str(row[1]))
-    return flag != "false" or row[2] not in (None, "", [])
+    is_bare = row[2] is None or (isinstance(row[2], Sized) and not len(row[2]))
+    return flag != "false" or not is_bare
 
 
 def which_judged(

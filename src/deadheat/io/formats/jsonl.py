@@ -129,12 +129,12 @@ def _of_lines(
         raise DataError(f"{kind} without a single row", allowed="one JSON object a line", path=path)
     if are_cases(first, kind, given):
         return CASES
-    columns = _columns([first], kind, given, path)
+    every = data if isinstance(data, list) else (row for _, row in _objects(lines(), path, needed=None))
+    columns = _columns([first] if first.keys() >= {*given.values()} else every, kind, given, path)
     others = nearer_names(columns, kind, given)
-    has_lists = isinstance(first[columns["doc_id"]], list | dict)
+    has_lists = isinstance(first.get(columns["doc_id"]), list | dict)
     frame = None if isinstance(data, list) or has_lists else _parse(data, columns, others)
     if frame is None and _may_name(others, data):
-        every = data if isinstance(data, list) else (row for _, row in _objects(lines(), path, needed=None))
         columns = _columns(every, kind, given, path)
     if has_lists:
         rows: Iterable[tuple[int | None, dict[str, Any]]] = (
