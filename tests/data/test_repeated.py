@@ -169,20 +169,12 @@ def test_comparisons_take_tables_of_repeats(tmp_path: Path) -> None:
 def test_comparisons_find_the_column_in_all_rows() -> None:
     """Of two repeats, each finds one of the two documents: half of the queries that it lacks are 0."""
     rows = [("q1", "a", 1.0, "1"), ("q1", "b", 2.0, "1"), ("q2", "b", 2.5, "2")]
-    fields = ("query_id", "doc_id", "score", "repeat")
-    dicts = [dict(zip(fields, row, strict=True)) for row in rows]
-    made: Any = namedtuple("Row", fields)  # noqa: PYI024 - names are data
+    row: Any = namedtuple("Row", ("query_id", "doc_id", "score", "repeat"))  # noqa: PYI024 - names are data
+    named = [row(*one) for one in rows]
+    dicts = [one._asdict() for one in named]
     frame = pl.DataFrame(dicts)
     qrels, other = {"q1": {"a": 1}, "q2": {"b": 1}}, {"q1": ["a"], "q2": ["b"]}
-    for source in (
-        dicts,
-        tuple(dicts),
-        iter(dicts),
-        [made(*row) for row in rows],
-        frame,
-        frame.lazy(),
-        frame.to_arrow(),
-    ):
+    for source in (dicts, tuple(dicts), iter(dicts), named, frame, frame.lazy(), frame.to_arrow()):
         runs: Any = {"x": source, "y": other}
         assert dh.compare(qrels, runs, "RR").evaluations["x"].means() == {"RR": (0.5 / 2 + 1 / 2) / 2}
 
