@@ -169,7 +169,7 @@ def test_comparisons_take_tables_of_repeats(tmp_path: Path) -> None:
 def test_comparisons_find_the_column_in_all_rows() -> None:
     """Of two repeats, each finds one of the two documents: half of the queries that it lacks are 0."""
     rows = [("q1", "a", 1.0, "1"), ("q1", "b", 2.0, "1"), ("q2", "b", 2.5, "2")]
-    row: Any = namedtuple("Row", ("query_id", "doc_id", "score", "repeat"))  # noqa: PYI024 - names are data
+    row: Any = namedtuple("row", ("query_id", "doc_id", "score", "repeat"))  # noqa: PYI024 - names are data
     named = [row(*one) for one in rows]
     dicts = [one._asdict() for one in named]
     frame = pl.DataFrame(dicts)
