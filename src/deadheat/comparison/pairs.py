@@ -279,8 +279,7 @@ def least_adjusted(pairs: "Pairs", design: Design) -> tuple[int, float]:
     """Return for how many tests p values are corrected, and what those of resamples cannot fall below then; else 0."""
     is_tested = ~np.isnan(pairs.column("p_value").astype(np.float64))
     n_tests = max(Counter(pairs.column("measure")[is_tested].tolist()).values(), default=0)
-    is_drawn = is_tested & ~pairs.column("exact_p_value").astype(np.bool_)
-    is_multiplied = design.correction in MULTIPLIED and design.test in COUNTED and is_drawn.any()
+    is_multiplied = design.correction in MULTIPLIED and design.test in COUNTED
     return n_tests, min(1.0, n_tests / (design.test_resamples + 1)) if is_multiplied else 0.0
 
 

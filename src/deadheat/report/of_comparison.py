@@ -599,6 +599,7 @@ def tell_tests(
     n_few, few = _named(places, pairs, pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough))
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
     n_tests, least_sampled = least_adjusted(pairs, design)
+    is_limited = least_sampled >= alpha and not pairs.column("exact_p_value").all()
     too_skewed = (
         f"{n_skewed:,} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
         f" take p near {alpha:.3g} as undecided{other}"
@@ -619,7 +620,7 @@ def tell_tests(
         said("test", f"{between}: {tested}" if between else tested),
         note("skewed", too_skewed if skewed else ""),
         note("few differ", too_few if hopeless else ""),
-        Fact("least_p_adjusted", least_sampled, "too many", too_many if least_sampled >= alpha else "", is_note=True),
+        Fact("least_p_adjusted", least_sampled, "too many", too_many if is_limited else "", is_note=True),
         note("few", of_few if few else ""),
         said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
     ]
