@@ -25,6 +25,9 @@ def assert_conforms(variant: Variant, batch: Batch) -> None:
     for cutoff in variant.cutoffs:
         scores = evaluation[variant.notation(cutoff)]
         assert list(scores.query_ids) == list(batch.cases)
+        lowest, highest = scores.measure.range  # which intervals take for limits
+        assert np.nanmin(scores.tie_min, initial=highest) >= lowest - TOLERANCE, variant.notation(cutoff)
+        assert np.nanmax(scores.tie_max, initial=lowest) <= highest + TOLERANCE, variant.notation(cutoff)
         expected = expected_moments(variant, cutoff, batch)
         for label, actual, wanted in (
             ("mean", scores.values, [moment.mean for moment in expected]),

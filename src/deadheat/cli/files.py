@@ -471,8 +471,8 @@ def save_paths(
 
 
 ASCII = str.maketrans(  # for the symbols of formulas and drawings
-    {"†": "+", "‡": "-", "↓": "(lower)", "∑": "sum", "∏": "prod", "≤": "<=", "∈": "in", "·": "*", "β": "beta", "…": "~"}
-    | dict(zip("─├┤●┊┼", "-||o:+", strict=True))
+    {"↓": "(lower)", "∑": "sum", "∏": "prod", "≤": "<=", "≥": ">=", "∈": "in", "β": "beta"}
+    | dict(zip("†‡·…─├┤●┊┼", "+-*~-||o:+", strict=True))
 )
 
 
