@@ -112,7 +112,9 @@ FORMS: dict[str, Any] = {
     "Arrow": lambda rows: pl.DataFrame(rows).to_arrow(),
     "a reader of Arrow": lambda rows: pl.DataFrame(rows).to_arrow().to_reader(),
     "a batch of Arrow": lambda rows: pa.RecordBatch.from_pylist(pl.DataFrame(rows).to_dicts()),
-    "DuckDB": lambda rows: duckdb.connect().from_arrow(pl.DataFrame(rows).to_arrow()),
+    "DuckDB": lambda rows: duckdb.from_arrow(
+        pl.DataFrame(rows).to_arrow()
+    ),  # old ones close a connection without a name
     "a data set": lambda rows: SimpleNamespace(to_polars=lambda: pl.DataFrame(rows)),
 }
 

@@ -197,8 +197,8 @@ def table_in(source: Any, where: str) -> Any:  # noqa: ANN401 - anything
     for name in ("to_polars", "to_pandas"):
         if callable(convert := getattr(source, name, None)):
             return table_in(convert(), where)
-    if not isinstance(source, Iterable) or hasattr(source, "readline"):
-        return source
+    if not isinstance(source, Iterable) or hasattr(source, "readline") or hasattr(source, "shape"):
+        return source  # also a matrix
     rows = source if isinstance(source, list) else list(source)
     has_named = any(hasattr(kind, "_fields") for kind in {*map(type, rows)})
     return [row._asdict() if hasattr(row, "_fields") else row for row in rows] if has_named else rows
