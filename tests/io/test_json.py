@@ -358,6 +358,13 @@ def test_a_column_that_the_first_object_lacks_can_be_named(tmp_path: Path) -> No
         subtopics = dh.Qrels(source, columns={"subtopic": "aspekt"}).subtopics
         assert subtopics is not None
         assert subtopics["subtopic"].to_list() == ["", "s"]
+    inner = {"meta": {"relevance": 3}}  # a nearer name than label, but of no object
+    rows = [{"query_id": "q", "doc_id": "a", "label": 1} | inner, {"query_id": "q", "doc_id": "b", "label": 1} | inner]
+    rows[1]["aspekt"] = "s"
+    lines.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    subtopics = dh.Qrels(lines, columns={"subtopic": "aspekt"}).subtopics
+    assert subtopics is not None
+    assert subtopics["subtopic"].to_list() == ["", "s"]
 
 
 LATE: dict[str, tuple[Kind, list[dict[str, Any]], float | None]] = {  # what later objects name; the value of q, or None

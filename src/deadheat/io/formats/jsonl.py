@@ -130,8 +130,9 @@ def _of_lines(
     if are_cases(first, kind, given):
         return CASES
     every = data if isinstance(data, list) else (row for _, row in _objects(lines(), path, needed=None))
-    columns = _columns([first] if first.keys() >= {*given.values()} else every, kind, given, path)
-    others = nearer_names(columns, kind, given)
+    is_named = first.keys() >= {*given.values()}
+    columns = _columns([first] if is_named else every, kind, given, path)
+    others = nearer_names(columns, kind, given) if is_named else []  # the keys of all are known
     has_lists = isinstance(first.get(columns["doc_id"]), list | dict)
     frame = None if isinstance(data, list) or has_lists else _parse(data, columns, others)
     if frame is None and _may_name(others, data):
