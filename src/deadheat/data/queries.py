@@ -87,7 +87,7 @@ class Queries:
         self.query_ids = _checked_ids(records, records.frame[key], self.where)
         self.columns = tuple(name for name in records.frame.columns if name != key)
         self._places = {query: place for place, query in enumerate(self.query_ids)}
-        self._read: dict[tuple[str, bool], list[str | None]] = {}
+        self._read: dict[str, list[str | None]] = {}
 
     @classmethod
     def of(cls, source: Source, columns: Sequence[str] = ()) -> Self:
@@ -199,11 +199,11 @@ class Queries:
                 hint=did_you_mean(str(name), self.columns),
                 path=self.where,
             )
-        key = name, has_numbers
-        if has_numbers or key not in self._read:  # another decimal mark may be set by now
-            frame, _ = self._records.with_points([name] if has_numbers else [], self.where)
-            self._read[key] = [(cell or "").strip() or None for cell in _texts(frame[name], self.where)]
-        return self._read[key]
+        if name in self._read and not has_numbers:  # for numbers, another decimal mark may be set by now
+            return self._read[name]
+        frame, _ = self._records.with_points([name] if has_numbers else [], self.where)
+        found = [(cell or "").strip() or None for cell in _texts(frame[name], self.where)]
+        return found if has_numbers else self._read.setdefault(name, found)
 
 
 def _records_of(source: Source, where: str) -> Records:
