@@ -775,7 +775,7 @@ def _compared(
     )
 
 
-def _decided(  # noqa: PLR0911 - one for each case
+def _decided(
     question: str,
     pairs: PairedValues,
     n: int,

@@ -578,9 +578,7 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
     )
 
 
-def format_cell(  # noqa: PLR0911 - one for each kind of cell
-    cell: Cell, digits: int | None = None, *, empty: str = "-"
-) -> str:
+def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> str:
     """Return a cell as people read it.
 
     Parameters
