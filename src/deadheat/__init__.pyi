@@ -19,8 +19,9 @@ from deadheat.comparison.leaderboard import Leaderboard, leaderboard
 from deadheat.comparison.pairs import Pair, interval, paired_test
 from deadheat.comparison.robustness import SystemOrders
 from deadheat.data.from_arrays import from_arrays, pareto_levels
-from deadheat.data.judgments import Spans, read_judgments
+from deadheat.data.judgments import read_judgments
 from deadheat.data.queries import Queries
+from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluation.columns import evaluate_columns

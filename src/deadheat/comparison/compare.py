@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.comparison.comparison import Comparison, assemble, check_queries_shared
-from deadheat.data.judgments import Spans, as_qrels
+from deadheat.data.judgments import as_qrels
 from deadheat.data.rows import ScorePrecision
+from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
 from deadheat.errors import DataError, ParameterError, Rng, as_list, as_positive, by_name, generator
 from deadheat.evaluation.evaluate import (

@@ -570,3 +570,15 @@ def _ranked(*keys: pl.Series) -> pl.Series:
         .select(pl.struct(pl.all()).rank("dense").cast(pl.Float64))
         .to_series()
     )
+
+
+def first_row_where(rows: pl.DataFrame, condition: pl.Expr, *columns: str) -> list[tuple[Any, ...]]:
+    """Return some columns of the first row that meets a condition; an empty list if none does.
+
+    Examples
+    --------
+    >>> rows = pl.DataFrame({"query_id": ["a", "b"], "n": [1, 0]})
+    >>> first_row_where(rows, pl.col("n") == 0, "query_id")
+    [('b',)]
+    """
+    return rows.filter(condition).select(columns).head(1).rows()

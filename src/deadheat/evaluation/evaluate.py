@@ -16,9 +16,10 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.doubts import alike
-from deadheat.data.judgments import Spans, as_qrels
+from deadheat.data.judgments import as_qrels
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision, UnreadRows
+from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import (
     NOISE,

@@ -5,7 +5,7 @@ from typing import Any, Unpack, cast
 
 import polars as pl
 
-from deadheat.data.judgments import OVERLAP_OF, Spans
+from deadheat.data.spans import OVERLAP_OF, Spans
 from deadheat.data.tables import Source
 from deadheat.errors import NOISE, MeasureError, ParameterError
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate

@@ -1,0 +1,315 @@
+"""Spans: judged passages of documents, which the chunks of a run are held against, however documents are cut."""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deadheat.data.rows import first_row_where
+from deadheat.data.tables import LOWER_FIRST, REPEAT, Qrels, Run, Source, has_repeats, hash_of_ids, label_of, path_of
+from deadheat.errors import (
+    Advice,
+    ColumnError,
+    DataError,
+    DuplicateError,
+    NothingJudgedWarning,
+    ParameterError,
+    as_positive,
+    changed,
+    check_choice,
+    counted,
+    shown,
+    three,
+)
+from deadheat.io.kinds import ANSWERABLE, KEYS, find_column
+from deadheat.io.passages import OFFSETS, TEXT, read_passages
+from deadheat.io.records import Wanted, as_text, as_written, read_records
+
+OVERLAP_OF = ("span", "chunk", "any")
+# What a chunk and a span are called: as Python takes the passage from the text
+PLACE = pl.format("{}[{}:{}]", "doc_id", *OFFSETS)
+UNITS = "count code points, as Python does, not bytes or UTF-16"
+
+
+class Spans:
+    """Judged passages: the parts of documents that answer each query, for runs of chunks.
+
+    A chunk is relevant if it covers a share of a span. Each span is a subtopic of its query, which counts once however
+    many chunks hit it, so runs of different chunks of the same documents can be compared.
+
+    Parameters
+    ----------
+    source : path, dataframe, list of dict or of tuple, dict of list
+        Rows of query_id, doc_id, start, end and perhaps relevance (1 if it is not there); also
+        ``{query_id: [row, ...]}``. The passage is ``text[start:end]``, in characters (code points, as Python counts) or
+        tokens, the same for spans and chunks. With `documents`, a row may have the ``text`` of its passage in place of
+        offsets. A row with ``answerable`` false, or an empty list, is a query that no document answers.
+    overlap : float, default 0.5
+        The share that a chunk has to cover, above 0 and up to 1.
+    overlap_of : {"span", "chunk", "any"}, default "span"
+        Of what it is the share: of the span, or of the chunk; "any" asks for one character.
+    documents : dict of str to str, path or Collection, optional
+        The texts, which quoted passages are looked up in and all offsets are checked against.
+    name : str, optional
+        Label for messages and tables.
+
+    Attributes
+    ----------
+    rows : polars.DataFrame
+        query_id, doc_id, start, end, relevance and span, its name.
+    unanswerable : tuple of str
+        The queries without an answer, sorted.
+
+    Raises
+    ------
+    DataError
+        Offsets are no whole numbers, end before they start or beyond the text; a quoted text is not in its document, or
+        there more than once; a document is unknown; a relevance is negative.
+
+    Examples
+    --------
+    >>> spans = Spans([{"query_id": "q", "doc_id": "d", "start": 10, "end": 30}], overlap=0.5)
+    >>> chunks = [{"query_id": "q", "doc_id": "d", "start": 0, "end": 20, "score": 2.0},
+    ...           {"query_id": "q", "doc_id": "d", "start": 15, "end": 40, "score": 1.0}]
+    >>> qrels, run = spans.judge(chunks)
+    >>> qrels.to_dict()
+    {'q': {'d[0:20]': 1.0, 'd[15:40]': 1.0}}
+    >>> from deadheat import evaluate
+    >>> evaluate(spans, chunks, ["R@1", "P@2"]).means()
+    {'R@1': 1.0, 'P@2': 1.0}
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        overlap: float = 0.5,
+        overlap_of: str = "span",
+        documents: Source | None = None,
+        name: str | None = None,
+    ) -> None:
+        check_choice("overlap_of", overlap_of, OVERLAP_OF)
+        self.overlap, self.overlap_of = _share(overlap), overlap_of
+        self.path = path_of(source)
+        self.name = name or (label_of(self.path) if self.path else "spans")
+        self._texts = None if documents is None else texts_of(documents)
+        read = read_passages(source, self.path, "qrels", self.where)
+        has_none = ~read[ANSWERABLE].fill_null(value=True)
+        if has_none.all():
+            raise DataError("no query has a span", path=self.where)
+        self.unanswerable = tuple(sorted({*read.filter(has_none)["query_id"]}))
+        self.rows = self._checked(read.filter(~has_none))
+        if both := set(self.rows["query_id"]) & set(self.unanswerable):
+            raise DataError(
+                f"query {min(both)!r} has a span, and no answer", allowed="one or the other", path=self.where
+            )
+
+    def __repr__(self) -> str:
+        queries = counted(self.rows["query_id"].n_unique() + len(self.unanswerable), "query", "queries")
+        return f"<Spans {self.name}: {counted(len(self.rows), 'span')} for {queries}>"
+
+    @property
+    def where(self) -> str:
+        """Where the rows come from, for messages."""
+        return str(self.path) if self.path else self.name
+
+    def with_overlap(self, overlap: float) -> "Spans":
+        """Return the same spans with another share that a chunk has to cover."""
+        found = changed(self, overlap=_share(overlap))
+        vars(found).pop("fingerprint", None)
+        return found
+
+    def _checked(self, read: pl.DataFrame) -> pl.DataFrame:
+        """Return the spans, each of which has a document, offsets and a relevance."""
+        for column in ("doc_id", *(OFFSETS if self._texts is None else ())):
+            for query, text in first_row_where(read, pl.col(column).is_null(), "query_id", TEXT):
+                raise DataError(
+                    f"a span of query {query!r} has no {column}",
+                    hint=Advice("documents", when="to look quoted text up, ")
+                    if text is not None and column != "doc_id"
+                    else None,
+                    path=self.where,
+                )
+        rows = self._located(read, "span", self.where) if self._texts is not None else read
+        rows = rows.with_columns(pl.col("relevance").fill_null(1.0), span=PLACE)
+        for (span,) in first_row_where(rows, pl.col("start") == pl.col("end"), "span"):
+            raise DataError(f"span {span!r} is empty", allowed="a character or more", path=self.where)
+        for query, span, given in first_row_where(rows, pl.col("relevance") < 0, "query_id", "span", "relevance"):
+            raise DataError(
+                f"the relevance of span {span!r} of query {query!r} is negative",
+                given=given,
+                allowed="0 or more",
+                path=self.where,
+            )
+        for query, span in first_row_where(rows, pl.struct("query_id", "span").is_duplicated(), "query_id", "span"):
+            raise DuplicateError(f"span {span!r} of query {query!r} is there more than once", path=self.where)
+        return rows.select("query_id", "doc_id", *OFFSETS, "relevance", "span")
+
+    def _located(self, rows: pl.DataFrame, what: str, where: str) -> pl.DataFrame:
+        """Return passages with offsets, which agree with the texts of the documents."""
+        known = self._texts or {}
+        unknown = rows.filter(~pl.col("doc_id").is_in([*known]))["doc_id"].unique(maintain_order=True).to_list()
+        if unknown:
+            raise DataError(
+                f"{what}s of {counted(len(unknown), 'unknown document')}: {three(unknown)}",
+                allowed="ids that exist",
+                path=where,
+            )
+        places: list[tuple[int, int]] = []
+        for doc, start, end, quoted in rows.select("doc_id", *OFFSETS, TEXT).iter_rows():
+            text = known[doc]
+            if start is None:
+                places.append(_found(quoted, doc, text, where))
+                continue
+            told = f"{what} [{start}:{end}] of document {doc!r}"
+            if end > len(text):
+                raise DataError(f"{told} is beyond its {counted(len(text), 'character')}", hint=UNITS, path=where)
+            if quoted not in {None, text[start:end]}:
+                raise DataError(f"{told} is {shown(text[start:end])}", allowed=shown(quoted), hint=UNITS, path=where)
+            places.append((start, end))
+        start, end = zip(*places, strict=True) if places else ((), ())
+        return rows.with_columns(start=pl.Series(start, dtype=pl.Int64), end=pl.Series(end, dtype=pl.Int64))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A SHA-256 hash of the spans and the overlap, the same for all runs."""
+        rows = self.rows.sort("query_id", "span").select("query_id", "span", "relevance").iter_rows()
+        return hash_of_ids([f"{self.overlap} {self.overlap_of}", *map(str, rows), *self.unanswerable])
+
+    def judge(self, run: Source, *, name: str | None = None, ascending: bool = False) -> tuple[Qrels, Run]:
+        """Return judgments of the chunks of a run, with a subtopic for each span, and the run.
+
+        Parameters
+        ----------
+        run : path, dataframe, list of dict, dict of list
+            Chunks: query_id, doc_id, start, end and score, or ``{query_id: results}``, best first, of LangChain
+            (``start_index``), LlamaIndex (``start_char_idx``) or as dicts. A chunk without an end ends with its text.
+        name : str, optional
+            Label of the run.
+        ascending : bool, default False
+            Lower scores rank first.
+
+        Returns
+        -------
+        qrels : Qrels
+            Every chunk of a judged query is judged, with 0 if it covers no span; a span that no chunk covers is there
+            as a chunk that is nothing but this span. Chunks are called ``doc[start:end]``.
+        run : Run
+        """
+        path = path_of(run)
+        label = name or (label_of(path) if path else "run")
+        run = list(run) if isinstance(run, Iterator) else run
+        if has_repeats(run, label):
+            raise ColumnError(
+                f"column {REPEAT!r} tells several runs apart, which spans judge one by one",
+                hint="make a table of each, without the column, and give them as repeats",
+                python="dh.Repeats([one, other])",
+                path=path or label,
+            )
+        chunks = read_passages(run, path, "run", str(path or label), ascending=ascending)
+        for column in (*OFFSETS, "score"):
+            for query, doc in first_row_where(chunks, pl.col(column).is_null(), *KEYS):
+                raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))
+        if self._texts is not None:
+            chunks = self._located(chunks, "chunk", str(path or label))
+        chunks = chunks.select(*KEYS, *OFFSETS, "score", chunk=PLACE).with_row_index("row")
+        hits = self._hits(chunks)
+        topics = hits.select("query_id", doc_id="chunk", subtopic="span", relevance="relevance")
+        alone = self.rows.join(
+            topics, left_on=("query_id", "span"), right_on=("query_id", "subtopic"), how="anti"
+        ).select("query_id", doc_id="span", subtopic="span", relevance="relevance")
+        relevance = np.zeros(len(chunks))
+        np.maximum.at(relevance, hits["row"].to_numpy(), hits["relevance"].to_numpy())
+        queries = pl.concat([self.rows["query_id"].unique(), pl.Series(self.unanswerable, dtype=pl.String)])
+        judged = chunks.select("query_id", doc_id="chunk", relevance=pl.Series(relevance)).filter(
+            pl.col("query_id").is_in(queries.implode())
+        )
+        columns = ("query_id", "doc_id", "document", *OFFSETS, "relevance")
+        of_both = (
+            chunks.select("query_id", *OFFSETS, document="doc_id", doc_id="chunk", relevance=pl.lit(None, pl.Float64)),
+            self.rows.select("query_id", *OFFSETS, "relevance", document="doc_id", doc_id=pl.lit(None, pl.String)),
+        )
+        asked = (
+            "a part of the span" if self.overlap_of == "any" else f"at least {self.overlap:g} of the {self.overlap_of}"
+        )
+        qrels = changed(
+            Qrels.of_checked(pl.concat([judged, alone.select(*KEYS, "relevance")]), self.name),
+            subtopics=pl.concat([topics, alone]),
+            passages=pl.concat([one.select(columns) for one in of_both]),
+            fingerprint=self.fingerprint,
+            unanswerable=self.unanswerable,
+            bare=tuple(sorted({*self.unanswerable}.difference(judged["query_id"].unique()))),
+            notes=(f"spans: a chunk is relevant if it covers {asked}; R is the share of spans that chunks hit",),
+        )
+        retrieved = Run.of_checked(chunks.select("query_id", pl.col("chunk").alias("doc_id"), "score"), label)
+        retrieved.check_duplicates()
+        if ascending:
+            retrieved.rows, retrieved.notes = retrieved.rows.negated(), (LOWER_FIRST,)
+        return qrels, retrieved
+
+    def _hits(self, chunks: pl.DataFrame) -> pl.DataFrame:
+        """Return the pairs of a chunk and a span of which the chunk covers enough."""
+        pairs = chunks.drop("score").join(self.rows, on=KEYS, suffix="_span")
+        if pairs.is_empty():
+            docs = [three([*map(repr, one["doc_id"].unique(maintain_order=True))]) for one in (chunks, self.rows)]
+            warnings.warn(
+                f"no chunk is of a document with a span for its query: chunks have {docs[0]}, spans {docs[1]}",
+                NothingJudgedWarning,
+                stacklevel=4,
+            )
+        first, last = pl.max_horizontal("start", "start_span"), pl.min_horizontal("end", "end_span")
+        pairs = pairs.with_columns(common=last - first).filter(pl.col("common") > 0)
+        if self.overlap_of == "any":
+            return pairs
+        start, end = OFFSETS if self.overlap_of == "chunk" else (f"{one}_span" for one in OFFSETS)
+        return pairs.filter(pl.col("common") / (pl.col(end) - pl.col(start)) >= self.overlap)
+
+
+def _share(overlap: float) -> float:
+    """Return an overlap, checked."""
+    if as_positive("overlap", overlap) > 1:
+        raise ParameterError(argument="overlap", given=overlap, allowed="a share above 0 and up to 1")
+    return float(overlap)
+
+
+def _found(quoted: str | None, doc: str, text: str, where: str) -> tuple[int, int]:
+    """Return where a quoted text starts and ends in a document that has it once."""
+    first = -1 if quoted is None else text.find(quoted)
+    if quoted is None or first < 0:
+        what = "a span without offsets and text" if quoted is None else f"the text {shown(quoted)}"
+        raise DataError(f"{what} is not in document {doc!r}", allowed="a part of it, as it is written", path=where)
+    if text.find(quoted, first + 1) >= 0:
+        raise DataError(
+            f"the text {shown(quoted)} is in document {doc!r} more than once",
+            hint="quote more of it, or give start and end",
+            path=where,
+        )
+    return first, first + len(quoted)
+
+
+def texts_of(documents: Source) -> dict[str, str]:
+    """Return the text of each document: of a dict, a collection, or a file with columns such as doc_id and text.
+
+    Examples
+    --------
+    >>> texts_of({"d": "cash or card"})
+    {'d': 'cash or card'}
+    """
+    own: Any = documents
+    if isinstance(own, Mapping):
+        return {str(doc): str(text) for doc, text in own.items()}
+    if hasattr(own, "ids") and hasattr(own, "texts"):
+        return dict(zip(own.ids, own.texts, strict=True))
+    path = path_of(documents)
+    if path is None:
+        raise ParameterError(argument="documents", given=type(own).__name__, allowed="{doc_id: text}, or a path")
+    records = read_records(path, None, Wanted(what="documents", id="doc_id", number=as_written))
+    lacking = "documents without the columns doc_id and text"
+    ids, texts = (
+        [as_text(one) or "" for one in records.frame[find_column(known, records.columns, lacking, path)].to_list()]
+        for known in (("doc_id", "id", "_id"), (TEXT,))
+    )
+    return dict(zip(ids, texts, strict=True))
