@@ -51,7 +51,11 @@ def calls() -> Iterator[tuple[str, list[str], str]]:
             words = [*OF_COMMANDS.get(name, ())]
             words += OF_PARAMETERS.get(key, ()) if "spans" in params or key == "queries" else ()
             if isinstance(one, click.Option):
-                words += [max(one.opts, key=len), f"x={key}-*{suffix}" if key == "repeats" else f"{key}-1{suffix}"]
+                named = max(one.opts, key=len)
+                if named in words:  # the one of `OF_COMMANDS` gives way to this one
+                    place = words.index(named)
+                    words = [*words[:place], *words[place + 2 :]]
+                words += [named, f"x={key}-*{suffix}" if key == "repeats" else f"{key}-1{suffix}"]
                 words += TWICE.get((name, key), [])
             for other in params.values():
                 if isinstance(other, click.Argument) and not is_output(other) and key != "history":

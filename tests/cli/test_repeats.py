@@ -23,11 +23,6 @@ def call(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments)
 
 
-def test_of_an_option_that_is_repeated_the_last_counts() -> None:
-    assert "--ties must be one of" in call("evaluate", "q", "r", "--ties", "doc_id", "--ties", "x").stderr
-    assert "no such file" in call("evaluate", "q", "r", "--ties", "x", "--ties", "doc_id").stderr
-
-
 def test_options_that_may_be_repeated_still_are() -> None:
     assert (
         "no such file"

@@ -356,8 +356,36 @@ def refuse(names: Iterable[str], why: str) -> None:
     context = click.get_current_context()
     for name in names:
         if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            typed = next(one.opts for one in context.command.params if one.name == name)
-            raise click.UsageError(f"{'-m' if '-m' in typed else max(typed, key=len)} {why}")
+            option = next(one for one in context.command.params if one.name == name)
+            raise click.UsageError(f"{long_name(option)} {why}")
+
+
+def refuse_repeated(given: Sequence[click.Parameter]) -> None:
+    """Refuse an option of one value that was given more than once: click takes the last value in silence.
+
+    Parameters
+    ----------
+    given : sequence of click.Parameter
+        One for each time that a parameter was given.
+    """
+    for option in dict.fromkeys(given):
+        times = given.count(option)
+        if times > 1 and has_one_value(option):
+            raise click.UsageError(f"{long_name(option)} is given {times} times, and takes one value: give it once")
+
+
+def has_one_value(option: click.Parameter) -> bool:
+    """Return whether a second use of an option replaces what the first one said."""
+    if not isinstance(option, click.Option) or option.multiple or option.count:
+        return False
+    return not option.is_flag or bool(option.secondary_opts)
+
+
+def long_name(option: click.Parameter) -> str:
+    """Return the name of an option for messages, such as ``--ties``; of measures ``-m``."""
+    if "-m" in option.opts:
+        return "-m"
+    return max(option.opts, key=len)
 
 
 def _keep_flag(ctx: click.Context, option: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
@@ -488,6 +516,15 @@ class Command(click.Command):
                 help="Show every option, in groups, and all examples.",
             )
         )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; an option that takes one value and is given more often is an error."""
+        if not ctx.resilient_parsing:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            is_help = any({HELP, HELP_ALL} & set(option.opts) for option in given)
+            if not is_help:
+                refuse_repeated(given)
+        return super().parse_args(ctx, args)
 
     def _show_all(self, ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
         if value and not ctx.resilient_parsing:
