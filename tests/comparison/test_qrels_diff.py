@@ -199,7 +199,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ParameterError, match="two runs are named 'run'"):
         dh.diff_qrels(qrels, qrels, [dh.Run({"q": {"a": 1}}), dh.Run({"q": {"a": 1}})])
     with pytest.raises(DuplicateError):
-        dh.diff_qrels([("q", "a", 1), ("q", "a", 1)], qrels)
+        dh.diff_qrels([("q", "a", 1), ("q", "a", 2)], qrels)
     long: Any = {"q": {f"d{n}": -float(n) for n in range(50)}}
     kept = dh.evaluate({"q": {"d1": 1}}, long, "AP").keeping(10)
     with pytest.raises(NotKeptError):

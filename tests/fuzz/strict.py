@@ -341,7 +341,7 @@ def judgments(data: bytes) -> list[Row] | None:
     """Return the qrels of BEIR; None where its header is another one, or its quotes open a field of several lines."""
     if not data.startswith(b"query-id\tcorpus-id\tscore\n") or b'"' in data:
         return None
-    rows = table(data, "\t")
+    rows = [*dict.fromkeys(table(data, "\t"))]  # equal judgments are merged
     if len({row[:2] for row in rows}) < len(rows):
         raise Refused("judged twice")
     if any(math.isinf(float(row[2])) for row in rows):
@@ -360,7 +360,7 @@ def rank_eval_request(data: bytes) -> list[Row] | None:
         if query is None or ratings is None:
             return None
         found.append((query, [(one, "_id", "rating") for one in ratings]))
-    return _rated(found)
+    return _rated(found, are_judgments=True)
 
 
 def rank_eval_response(data: bytes) -> list[Row] | None:
@@ -413,7 +413,7 @@ def quepid(data: bytes) -> list[Row] | None:
             return None
         rated = [pair for pair in pairs if not isinstance(pair, _Object) or dict(pair).get("rating", "") is not None]
         found.append((str(_member(one, names[0], str)), [(pair, "doc_id", "rating") for pair in rated]))
-    return _rated(found)
+    return _rated(found, are_judgments=True)
 
 
 def _document(data: bytes) -> Any:  # noqa: ANN401 - JSON
@@ -433,10 +433,11 @@ def _hits(held: object) -> list[Any] | None:
     return None if hits is None or isinstance(hits, _Object) else [(one, "_id", "_score") for one in hits]
 
 
-def _rated(queries: Iterable[tuple[str, list[Any]]]) -> list[Row] | None:
+def _rated(queries: Iterable[tuple[str, list[Any]]], *, are_judgments: bool = False) -> list[Row] | None:
     """Return the rows of documents that each have an id and a number; None where some are given in another way.
 
-    A list in which no document has a number is one in strict order, which other readers test.
+    A list in which no document has a number is one in strict order, which other readers test. Equal judgments are
+    merged.
     """
     rows = []
     for query, documents in queries:
@@ -446,6 +447,8 @@ def _rated(queries: Iterable[tuple[str, list[Any]]]) -> list[Row] | None:
             if doc is None or text is None or not NUMBER.fullmatch(text) or math.isinf(float(text)):
                 return None
             rows.append((_whole(ident(query)), _whole(ident(doc)), number(text)))
+    if are_judgments:
+        rows = [*dict.fromkeys(rows)]
     if len({row[:2] for row in rows}) < len(rows) or len({query for query, _ in queries}) < len([*queries]):
         raise Refused("a document or query twice")
     return _not_empty(rows)

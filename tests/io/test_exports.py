@@ -324,7 +324,7 @@ def test_a_document_that_quepid_rates_twice_is_an_error(tmp_path: Path) -> None:
     rated = [{"doc_id": "c", "rating": 3}, {"doc_id": "z", "rating": 1}, {"doc_id": "c", "rating": 0}]
     held = {"queries": [{"query": "q0", "ratings": {}}, {"query": "q1", "ratings": rated}]}
     (tmp_path / "x.json").write_text(json.dumps(held))
-    message = r"document 'c' comes 2 times for query 'q1' \(results 1, 3\), expected once"
+    message = r"document 'c' comes 2 times for query 'q1' \(results 1, 3\) with relevance 3 and 0, expected once"
     for source in (held, tmp_path / "x.json"):
         with pytest.raises(DuplicateError, match=message):
             dh.read_qrels(source)

@@ -100,10 +100,13 @@ def convert(  # noqa: PLR0917 - click passes by name
     )
     check_inputs(files_read())
     table = _read(source, kind or _kind_by_names(source, target), from_format)
+    n_notes = len(table.notes)
     table.check_duplicates(now=True)
-    frame, told = _rows_of(table, source, written, no_subtopics=no_subtopics), ""
+    frame = _rows_of(table, source, written, no_subtopics=no_subtopics)
+    told = "".join(f"; {note}" for note in table.notes[n_notes:])
     if add is not None:
-        frame, told = _with_judgments(table, add, frame)
+        frame, added = _with_judgments(table, add, frame)
+        told += added
     _check_tag(tag, table.kind, written)
     with writing(target):
         _write(frame, target, table.kind, written, tag or "deadheat")

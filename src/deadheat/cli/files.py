@@ -148,12 +148,12 @@ def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[st
 def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     """Read qrels under the options of the command, for its engine if it has one.
 
-    They are checked for repeated documents if the command is to check for them; of training data, repeats are usual.
+    Repeated judgments are merged, or an error if they contradict each other; of training data, repeats are usual.
     """
     options = asked()
     graded = cast("dh.Qrels | None", options.get("grades") and _graded(path, "qrels", None, options["grades"]))
     qrels = (graded or dh.Qrels(path, columns=named_columns("qrels"))).normalized(options.get("normalize_ids"))
-    if is_checked and options.get("check_duplicates"):
+    if is_checked:
         qrels.check_duplicates()
     if options.get("collection") or options.get("strict"):
         from deadheat.evaluation.evaluate import checked

@@ -350,7 +350,8 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "check_duplicates": click.option(
         "--check-duplicates/--no-check-duplicates",
         default=True,
-        help="Check for documents that appear twice in a query (default), or trust the data.",
+        help="Check for documents that a run has twice for a query (default), or trust the data. Judged ones are an"
+        " error in any case; judgments that come twice are merged, or an error if they contradict each other.",
     ),
     "max_decompressed": click.option(
         "--max-decompressed",

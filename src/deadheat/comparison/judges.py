@@ -428,7 +428,7 @@ def judge_agreement(
         Of the tests between systems.
     rng : numpy.random.Generator or int, default 0
     check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that appear twice.
+        Whether to look for (query, document) pairs that a run has twice, where the labels are one.
     ascending : bool, default False
         Of `runs`: lower scores rank first, as of distances.
 

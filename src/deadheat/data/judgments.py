@@ -60,16 +60,19 @@ GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "sco
 
 
 def as_qrels(judge: Source) -> Qrels:
-    """Return a judge's labels as qrels; of a run the scores are the grades."""
+    """Return a judge's labels as qrels, each once; of a run the scores are the grades."""
     if isinstance(judge, Run):
         run, rows = judge, judge.to_polars().rename({"score": "relevance"})
         if run.are_failures_open and run.failures is not None:
             rows = rows.join(run.failures, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-        return changed(
+        labels = changed(
             Qrels.of_checked(rows, run.name),
             notes=(f"{run.name} is a run: its scores are taken as grades", *run.notes),
         )
-    return Qrels.of(judge)
+    else:
+        labels = Qrels.of(judge)
+    labels.check_duplicates()
+    return labels
 
 
 class Grade(NamedTuple):

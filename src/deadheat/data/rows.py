@@ -238,9 +238,12 @@ class Rows:
     ----------
     in_polars : bool
         Whether Polars can take them in their order; else they are in another engine, which may have no order.
+    are_unique : bool
+        Whether it is known that no (query, document) pair comes twice.
     """
 
     in_polars: bool = True
+    are_unique: bool = False
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -312,6 +315,8 @@ class MappingRows(Rows):
     mapping: Nested
     kind: Kind
     where: str
+
+    are_unique = True  # a dict has each key once
 
     @cached_property
     def frame(self) -> pl.DataFrame:

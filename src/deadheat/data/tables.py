@@ -54,7 +54,7 @@ from deadheat.io.formats import (
 from deadheat.io.formats.trec import ranks_of_file
 from deadheat.io.guarding import check_threads, guarded, phase
 from deadheat.io.kinds import Kind, check_given
-from deadheat.io.results import Notes, Pick, Ranked, Reader, Repeated
+from deadheat.io.results import Notes, Pick, Ranked, Reader, Repeated, note_of_merged
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
 from deadheat.io.values import FORMS, Nested, check_mapping
 
@@ -287,7 +287,7 @@ class DocumentTable(InNotebooks):
         now : bool, default False
             Whether such a run is checked in a pass of its own.
         """
-        if isinstance(self.rows, MappingRows):
+        if self.rows.are_unique:
             return
         if isinstance(self.rows, UnreadRows) and self.kind == "run" and not now:
             self.rows.check_duplicates = True
@@ -296,21 +296,26 @@ class DocumentTable(InNotebooks):
             found = self.rows.repeated_pairs()
         if found is not None and len(found):
             raise self.duplicate(found)
+        self.rows.are_unique = True
 
     def duplicate(self, found: pl.DataFrame) -> DuplicateError:
         """Return the error for repeated pairs: query_id, doc_id and count of each."""
         query, doc, count = found.row(0)
-        word = "judged" if self.kind == "qrels" else "retrieved"
+        what = self._describe_duplicate(query, doc, count)
         lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
         at = f" (lines {', '.join(map(str, lines[:5]))})" if lines else ""
         more = f"; {len(found) - 1:,} more pairs are repeated" if len(found) > 1 else ""
         is_several = self.kind == "run" and self.path is not None and has_column(self.path, REPEAT)
         return DuplicateError(
-            f"document {doc!r} is {word} {count} times for query {query!r}; each pair may appear only once{at}{more}",
+            f"{what}{at}{more}",
             hint=f"column {REPEAT!r} tells several runs apart, which evaluate and compare read" if is_several else None,
             path=self.path or self.name,
             line=lines[1] if len(lines) > 1 else None,
         )
+
+    def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
+        """Say what comes how often, and what is allowed."""
+        return f"document {doc!r} is retrieved {count} times for query {query!r}; each pair may appear only once"
 
 
 class Qrels(DocumentTable):
@@ -408,6 +413,63 @@ class Qrels(DocumentTable):
         """
         nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
         return cls(nested, name=name).noted(notes)
+
+    def check_duplicates(self, *, now: bool = False) -> None:  # noqa: ARG002 - judgments are always looked at now
+        """Merge judgments that come twice with the same relevance, and note how many.
+
+        Raises
+        ------
+        DuplicateError
+            A document has two relevances for a query.
+
+        Examples
+        --------
+        >>> qrels = Qrels([("q", "a", 1), ("q", "a", 1), ("q", "b", 0)])
+        >>> qrels.check_duplicates()
+        >>> qrels.to_dict()
+        {'q': {'a': 1.0, 'b': 0.0}}
+        >>> qrels.notes
+        ("1 judgment that repeats another one is merged, as of document 'a' for query 'q'",)
+        """
+        if self.rows.are_unique:
+            return
+        with guarded(self.where):
+            repeated = self.rows.repeated_pairs()
+            if repeated is not None and len(repeated):
+                self._merge_duplicates(repeated)
+        self.rows.are_unique = True
+
+    def _merge_duplicates(self, repeated: pl.DataFrame) -> None:
+        """Keep one of the rows that are equal.
+
+        Parameters
+        ----------
+        repeated : polars.DataFrame
+            query_id, doc_id and n of each pair that comes more than once.
+        """
+        merged: Rows
+        if type(self.rows) is LazyRows:  # so that it can still be joined in its engine
+            merged = LazyRows(self.rows.lazy.unique())
+        else:
+            merged = MemoryRows(self.rows.frame.unique(maintain_order=True))
+        contradicted = merged.repeated_pairs()
+        if contradicted is not None and len(contradicted):
+            raise self.duplicate(repeated.join(contradicted, on=["query_id", "doc_id"], how="semi"))
+        n_merged = int(repeated["n"].sum()) - len(repeated)
+        query, doc, _ = repeated.row(0)
+        self.notes = (*self.notes, note_of_merged(n_merged, f"of document {doc!r} for query {query!r}"))
+        self.rows = merged
+        for name in ("in_order", "fingerprint"):
+            vars(self).pop(name, None)
+
+    def _describe_duplicate(self, query: str, doc: str, count: int) -> str:
+        """Name the relevances that contradict each other."""
+        rows = self.to_polars().filter(query_id=query, doc_id=doc)
+        grades = " and ".join(f"{grade:g}" for grade in rows["relevance"].unique().sort().to_list())
+        return (
+            f"document {doc!r} is judged {count} times for query {query!r}, with relevance {grades};"
+            " a judgment may come twice with the same relevance only"
+        )
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the judgments as ``{query_id: {doc_id: relevance}}``, with the queries that have none."""
@@ -774,9 +836,13 @@ def read_run(
 
 
 def check_each(*tables: DocumentTable | None, is_asked: bool = True) -> None:
-    """Raise `DuplicateError` if a table repeats a (query, document) pair, where that is asked for; None is no table."""
-    for table in filter(None, tables if is_asked else ()):
-        table.check_duplicates()
+    """Raise `DuplicateError` if a table repeats a (query, document) pair; None is no table.
+
+    Runs are looked at where that is asked for; judgments, which are fewer, always.
+    """
+    for table in tables:
+        if table is not None and (is_asked or isinstance(table, Qrels)):
+            table.check_duplicates()
 
 
 def _check_direction(notes: Notes, *, ascending: bool) -> None:

@@ -103,8 +103,8 @@ def evaluate_columns(
     conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
     judged, scorings = open_scorings(qrels, table, columns, ascending=ascending)
+    judged.check_duplicates()
     if check_duplicates:
-        judged.check_duplicates()
         scorings.check_duplicates()
     # one draw a call: a generator gives each column the same orders, as a seed does
     seed = int(generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng
@@ -185,7 +185,7 @@ class Scorings:
         """Raise `DuplicateError` if a (query, document) pair is repeated."""
         first = next(iter(self.scores))
         own = {"name": self.where, "path": self._path, "columns": {**self._given, "score": first}}
-        (self.qrels or changed(self.run(first), **own)).check_duplicates()
+        changed(self.run(first), **own).check_duplicates()
 
     def run(self, name: str) -> Run:
         """Return one of the scorings as a run."""

@@ -451,7 +451,9 @@ def evaluate(
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that appear twice.
+        Whether to look for (query, document) pairs that a run has twice. Without it, such a pair is an error only if
+        the document is judged. Judgments are always looked at: those that come twice with one relevance are merged,
+        and `notes` say so; with two they are an error.
     ascending : bool, default False
         Lower scores rank first, as of distances.
     then_by : run or list of runs, optional

@@ -309,7 +309,7 @@ def explain(
         above the range of its measure and up to 100, or with a percent sign, is a percentage. Parameters that a
         measure names are as they are: ``"AP(rel=2)"``.
     check_duplicates : bool, default True
-        Whether to look for repeated (query, document) pairs.
+        Whether to look for (query, document) pairs that a run has twice.
     ascending : bool, default False
         Lower scores rank first, as of distances.
     then_by : run or list of runs, optional

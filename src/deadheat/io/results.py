@@ -131,6 +131,7 @@ class Reader:
     _found: dict[str, Any] = field(default_factory=dict)  # by the name of the numbers, the first query with them
     _unused: list[set[str]] = field(default_factory=list)  # numbers of queries without any
     _trends: set[bool | None] = field(default_factory=set)  # whether numbers only rise
+    _n_merged: int = 0  # judgments that repeat others
     _n_left_out: int = 0
     _n_kept: int = 0
 
@@ -164,7 +165,7 @@ class Reader:
                 )
             results, notes = dict(enumerate(results)), ("queries are called by their place in the list, from 0",)
         found: dict[Any, Any] = {query: self.documents(given, query) for query, given in results.items()}
-        notes += self.assumed()
+        notes += (*self.assumed(), *self.merged())
         if VALUE_COLUMN["run"] in self._found and self._trends - {None} == {True} and not self.lower_first:
             warnings.warn(
                 DeadheatWarning(
@@ -196,6 +197,10 @@ class Reader:
             self._warn_of_numbers()
             return (ASSUMED[self.kind],)
         return () if name == VALUE_COLUMN[self.kind] else (f"the {name} of each result counts as its score",)
+
+    def merged(self) -> Notes:
+        """Return a note on the judgments that repeat others, if there are any."""
+        return (note_of_merged(self._n_merged),) if self._n_merged else ()
 
     def documents(self, given: object, query: object) -> Mapping[str, Any]:
         """Return the documents of one query; in a ranked list their number is minus the rank, of judgments it is 1."""
@@ -342,8 +347,12 @@ class Reader:
         """Return each document with its number, once."""
         kept = dict(zip(texts, numbers, strict=True))
         if len(kept) < len(texts):
+            are_equal = all(kept[doc] == number for doc, number in zip(texts, numbers, strict=True))
+            if self.repeated == "error" and self.kind == "qrels" and are_equal:
+                self._n_merged += len(texts) - len(kept)
+                return kept
             if self.repeated == "error":
-                raise self._repeats(texts, query, results)
+                raise self._repeats(texts, numbers, query, results)
             kept = {}
             for doc, number in zip(texts, numbers, strict=True):
                 check_number(self.kind, str(query), doc, number, self.where)  # NaN is neither better nor worse
@@ -356,13 +365,18 @@ class Reader:
         self._n_left_out += len(texts) - len(kept)
         return kept
 
-    def _repeats(self, texts: Sequence[str], query: object, results: Sequence[Any]) -> DuplicateError:
+    def _repeats(
+        self, texts: Sequence[str], numbers: Sequence[Any], query: object, results: Sequence[Any]
+    ) -> DuplicateError:
         twice = next(doc for n, doc in enumerate(texts) if doc in texts[:n])
         places = [place for place, doc in enumerate(texts, 1) if doc == twice]
         indices = sorted({str(value_at(results[place - 1], "_index")) for place in places})
+        grades = ""
+        if self.kind == "qrels":
+            grades = f" with relevance {' and '.join(str(numbers[place - 1]) for place in places[:5])}"
         return DuplicateError(
             f"document {twice!r} comes {len(places)} times for query {query!r}"
-            f" (results {', '.join(map(str, places[:5]))})",
+            f" (results {', '.join(map(str, places[:5]))}){grades}",
             allowed="once",
             python=f"it is in {', '.join(indices)}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
             if len(indices) > 1
@@ -414,7 +428,26 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
         A document appears twice.
     """
     reader = Reader(kind, where)
-    return {query: reader.documents(given, query) for query, given in source.items()}, reader.assumed()
+    nested = {query: reader.documents(given, query) for query, given in source.items()}
+    return nested, (*reader.assumed(), *reader.merged())
+
+
+def note_of_merged(n_merged: int, example: str = "") -> str:
+    """Return the note on judgments of which another one says the same.
+
+    Parameters
+    ----------
+    n_merged : int
+    example : str, default ""
+        Which document of which query, in words.
+
+    Examples
+    --------
+    >>> note_of_merged(2)
+    '2 judgments that repeat others are merged'
+    """
+    judgments = counted(n_merged, "judgment that repeats another one is", "judgments that repeat others are")
+    return f"{judgments} merged{f', as {example}' if example else ''}"
 
 
 def lists_of_rows(
@@ -460,7 +493,9 @@ def lists_of_rows(
             listed = list(zip(listed, scores, strict=True))
         found[str(query)] = reader.documents(documents if listed is None else listed, query)
     assumed = reader.assumed()
-    return found, (RANKED_BY_COLUMN,) if "rank" in columns and not assumed else assumed
+    if "rank" in columns and not assumed:
+        return found, (RANKED_BY_COLUMN,)
+    return found, (*assumed, *reader.merged())
 
 
 def _of_rank(rank: Any, query: object, path: str | Path, line: int | None) -> float:  # noqa: ANN401 - checked here

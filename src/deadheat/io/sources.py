@@ -499,7 +499,9 @@ def _read_quepid(held: Document, where: str) -> Found:
     notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
     if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant
         notes += (f"{counted(len(unrated), 'query', 'queries')} without a rating left out ({three(unrated)})",)
-    return Reader("qrels", where).nested({query: own for query, own in found.items() if own})[0], notes
+    reader = Reader("qrels", where)
+    nested, _ = reader.nested({query: own for query, own in found.items() if own})
+    return nested, (*notes, *reader.merged())
 
 
 @export(

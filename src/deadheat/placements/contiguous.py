@@ -35,7 +35,9 @@ from deadheat.io.values import check_ids, look_up
 from deadheat.placements.placements import (
     Listed,
     Placements,
+    check_placed_once,
     from_frames,
+    have_repeated,
     no_common_query,
     passages_of,
     sort_rows,
@@ -497,6 +499,7 @@ class Together(Contiguous):
                 .with_columns(place=pl.Series(self._run_of * n_queries) + pl.col("code"))
             )
         self._check_common(counts, queries)
+        self._check_placed_once(rows)
         places = pl.DataFrame({"place": np.arange(n_runs * n_queries)})
         every = places.join(counts, on="place", how="left", maintain_order="left")
         self._block = every["block"].fill_null(0).to_numpy()
@@ -514,6 +517,15 @@ class Together(Contiguous):
             ends_in_tie=every["ends_in_tie"].fill_null(value=False).to_numpy(),
             top_score=every["top_score"].to_numpy(),
         )
+
+    def _check_placed_once(self, rows: pl.DataFrame) -> None:
+        """Raise for the first run that retrieves a judged document twice, if nobody looked for it before."""
+        are_checked = all(run.rows.are_unique for run in self._runs)
+        if are_checked or not have_repeated(rows["block"], rows["doc_id"]):
+            return
+        run_of_row = self._run_of[rows["block"].to_numpy()]
+        for n, run in enumerate(self._runs):
+            check_placed_once(run, rows.filter(pl.Series(run_of_row == n)))
 
     def _check_common(self, counts: pl.DataFrame, queries: pl.DataFrame) -> None:
         """Note the queries of each run without judgments; raise if it has no others."""

@@ -56,8 +56,8 @@ def place(
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
-        Whether to look for repeated (query, document) pairs. Without it the result is undefined for data that has
-        some.
+        Whether to look for (query, document) pairs that a run has twice. Without it, a judged document that comes
+        twice is an error, and an unjudged one takes two ranks.
 
     Returns
     -------

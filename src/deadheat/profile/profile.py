@@ -402,7 +402,7 @@ def tie_profile(
         With qrels: how ties are broken beside the exact values: by document id, as trec_eval (descending), or
         the order of the input.
     check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that appear twice.
+        Whether to look for (query, document) pairs that a run has twice.
     ascending, then_by
         As for `evaluate`; what is said of scores is of the run's own, whatever orders their ties.
 

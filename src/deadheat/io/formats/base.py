@@ -21,7 +21,7 @@ from deadheat.io.kinds import (
     check_column,
     resolve_columns,
 )
-from deadheat.io.results import ASSUMED, Notes
+from deadheat.io.results import ASSUMED, Notes, note_of_merged
 from deadheat.io.values import Nested
 
 if TYPE_CHECKING:
@@ -235,8 +235,9 @@ def which_judged(
 def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
     """Return the judgments without subtopics, those with them if there are several, and a note.
 
-    Without subtopics, a document has the highest relevance that it has for one. A row that is there twice, with its
-    subtopic, stays, so that it is found as a duplicate. A column that always holds the same has no subtopics.
+    Without subtopics, a document has the highest relevance that it has for one. Of equal rows one stays, and a note
+    says so; two grades of a document for one subtopic stay, so that they are found as duplicates. A column that always
+    holds the same has no subtopics.
 
     Parameters
     ----------
@@ -251,8 +252,15 @@ def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
         rows, notes = rows.with_columns(relevance=1.0), (*notes, ASSUMED["qrels"])
     plain = rows.drop(SUBTOPIC)
     n_topics = rows[SUBTOPIC].n_unique()
-    if n_topics < 2 or rows.select("query_id", "doc_id", SUBTOPIC).is_duplicated().any():
+    if n_topics < 2:
         return Content(plain, notes)
+    n_rows = len(rows)
+    rows = rows.unique(maintain_order=True)
+    if rows.select("query_id", "doc_id", SUBTOPIC).is_duplicated().any():
+        return Content(plain, notes)
+    if n_equal := n_rows - len(rows):
+        notes = (*notes, note_of_merged(n_equal))
+    plain = rows.drop(SUBTOPIC)
     highest = plain.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
     n_merged = len(plain) - len(highest)
     merged = f", {counted(n_merged, 'row')} merged" if n_merged else ""
