@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.comparison.verdict import doubt, favoured
@@ -25,6 +26,7 @@ from deadheat.report.text import as_text
 from support.random_runs import random_runs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from deadheat.report.model import Report
@@ -145,6 +147,107 @@ def test_more_systems_than_letters_have_tiers() -> None:
     assert marks == expected
     assert tier > 1
     assert "tiers, of which the first holds all systems that the best is not significantly better than" in table.caption
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p values after Holm's correction, by its definition."""
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for n, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, (len(p_values) - n) * p_values[place])
+        adjusted[place] = min(1.0, largest)
+    return adjusted
+
+
+def marks_by_system(report: Report) -> dict[str, str]:
+    """Return the marks of each row's first number, by the name of the system."""
+    (table,) = report.tables
+    return {row.labels[-1].removesuffix(" (baseline)"): row.cells[0][0].marks for row in table.rows}  # type: ignore[union-attr]
+
+
+def test_more_systems_than_letters_have_a_sign_against_each_of_two_baselines_and_no_tiers() -> None:
+    """Held against t tests of SciPy, corrected by hand: what was not tested has no mark."""
+    qrels, runs = many(40, 30)
+    baselines = ["system-1", "system-20"]
+    found = dh.compare(qrels, runs, "RR", test="t", baseline=baselines)
+    values = {name: dh.evaluate(qrels, run, "RR")["RR"].values for name, run in runs.items()}
+    pairs = [(name, base) for base in baselines for name in runs if name != base and (name, base) != tuple(baselines)]
+    adjusted = holm([float(scipy_stats.ttest_rel(values[a], values[b]).pvalue) for a, b in pairs])
+    letters = dict(zip(sorted(baselines, key=lambda name: -values[name].mean()), "ab", strict=True))
+    expected = {name: dict.fromkeys("ab", "") for name in runs}
+    for (system, baseline), p in zip(pairs, adjusted, strict=True):
+        for name, other in ((system, baseline), (baseline, system)):
+            if other in letters and p < 0.05:
+                is_better = values[name].mean() > values[other].mean()
+                expected[name][letters[other]] = letters[other] + ("†" if is_better else "‡")
+    report = report_compact(found, qrels="q")
+    shown = {name: marks.replace("?", "") for name, marks in marks_by_system(report).items()}
+    assert shown == {name: "".join(own.values()) for name, own in expected.items()}
+    assert {"b†", "a‡"} <= set(re.findall("[ab][†‡]", "".join(shown.values())))
+    (table,) = report.tables
+    assert "† significantly better, ‡ significantly worse than the baseline whose letter is before it." in table.caption
+    assert "Only differences from system-1 and system-20 were tested." in table.caption
+    assert "tier" not in table.caption
+    assert {row.labels[-1]: row.labels[0] for row in table.rows if row.labels[0]} == {
+        f"{name} (baseline)": letters[name] for name in baselines
+    }
+    latex = found.to_latex(compact=True)
+    assert r"\textsuperscript{b\dag{}}" in latex
+    assert "tiers" not in latex
+
+
+def test_fewer_systems_than_letters_have_the_same_signs() -> None:
+    comparison = compared(baseline=["weak", "fair"])
+    marks = marks_by_system(report_compact(comparison, qrels="q"))
+    assert set("".join(marks.values())) <= set("ab†‡?")
+    for pair in comparison["nDCG@10"]:
+        winner = favoured(pair, parse_measure("nDCG@10"), comparison.design)
+        letter = {"fair": "a", "weak": "b"}[pair.baseline]
+        dagger = "" if winner is None else "†" if winner == pair.system else "‡"
+        assert (f"{letter}{dagger}" in marks[pair.system]) == bool(dagger)
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_a_test_of_one_side_gives_no_tiers(alternative: str) -> None:
+    """Who leads a pair the other way round was not looked for: that makes nobody an equal."""
+    qrels, runs = many(30, 20)
+    found = dh.compare(qrels, runs, "RR", test="t", correction="none", alternative=alternative)
+    report = report_compact(found, qrels="q")
+    assert set(marks_by_system(report).values()) == {""}
+    assert "a one-sided test looks for one of two leads." in report.tables[0].caption
+    assert "tiers" not in report.tables[0].caption
+
+
+def test_pairs_that_cannot_be_tested_give_no_tiers() -> None:
+    """By a t test: one system is better than another by the same on each query, which has no p value."""
+    qrels, runs = many(30, 20)
+    runs["even"] = {query: dict.fromkeys(docs, 2.0) for query, docs in qrels.items()}
+    alike = {f"q{n:02d}": {"hit": 1} for n in range(20)}
+    runs |= {"one": {q: {"hit": 2.0, "x": 1.0} for q in alike}, "two": {q: {"hit": 1.0, "x": 2.0} for q in alike}}
+    qrels = {query: docs | {"hit": 1} for query, docs in qrels.items()}
+    found = dh.compare(qrels, runs, ["P@1", "RR"], test="t", correction="none")
+    assert np.isnan(found.pairs.column("p_adjusted").astype(float)).any()
+    report = report_compact(found, qrels="q")
+    assert all(cell.marks == "" for cell in cells(report).values())
+    assert "By P@1, RR some pairs of systems could not be tested: there are no tiers." in report.tables[0].caption
+    assert "No difference between two systems" not in report.tables[0].caption
+
+
+def test_a_system_without_a_value_has_no_tier() -> None:
+    """It lacks the queries of one stratum, in which the others have tiers."""
+    qrels, runs = many(30, 40)
+    ids = list(qrels)
+    runs["half"] = {query: runs["system-0"][query] for query in ids[:20]}
+    comparison = dh.compare(qrels, runs, "RR", test="t", correction="none", missing="skip")
+    table = pl.DataFrame({"query_id": ids, "level": ["easy"] * 20 + ["hard"] * 20})
+    strata = comparison.by("level", table)
+    (found,) = report_compact(comparison, qrels="q", columns=["level"], strata=strata).tables
+    numbers = {(row.labels[0], row.labels[-1]): row.cells[0][0] for row in found.rows}
+    assert numbers["hard", "half"] is None
+    for level in ("easy", "hard"):
+        marks = {cell.marks for (own, _), cell in numbers.items() if own == level and isinstance(cell, NumberCell)}
+        assert {"1", "2"} <= marks
+    assert "could not be tested" not in found.caption
 
 
 def test_marks_of_a_p_value_in_doubt_are_questioned() -> None:

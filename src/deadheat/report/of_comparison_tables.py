@@ -1,7 +1,9 @@
 """What a comparison shows on request: margins, sample sizes, deciding queries, ranks; and one table for a paper."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from enum import Enum
 from itertools import groupby
 from typing import Any
 
@@ -30,7 +32,6 @@ from deadheat.report.model import (
     Row,
     Span,
     Table,
-    first_true,
     note,
     p_value,
     ranked,
@@ -55,8 +56,9 @@ from deadheat.report.of_comparison import (
 )
 from deadheat.report.of_evaluation import few_queries, overlapping
 from deadheat.report.of_judgments import list_orders, tell_orders
-from deadheat.report.of_tasks import LETTERS, with_languages
+from deadheat.report.of_tasks import LETTERS, letter, with_languages
 from deadheat.report.score_tables import columns_of_strata, level_heading
+from deadheat.settings import Design
 from deadheat.stats.ranks import tiers_of
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
@@ -340,6 +342,29 @@ TIERS = (
 )
 
 
+class Marks(Enum):
+    """What stands behind the numbers of a compact table."""
+
+    DAGGERS = "against the one baseline"
+    LETTERED_DAGGERS = "against each of several baselines, behind the baseline's letter"
+    LETTERS = "of the systems that are beaten, where every pair was tested"
+    TIERS = "where every pair was tested and systems are more than letters"
+    NONE = "where systems are more than letters and each pair was tested one way alone"
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> "Marks":
+        """Return the marks that the tests of a comparison allow."""
+        design = comparison.design
+        if design.baseline is not None:
+            return cls.DAGGERS
+        if design.baselines:
+            return cls.LETTERED_DAGGERS
+        if len(comparison.evaluations) <= len(LETTERS):
+            return cls.LETTERS
+        # a one-sided test finds no lead of the other system of a pair, which tiers would take for equality
+        return cls.TIERS if design.alternative == "two-sided" else cls.NONE
+
+
 def report_compact(
     comparison: Comparison,
     *,
@@ -351,8 +376,9 @@ def report_compact(
 ) -> Report:
     """Return a comparison as one table, with the verdict above and a caption that explains it: as a paper shows it.
 
-    Systems in rows, measures in columns, the best bold. Against a baseline marks of significance are daggers; without
-    one they are the letters of the systems that are beaten, or of tiers where there are more than 26.
+    Systems in rows, measures in columns, the best bold. Against a baseline marks of significance are daggers, against
+    several a dagger for each, behind its letter. Without one they are the letters of the systems that are beaten; with
+    more than 26 systems the numbers of tiers, of measures by which every pair was tested both ways.
 
     Parameters
     ----------
@@ -376,14 +402,14 @@ def report_compact(
         if not fact.text or ((fact.is_note or fact.is_warning) and fact.heading != DOUBT)
     )
     names = best_first(comparison.evaluations, comparison.measures[0])
-    baseline = comparison.design.baseline
-    letters = dict(zip(names, LETTERS, strict=False)) if baseline is None and 1 < len(names) <= len(LETTERS) else {}
+    kind = Marks.of(comparison)
+    letters = _letters(kind, names, comparison.design)
     cells = {
         stratum: {
             one.label: ranked(
                 one.sign * one.is_quality,
                 {name: part.evaluations[name][one].reported() for name in names},
-                _marks(part, one, names, letters),
+                _marks(part, one, kind, letters),
                 digits,
             )
             for one in part.measures
@@ -393,8 +419,8 @@ def report_compact(
     rows: list[dict[str, Any]] = [
         {
             "stratum": stratum,
-            "system": f"{name} (baseline)" if name == baseline else name,
-            "letter": letters.get(name),
+            "system": f"{name} (baseline)" if name in comparison.design.against else name,
+            "letter": letters.get(name, ""),
             "cells": {measure: column[name] for measure, column in own.items()},
         }
         for stratum, own in cells.items()
@@ -425,18 +451,68 @@ def _columns(measures: Sequence[Measure], cell: Callable[[Any, str], NumberCell 
     ]
 
 
-def _marks(part: Comparison, measure: Measure, names: Sequence[str], letters: Mapping[str, str]) -> dict[str, str]:
-    """Return the marks of each system: daggers against the baseline, letters of those that it beats, or its tier."""
-    if part.design.baseline is None and len(names) > len(LETTERS):
-        return _tiers(part, measure)
-    order = {name: place for place, name in enumerate(letters)}
-    daggers, beaten = dict.fromkeys(names, ""), {name: list[tuple[int, str]]() for name in names}
+def _letters(kind: Marks, names: Sequence[str], design: Design) -> dict[str, str]:
+    """Return the letters of the systems that marks name, in the order of the rows."""
+    named: list[str] = []
+    if kind is Marks.LETTERS:
+        named = list(names)
+    if kind is Marks.LETTERED_DAGGERS:
+        named = [name for name in names if name in design.baselines]
+    return {name: letter(place) for place, name in enumerate(named, start=1)}
+
+
+def _marks(part: Comparison, measure: Measure, kind: Marks, letters: Mapping[str, str]) -> dict[str, str]:
+    """Return the marks of the systems that have some."""
+    match kind:
+        case Marks.DAGGERS:
+            return _daggers(part, measure)
+        case Marks.LETTERED_DAGGERS:
+            return _lettered_daggers(part, measure, letters)
+        case Marks.LETTERS:
+            return _beaten(part, measure, letters)
+        case Marks.TIERS:
+            return _tiers(part, measure)
+        case Marks.NONE:
+            return {}
+
+
+def _daggers(part: Comparison, measure: Measure) -> dict[str, str]:
+    """Return a sign for each system that differs significantly from the baseline."""
+    return {pair.system: _sign(part, pair, winner, pair.system) for pair, winner, _ in _decided(part, measure)}
+
+
+def _lettered_daggers(part: Comparison, measure: Measure, letters: Mapping[str, str]) -> dict[str, str]:
+    """Return a sign for each baseline that a system differs from significantly, behind the letter of the baseline."""
+    signs: dict[str, dict[str, str]] = {}
     for pair, winner, loser in _decided(part, measure):
-        unsure = DOUBT if doubt(pair, part.design) else ""
-        daggers[pair.system] = (BETTER if winner == pair.system else WORSE) + unsure
-        if letters:
-            beaten[winner].append((order[loser], unsure))
-    return {name: _ranges(found, list(letters.values())) for name, found in beaten.items()} if letters else daggers
+        for system, baseline in ((winner, loser), (loser, winner)):
+            if baseline in letters:
+                sign = letters[baseline] + _sign(part, pair, winner, system)
+                signs.setdefault(system, {})[baseline] = sign
+    marks = {}
+    for system, of_baselines in signs.items():
+        marks[system] = "".join(of_baselines[baseline] for baseline in letters if baseline in of_baselines)
+    return marks
+
+
+def _sign(part: Comparison, pair: Pair, winner: str, system: str) -> str:
+    """Return the dagger of one of the two systems of a significant pair."""
+    dagger = BETTER if system == winner else WORSE
+    return dagger + _question_mark(part, pair)
+
+
+def _question_mark(part: Comparison, pair: Pair) -> str:
+    """Return a question mark where the p value of a significant pair is in doubt."""
+    return DOUBT if doubt(pair, part.design) else ""
+
+
+def _beaten(part: Comparison, measure: Measure, letters: Mapping[str, str]) -> dict[str, str]:
+    """Return the letters of the systems that each system is significantly better than."""
+    places = {name: place for place, name in enumerate(letters)}
+    beaten: dict[str, list[tuple[int, str]]] = {}
+    for pair, winner, loser in _decided(part, measure):
+        beaten.setdefault(winner, []).append((places[loser], _question_mark(part, pair)))
+    return {name: _ranges(losers, list(letters.values())) for name, losers in beaten.items()}
 
 
 def _decided(part: Comparison, measure: Measure) -> Iterator[tuple[Pair, str, str]]:
@@ -447,14 +523,39 @@ def _decided(part: Comparison, measure: Measure) -> Iterator[tuple[Pair, str, st
 
 
 def _tiers(part: Comparison, measure: Measure) -> dict[str, str]:
-    """Return the number of the tier of each system; no marks where no difference is significant."""
-    names = best_first(part.evaluations, measure)
+    """Return the number of the tier of each system with a value.
+
+    No marks where no difference is significant, nor where a pair was not tested: it may differ as well as not.
+    """
+    if _has_untested(part, measure):
+        return {}
+    names = [name for name in best_first(part.evaluations, measure) if _has_value(part, measure, name)]
     place = {name: n for n, name in enumerate(names)}
     better = np.zeros((len(names), len(names)), np.bool_)
     for _, winner, loser in _decided(part, measure):
         better[place[winner], place[loser]] = True
-    tiers = tiers_of(range(len(names)), better)
-    return {name: str(tier) if better.any() else "" for name, tier in zip(names, tiers.tolist(), strict=True)}
+    if not better.any():
+        return {}
+    tiers = tiers_of(range(len(names)), better).tolist()
+    return {name: str(tier) for name, tier in zip(names, tiers, strict=True)}
+
+
+def _has_value(part: Comparison, measure: Measure, name: str) -> bool:
+    """Return whether a system has a mean."""
+    return not math.isnan(part.evaluations[name][measure].reported())
+
+
+def _has_untested(part: Comparison, measure: Measure) -> bool:
+    """Return whether two systems with a mean have no p value by a measure of quality."""
+    if not measure.is_quality:
+        return False
+    pairs = part.pairs.by(measure.label)
+    is_untested = np.isnan(pairs.column("p_adjusted").astype(np.float64))
+    for place in np.flatnonzero(is_untested).tolist():
+        pair = pairs[place]
+        if _has_value(part, measure, pair.system) and _has_value(part, measure, pair.baseline):
+            return True
+    return False
 
 
 def _ranges(found: Sequence[tuple[int, str]], named: Sequence[str]) -> str:
@@ -471,22 +572,55 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     design, n_clusters = comparison.design, clusters_of(comparison)
     over = size_of({own.n_queries for part in parts for one in part.evaluations.values() for own in one})
     strata = f" in each stratum by {' and '.join(columns)}" if columns else ""
-    marked = [f"{mark} significantly {what}" for mark, what in ((BETTER, "better"), (WORSE, "worse")) if mark in marks]
-    none = f"No difference from {design.baseline} is significant."
-    than = f"{', '.join(marked)} than {design.baseline}." if marked else none
-    has_tiers = len(comparison.evaluations) > len(LETTERS)
-    decided = first_true({"No difference between two systems is significant.": not marks, TIERS: has_tiers}, BEATEN)
     test = TESTS[design.test] if TESTS[design.test][0].isupper() else f"a {TESTS[design.test]}"
     clusters = "" if n_clusters is None else f", by {counted(n_clusters, 'cluster')}"
     level, corrected = f"{1 - design.confidence_level:.3g}", corrected_by(design, has_strata=len(parts) > 1)
     return joined(
         _numbers(comparison.measures, over, strata),
-        decided if design.baseline is None else than,
-        f"Only differences from {three(design.baselines, ' and ')} were tested." if design.baselines else "",
+        *_tell_marks(comparison, parts, marks),
         "A question mark: p is in doubt, as the queries are few or the differences skewed." if DOUBT in marks else "",
         f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}.",
         f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, whole(design.rng))}.",
     )
+
+
+def _tell_marks(comparison: Comparison, parts: Sequence[Comparison], marks: str) -> list[str]:
+    """Say what the marks of a compact table mean, and what was not tested; `marks` are all of them as one text."""
+    kind, baselines = Marks.of(comparison), comparison.design.against
+    if kind is Marks.NONE:
+        return ["No marks: there are more systems than letters, and a one-sided test looks for one of two leads."]
+    untested = []
+    for measure in comparison.measures:
+        if any(_has_untested(part, measure) for part in parts):
+            untested.append(measure.label)
+    sentences = []
+    if marks:
+        sentences.append(_meaning(kind, baselines, marks))
+    elif baselines:
+        sentences.append(f"No difference from {three(baselines, ' or ')} is significant.")
+    elif not (untested and kind is Marks.TIERS):
+        sentences.append("No difference between two systems is significant.")
+    if len(baselines) > 1:
+        sentences.append(f"Only differences from {three(baselines, ' and ')} were tested.")
+    if untested:
+        no_tiers = ": there are no tiers" if kind is Marks.TIERS else ""
+        sentences.append(f"By {three(untested)} some pairs of systems could not be tested{no_tiers}.")
+    return sentences
+
+
+def _meaning(kind: Marks, baselines: Sequence[str], marks: str) -> str:
+    """Say what marks mean, where there are some."""
+    if kind is Marks.LETTERS:
+        return BEATEN
+    if kind is Marks.TIERS:
+        return TIERS
+    daggers = []
+    if BETTER in marks:
+        daggers.append(f"{BETTER} significantly better")
+    if WORSE in marks:
+        daggers.append(f"{WORSE} significantly worse")
+    than = baselines[0] if kind is Marks.DAGGERS else "the baseline whose letter is before it"
+    return f"{', '.join(daggers)} than {than}."
 
 
 def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> str:

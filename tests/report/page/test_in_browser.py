@@ -67,6 +67,22 @@ def test_a_click_and_a_key_sort_the_leaderboard(browser: Browser, page: Path) ->
         assert table.locator("tbody th").all_inner_texts() == sorted(wanted, key=lambda name: wanted[name])
 
 
+def test_a_pair_that_was_not_tested_is_not_called_equal(browser: Browser, tmp_path: Path) -> None:
+    comparison = dh.compare(QRELS, RUNS, "RR", n_resamples=199, baseline="weak")
+    subject = Subject(evaluations=comparison.evaluations, comparison=comparison)
+    with browser.opened(written(tmp_path, [subject])) as found:
+        tab, board = found.page, found.page.locator("#s0-leaderboard table")
+        tab.locator("[data-toolbar]").get_by_label("Baseline").focus()
+        tab.keyboard.type("fair")
+        cells = {}
+        for name in RUNS:
+            row = board.locator("tbody tr", has=tab.get_by_role("rowheader", name=name, exact=True))
+            cells[name] = row.inner_text()
+        assert "not tested" in cells["good"]
+        assert "baseline" in cells["fair"]
+        assert "not tested" not in cells["weak"]
+
+
 def test_the_view_is_in_the_address(browser: Browser, page: Path) -> None:
     """By keyboard: measure, baseline, systems, stratum; reload and back keep it, and all numbers follow it."""
     comparison = dh.compare(QRELS, RUNS, MEASURES, n_resamples=199)

@@ -66,7 +66,7 @@ GLOSSARY = {
     "tie orders": "The lowest and the highest mean that some order of equal scores gives.",
     BY_DOC_ID: "The mean if equal scores are ordered by document id, from the last to the first.",
     "not told apart": "The difference from the baseline is not significant after the correction, or in doubt; that"
-    " does not show that there is none. Better and worse are significant.",
+    " does not show that there is none. Better and worse are significant. Not tested: nothing is known of the pair.",
     "detectable difference": "Only a true difference of this size or more would be detected reliably (80% power).",
     "reversed by ties": "How often the two would change places if equal scores were ordered at random.",
 }

@@ -720,7 +720,7 @@
     told(system) {
       const found = this.against(system);
       if (system === this.baseline) return "baseline";
-      if (!found) return "-";
+      if (!found || !known(found.p)) return "not tested";
       if (!found.isShown) return "not told apart";
       return (found.difference > 0) === this.data.measures[this.measure].up ? "better" : "worse";
     }
