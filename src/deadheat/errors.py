@@ -15,7 +15,7 @@ from contextlib import suppress
 from copy import copy
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, overload
 
 if TYPE_CHECKING:
     import ast
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
     from numpy.typing import DTypeLike
 
-    from deadheat.arrays import AnyArray, ArrayLike
+    from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray
 
 
 ABSENT: Any = object()  # "not given", where None may be the value that was given
@@ -39,6 +39,9 @@ ROUNDING = 1e-12  # relative: values closer than this are equal in theory
 LONGEST_LIST = 160  # characters of several names in brackets
 MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows
+MOST_OFF = 0.05  # a share that may be off by more is unknown
+SURELY = 3  # errors that a share is surely not off by
+UNKNOWN = "unknown"
 STDIN = "/dev/stdin"
 STREAM = r"/dev/stdin|/dev/fd/\d+|/proc/(self|\d+)/fd/\d+"  # what a shell makes up for a pipe
 FORMATS = {"cases": "input_format", "documents": ""}  # the option with the format of what a file holds; else --from
@@ -165,14 +168,47 @@ def exact_text(value: float) -> str:
     return str(float(value)).removesuffix(".0")
 
 
+@overload
+def is_share_known(share: float, error: float) -> bool: ...
+
+
+@overload
+def is_share_known(share: FloatArray, error: FloatArray) -> BoolArray: ...
+
+
+def is_share_known(share: Any, error: Any) -> Any:
+    """Return whether an estimated share says anything beside its error: of a number, or of each in an array.
+
+    The error is at most five points, and no larger than the share; or the share is surely below five points.
+
+    Parameters
+    ----------
+    share, error : float or ndarray of float
+
+    Examples
+    --------
+    >>> is_share_known(0.39, 0.003), is_share_known(0.39, 0.43), is_share_known(0.03, 0.04), is_share_known(0, 0.004)
+    (True, False, False, True)
+    """
+    is_precise = (error <= MOST_OFF) & (error <= share)
+    is_surely_small = share + SURELY * error < MOST_OFF
+    return is_precise | is_surely_small
+
+
 def percentage(share: float, error: float = 0.0) -> str:
     """Return a share as a percentage, with its error where that shows; else 0% and 100% only if it is exactly that.
 
     Examples
     --------
     >>> percentage(0.845), percentage(0.001), percentage(0.845, 0.0041), percentage(0.001, 0.0041)
-    ('84%', '<1%', '84% ± 0.4%', '0% ± 0.4%')
+    ('84%', '<1%', '84% ± 0.4%', '<2%')
+    >>> percentage(0.39, 0.43)
+    'unknown'
     """
+    if not is_share_known(share, error):
+        return UNKNOWN
+    if error > share:
+        return f"<{math.ceil(100 * (share + SURELY * error))}%"
     text = f"{100 * share:.0f}%"
     if error < 0.0005 and (0 < share < 0.01 or 0.99 < share < 1):
         text = "<1%" if share < 0.5 else ">99%"

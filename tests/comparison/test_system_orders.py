@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
+from deadheat.comparison.pairs import Pairs
 from deadheat.errors import DataError
 from deadheat.report.model import format_cell
 from deadheat.report.of_comparison import report_comparison
@@ -136,6 +138,32 @@ def test_folders_of_saved_evaluations(tmp_path: Path) -> None:
             dh.agree_systems(tmp_path / "expected", other)
     with pytest.raises(DataError, match="two systems"):
         dh.agree_systems({}, tmp_path / "worst")
+
+
+def test_what_ties_do_to_an_order_takes_every_pair_and_says_so() -> None:
+    comparison = dh.compare(QRELS, RUNS, "RR P@1", baseline="a", n_resamples=99)
+    found = comparison.orders()
+    assert all(np.isnan([pair.tie_tau, pair.tie_tau_low]).all() for pair in found.pairs)
+    assert {pair.tie_unknown for pair in found.pairs} == {
+        "it takes every pair of systems, and only those with a baseline were compared"
+    }
+    text = " ".join(as_text(report_orders(found), width=100).plain.split())
+    assert text.count("not known: it takes every pair of systems") == 1
+    every = dh.compare(QRELS, RUNS, "RR", n_resamples=99).orders()
+    assert {pair.tie_unknown for pair in every.pairs} == {""}
+    assert "not known" not in as_text(report_orders(every)).plain
+    alike = dh.compare(QRELS, {"a": RUNS["a"], "b": RUNS["a"]}, "RR", n_resamples=99).orders()
+    assert {pair.tie_unknown for pair in alike.pairs} == {"no two systems have different exact means"}
+
+
+def test_a_tau_over_ties_of_unknown_probabilities_is_unknown_and_its_range_is_not() -> None:
+    comparison = dh.compare(QRELS, RUNS, "RR", n_resamples=99)
+    (known,) = comparison.orders().pairs
+    vague = [replace(pair, flip_standard_error=0.4) for pair in comparison.pairs]
+    found = replace(comparison, pairs=Pairs.of(vague)).orders().pairs[0]
+    assert np.isnan([found.tie_tau, found.tie_tau_ap]).all()
+    assert (found.tie_tau_low, found.tie_tau_high) == (known.tie_tau_low, known.tie_tau_high)
+    assert found.tie_unknown == "the probabilities that ties reverse pairs are not known well enough"
 
 
 def test_significant_under_one_rule_only() -> None:

@@ -27,6 +27,7 @@ from deadheat.comparison.verdict import (
 )
 from deadheat.measures import parse_measure
 from deadheat.report.model import format_cell, p_value
+from deadheat.report.of_comparison import reversal
 from deadheat.settings import Design
 from support.demo import DEMO
 
@@ -283,7 +284,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
         {"can_flip": True, "flip_probability": 0.2, "flip_method": "normal", "flip_standard_error": 0.3},
         {},
         "better",
-        "Ties broken at random put old ahead of new by nDCG@10 with a probability that is not known without the runs.",
+        "Ties broken at random put old ahead of new by nDCG@10 with a probability that is not known.",
     ),
     "the tie policy decides": (
         {"expected_difference": -0.02, "can_flip": True, "flip_probability": 0.4},
@@ -526,7 +527,47 @@ def test_what_ties_reverse_is_said_of_the_first_measure_and_the_pair() -> None:
 
 def test_a_probability_that_is_small_but_vague_is_not_called_small() -> None:
     vague = pair(can_flip=True, flip_probability=0.001, flip_method="normal", flip_standard_error=0.04)
-    assert "with a probability of 0% ± 4.0%." in str(judged(vague))
+    assert "with a probability that is not known." in str(judged(vague))
+
+
+@pytest.mark.parametrize(
+    ("chance", "error", "shown"),
+    [
+        (0.39, 0.003, "39% ± 0.3%"),
+        (0.39, 0.43, "unknown"),  # anything from 0% to 82%
+        (0.6, 0.43, "unknown"),
+        (0.03, 0.04, "unknown"),
+        (0.0, 0.012, "<4%"),
+        (0.39, 0.0, "39%"),
+    ],
+)
+def test_a_probability_whose_error_is_larger_is_unknown_wherever_it_is_shown(
+    chance: float, error: float, shown: str
+) -> None:
+    own = pair(can_flip=True, flip_probability=chance, flip_method="normal", flip_standard_error=error)
+    assert format_cell(reversal(own)) == shown
+    sentence = "that is not known." if shown == "unknown" else f"of {shown}."
+    assert f"put old ahead of new by nDCG@10 with a probability {sentence}" in str(judged(own))
+    assert ("unknown probability" in repr(own)) == (shown == "unknown")
+    verdict = judged(own)
+    assert (verdict.flip_probability, verdict.flip_standard_error) == (chance, error)
+    (sentence,) = sentences_of_strata({"easy": verdict}, ("stratum", "strata"))[2:] or [""]
+    if shown == "unknown":
+        assert sentence.endswith("with a probability that is not known, in easy (new / old).")
+    else:
+        assert sentence == "" or sentence.endswith("5% or more in easy (new / old: 39%).")
+
+
+def test_two_systems_that_could_not_be_tested_are_not_called_equal() -> None:
+    """By a t test, where the one is better by the same on each query."""
+    qrels = {f"q{n}": {"a": 1} for n in range(9)}
+    runs = {
+        "first": {query: {"a": 2.0, "b": 1.0} for query in qrels},
+        "second": {query: {"b": 2.0, "a": 1.0} for query in qrels},
+    }
+    comparison = dh.compare(qrels, runs, "RR", test="t")
+    assert math.isnan(comparison.pairs[0].p_value)
+    assert comparison.verdict.headline == ("No clear winner: first leads second by RR, but they could not be tested.")
 
 
 def test_other_measures_agree_or_not() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import deadheat as dh
 from deadheat import figures, stats
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.pairs import Pairs
 from deadheat.errors import FigureError, ParameterError
 from support.figure_data import notes_of, row_of, rows_of, title_of
 from support.random_runs import QRELS, RUNS, random_runs, values
@@ -155,6 +157,18 @@ def test_a_matrix_has_each_pair_twice(compared: Comparison, measure: str) -> Non
     n_open = sum(pair.can_flip for pair in pairs)
     assert title_of(chart).endswith(f"tie order can reverse {n_open} of the {len(pairs)}")
     assert "leads the row's, and its p value (a star: significant)" in notes_of(chart)
+
+
+def test_a_matrix_says_which_reversals_are_unknown_and_what_was_compared(compared: Comparison) -> None:
+    vague = [replace(pair, can_flip=True, flip_probability=0.39, flip_standard_error=0.43) for pair in compared.pairs]
+    chart = figures.matrix(replace(compared, pairs=Pairs.of(vague)), "RR")
+    cells = [row for row in rows_of(chart) if row["part"] == "flip"]
+    assert {(row["text"], row["flip_probability"]) for row in cells} == {("?", None)}
+    assert "A question mark: that is not known." in notes_of(chart)
+    assert "question mark" not in notes_of(figures.matrix(compared, "RR"))
+    qrels, runs = random_runs(n_queries=6)
+    found = dh.compare(qrels, runs, "RR", n_resamples=99, baseline=["weak", "fair"])
+    assert "Compared against weak and fair only." in notes_of(figures.matrix(found))
 
 
 @pytest.mark.parametrize("n_systems", [9, 17])

@@ -26,7 +26,7 @@ from deadheat.comparison.flips import (
     normal_flips,
 )
 from deadheat.data.renderable import InNotebooks
-from deadheat.errors import ParameterError, Rng, array_of, generator, rounded, warn_of_time
+from deadheat.errors import ParameterError, Rng, array_of, generator, is_share_known, rounded, warn_of_time
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
@@ -124,7 +124,8 @@ class Pair(InNotebooks):
         0.0001; from random orders of the ties; from a normal distribution with the exact variance, where that is
         proved to be close, or no order can be drawn (a saved evaluation); or there is none to find.
     flip_standard_error : float
-        Of a sampled probability the standard error, of a normal one the most that it can be off; else 0.
+        Of a sampled probability the standard error, of a normal one the most that it can be off; else 0. Where it is
+        above 0.05, or larger than the probability, reports call the probability unknown.
     n_queries : int
     standard_error : float
         Of the difference, by the choice of queries, for exact expected scores.
@@ -208,7 +209,11 @@ class Pair(InNotebooks):
         """Return the difference with its ends and what is said of it, rounded."""
         ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
         p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
-        flips = f", ties reverse the sign with probability {rounded(self.flip_probability)}" if self.can_flip else ""
+        flips = ""
+        if self.can_flip:
+            is_known = is_share_known(self.flip_probability, self.flip_standard_error)
+            chance = f"probability {rounded(self.flip_probability)}" if is_known else "unknown probability"
+            flips = f", ties reverse the sign with {chance}"
         return (
             f"<Pair {self.measure}: {self.system} - {self.baseline} ="
             f" {rounded(self.difference)}{unit_of(self.measure)} {ends},"

@@ -16,7 +16,7 @@ from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, pairs_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.errors import generator
+from deadheat.errors import MOST_OFF, generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import PlacedBounds, Scores
 from deadheat.kernels import agreement, weighting
@@ -52,6 +52,8 @@ class OrderAgreement:
     tie_tau_ap, tie_tau_ap_low, tie_tau_ap_high : float
         The same of tau-AP, of the order by exact means with that of broken ties as the reference: a pair counts by the
         rank of its lower system in the exact order.
+    tie_unknown : str
+        Why `tie_tau` is NaN; empty if it is known.
     """
 
     first: str
@@ -67,6 +69,7 @@ class OrderAgreement:
     tie_tau_ap: float
     tie_tau_ap_low: float
     tie_tau_ap_high: float
+    tie_unknown: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,17 +196,34 @@ def _over_ties(pairs: Sequence[Pair], n_systems: int, *, higher_is_better: bool)
 
     Of m systems with equal means and t above them, each has ranks t + 1 to t + m in its turn.
     """
-    ordered = [one for one in pairs if not math.isnan(one.flip_probability)]
-    if not ordered or len(pairs) < n_systems * (n_systems - 1) // 2:
-        return dict.fromkeys(OVER_TIES, math.nan)
-    lower = [one.baseline if (one.expected_difference > 0) == higher_is_better else one.system for one in ordered]
+    if len(pairs) < math.comb(n_systems, 2):
+        return _unknown_over_ties("it takes every pair of systems, and only those with a baseline were compared")
+    ordered = [pair for pair in pairs if not math.isnan(pair.flip_probability)]
+    if not ordered:
+        return _unknown_over_ties("no two systems have different exact means")
+    lower = [pair.baseline if (pair.expected_difference > 0) == higher_is_better else pair.system for pair in ordered]
     n_above = Counter(lower)
-    n_equal = Counter(name for one in pairs if math.isnan(one.flip_probability) for name in (one.system, one.baseline))
+    equal = [pair for pair in pairs if math.isnan(pair.flip_probability)]
+    n_equal = Counter(name for pair in equal for name in (pair.system, pair.baseline))
     weights = {name: np.mean(1 / np.arange(n, n + n_equal[name] + 1)) for name, n in n_above.items()}
-    reversals = np.array([(one.flip_probability, one.can_flip) for one in ordered])
-    each = (np.ones(len(lower)), np.array([weights[name] for name in lower]))
-    found = [end for own in each for end in (*(1 - 2 * (own @ reversals) / own.sum()).tolist(), 1.0)]
-    return dict(zip(OVER_TIES, found, strict=True))
+    chances = np.array([pair.flip_probability for pair in ordered])
+    errors = np.array([pair.flip_standard_error for pair in ordered])
+    can_flip = np.array([pair.can_flip for pair in ordered])
+    found: dict[str, Any] = {}
+    for name, of_pairs in (("tie_tau", np.ones(len(lower))), ("tie_tau_ap", np.array([weights[one] for one in lower]))):
+        shares = of_pairs / of_pairs.sum()
+        found[name] = 1 - 2 * float(shares @ chances)
+        if shares @ errors > MOST_OFF:
+            found[name] = math.nan
+            found["tie_unknown"] = "the probabilities that ties reverse pairs are not known well enough"
+        found[f"{name}_low"] = 1 - 2 * float(shares @ can_flip)
+        found[f"{name}_high"] = 1.0
+    return found
+
+
+def _unknown_over_ties(why: str) -> dict[str, Any]:
+    """Return what orders of ties give where it is not known."""
+    return {**dict.fromkeys(OVER_TIES, math.nan), "tie_unknown": why}
 
 
 STEPS = 1_000  # values that stand for the distribution of a query, all equally likely

@@ -17,7 +17,17 @@ from deadheat.comparison.pairs import (
     n_differing,
     n_units,
 )
-from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, level_text, percentage, rounded, three
+from deadheat.errors import (
+    BY_DOC_ID,
+    UNIT,
+    collected,
+    counted,
+    is_share_known,
+    level_text,
+    percentage,
+    rounded,
+    three,
+)
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure, unit_of
 from deadheat.settings import TUKEY, Design
@@ -28,7 +38,6 @@ NEAR = 0.1  # of the level: a p value in doubt (skewed differences) that is abov
 OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
 DIGITS = 4
 UNLIKELY = 0.005  # probability of a reversal below which it is not given
-VAGUE = 0.05  # a probability that may be off by more is said to be unknown
 # by the outcome of a verdict, or the key of its first sentence (`FIRST`) where there is one of that name
 HEADLINES = {
     "no quality": "Nobody leads: {measures} cannot say how good a system is.",
@@ -46,6 +55,7 @@ HEADLINES = {
     "by judge": "No clear winner: {leader} leads {runner_up} by {measure}, but not with the judge's labels.",
     "contradicted": "No clear winner: by {measure}, the means and the {test} test disagree.",
     "not shown": "No clear winner: {leader} and {runner_up} cannot be told apart by {measure}.",
+    "untested": "No clear winner: {leader} leads {runner_up} by {measure}, but they could not be tested.",
     "one-sided": "No clear winner: {leader} is not shown better than {runner_up} by {measure}.",
     "equivalent": "No clear winner: {system} and {baseline} are equivalent within {margin:g} {measure}{unit}.",
     "no worse": "No clear winner, but {system} is no worse than {baseline} within {margin:g} {measure}{unit}.",
@@ -132,6 +142,9 @@ class Verdict:
     n_clusters : int or None
     flip_probability : float
         Probability that ties broken at random reverse the order of the two; 0 where no order of them can.
+    flip_standard_error : float
+        How far that may be off, as of the pair: where it is larger than the probability, or above 0.05, the
+        probability is unknown.
     can_flip : bool
     n_systems, n_better, n_compared : int
         Systems; how many others the leader is shown to be better than, of how many that it is compared with.
@@ -175,6 +188,7 @@ class Verdict:
     n_queries: int = 0
     n_clusters: int | None = None
     flip_probability: float = math.nan
+    flip_standard_error: float = math.nan
     can_flip: bool = False
     n_systems: int = 0
     n_better: int = 0
@@ -397,6 +411,7 @@ class Grounds:
             n_queries=pair.n_queries,
             n_clusters=pair.n_clusters,
             flip_probability=pair.flip_probability,
+            flip_standard_error=pair.flip_standard_error,
             can_flip=pair.can_flip,
             n_systems=len(self.levels[measure.label]),
             n_better=favourites.count(leader) if leader else 0,
@@ -558,7 +573,6 @@ class Grounds:
         exact = pair.expected_difference
         names = (pair.system, pair.baseline)
         ahead, behind = names if (exact > 0) == measure.higher_is_better else names[::-1]
-        is_vague = pair.can_flip and pair.flip_method == "normal" and pair.flip_standard_error > VAGUE
         by_id = f"; ties broken {BY_DOC_ID}, put {behind} ahead" if pair.doc_id_reverses else ""
         cases = (  # of which the first holds
             (_is_by_policy(pair), "policy"),
@@ -566,7 +580,9 @@ class Grounds:
             (max(pair.flip_probability, pair.flip_standard_error) < UNLIKELY and not by_id, "hardly"),
             (True, "often"),
         )
-        chance = percentage(pair.flip_probability, pair.flip_standard_error)
+        chance = "with a probability that is not known"
+        if is_share_known(pair.flip_probability, pair.flip_standard_error):
+            chance = f"with a probability of {percentage(pair.flip_probability, pair.flip_standard_error)}"
         return TIES[next(key for holds, key in cases if holds)].format(
             measure=measure.label,
             ties=self.ties,
@@ -574,7 +590,7 @@ class Grounds:
             behind=behind,
             size=number(abs(scale * exact)),
             unit=unit_of(measure),
-            chance=f"with a probability {'that is not known without the runs' if is_vague else f'of {chance}'}",
+            chance=chance,
             by_id=by_id,
         )
 
@@ -753,11 +769,15 @@ def sentences_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) 
     pair = next((one for one in verdicts.values() if one.margin is not None and one.n_systems == 2), None)
     held = [stratum for stratum, one in verdicts.items() if one.no_worse]
     where = f"{len(held)} of {n} ({three(held)})" if held else f"none of {n}"
-    flips = [
-        f"{stratum} ({one.system} / {one.baseline}: {percentage(one.flip_probability)})"
-        for stratum, one in verdicts.items()
-        if one.can_flip and one.flip_probability >= LIKELY
-    ]
+    flips, unknown_flips = [], []
+    for stratum, verdict in verdicts.items():
+        pair_of_stratum = f"{stratum} ({verdict.system} / {verdict.baseline}"
+        if not verdict.can_flip:
+            continue
+        if not is_share_known(verdict.flip_probability, verdict.flip_standard_error):
+            unknown_flips.append(f"{pair_of_stratum})")
+        elif verdict.flip_probability >= LIKELY:
+            flips.append(f"{pair_of_stratum}: {percentage(verdict.flip_probability)})")
     sentences = (
         f"By {measure}, of {counted(n, *what)}, {', '.join(who)}.",
         chance if shown else f"No lead by {measure} is shown to be more than chance.",
@@ -768,6 +788,9 @@ def sentences_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) 
         flips
         and f"Ties broken at random reverse the order of the exact {measure} of leader and rival with a probability of"
         f" {LIKELY:.0%} or more in {three(flips, '; ')}.",
+        unknown_flips
+        and "Some order of the ties reverses that of leader and rival, with a probability that is not known, in"
+        f" {three(unknown_flips, '; ')}.",
     )
     return tuple(str(one) for one in sentences if one)
 
@@ -819,6 +842,7 @@ def headline(kind: str, words: Mapping[str, Any], doubts: Sequence[str] = ()) ->
     cases = (  # of which the first holds
         (kind in OF_MARGIN and words.get("equivalent"), "equivalent"),
         (kind in OF_MARGIN and words.get("no_worse"), "no worse"),
+        (kind == "not shown" and math.isnan(words["p_adjusted"]), "untested"),
         (kind == "not shown" and words["sided"], "one-sided"),
         (kind == "better" and doubts, "better if"),
         (True, kind),

@@ -12,7 +12,7 @@ import polars as pl
 from deadheat import stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import COUNTED, Pair
-from deadheat.errors import NOISE, FigureError, check_choice, counted, percentage
+from deadheat.errors import NOISE, FigureError, check_choice, counted, is_share_known, percentage, three
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import (
     BAND,
@@ -57,6 +57,7 @@ ON_DARK, ON_LIGHT = "#fefefe", "#010101"  # text of cells, whose colours are the
 MOST_WITH_P = 8
 MOST_WITH_NUMBERS = 16
 MOST_COLUMNS = 24  # whose names do not overlap
+UNKNOWN_CELL = "?"
 
 
 def duel_of(
@@ -595,7 +596,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     n_significant, n_open = (
         sum(getattr(pair, name) for pair in pairs.values()) for name in ("significant", "can_flip")
     )
-    baseline, p = comparison.design.baseline, ", and its p value" * (n_systems <= MOST_WITH_P)
+    baselines, p = comparison.design.against, ", and its p value" * (n_systems <= MOST_WITH_P)
     empty = " (empty: 0)" * (n_systems <= MOST_WITH_NUMBERS)
     return finished(
         _layers(alt.Chart().encode(x, y), largest, n_systems, f"lead in {of.label}{unit_of(of)}"),
@@ -607,8 +608,9 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         notes=[
             f"Below the diagonal: how far the column's system leads the row's{p} (a star: significant).",
             f"Above it: probability, in percent{empty}, that random tie orders reverse the two.",
+            "A question mark: that is not known." if any(row["text"] == UNKNOWN_CELL for row in rows) else "",
             tested_by(comparison.design, len(pairs)),
-            "" if baseline is None else f"Compared against {short(baseline)} only.",
+            f"Compared against {three(list(map(short, baselines)), ' and ')} only." if baselines else "",
             "The columns are in the order of the rows." if n_systems > MOST_COLUMNS else "",
             left_out(n_systems, len(ranked)),
         ],
@@ -644,7 +646,8 @@ def _layers(base: alt.Chart, largest: float, n_systems: int, title: str) -> list
 def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *, higher: bool) -> list[Record]:
     """Return two cells of a pair: below the diagonal the lead of the column's system, above it the reversals."""
     difference = pair.difference if pair.system == worse else -pair.difference
-    advantage, flip, p = -difference if higher else difference, pair.flip_probability, pair.p_adjusted
+    advantage, p = -difference if higher else difference, pair.p_adjusted
+    is_known = is_share_known(pair.flip_probability, pair.flip_standard_error)
     size = (
         f"{round(advantage, 2) + 0.0:.2f}".replace("0.", ".", abs(advantage) < 0.995)
         if len(named) <= MOST_WITH_NUMBERS
@@ -653,13 +656,25 @@ def _pair_of_cells(pair: Pair, better: str, worse: str, named: dict[str, str], *
     size += "*" * pair.significant
     if len(named) <= MOST_WITH_P and math.isfinite(p):
         size += "\n<.001" if p < 0.001 else f"\n{p:.3f}".replace("0.", ".")
-    # nothing where no order reverses, or where there is no room
-    percent = f"{100 * flip:.0f}" if flip >= 0.01 else "<1" if flip > 0 else ""
-    percent = percent if len(named) <= MOST_WITH_NUMBERS else ""
-    shared = {name: getattr(pair, name) for name in ("p_adjusted", "significant", "flip_probability")}
+    shared = {
+        "p_adjusted": pair.p_adjusted,
+        "significant": pair.significant,
+        "flip_probability": pair.flip_probability if is_known else None,
+    }
+    percent = _percent(pair, has_room=len(named) <= MOST_WITH_NUMBERS)
     ends = {"system": worse, "against": better, "label": named[worse], "against_label": named[better]}
     turned = {"system": better, "against": worse, "label": named[better], "against_label": named[worse]}
     return [
         {"part": "advantage", "difference": difference, "advantage": advantage, "text": size, **shared, **ends},
         {"part": "flip", "difference": -difference, "advantage": None, "text": percent, **shared, **turned},
     ]
+
+
+def _percent(pair: Pair, *, has_room: bool) -> str:
+    """Return how often tie orders reverse a pair, in percent: nothing where none does, or where there is no room."""
+    chance = pair.flip_probability
+    if pair.can_flip and not is_share_known(chance, pair.flip_standard_error):
+        return UNKNOWN_CELL
+    if not has_room or not chance > 0:
+        return ""
+    return f"{100 * chance:.0f}" if chance >= 0.01 else "<1"

@@ -24,15 +24,17 @@ from deadheat.comparison.pairs import (
     units_of,
 )
 from deadheat.comparison.robustness import sampling_doubts
-from deadheat.comparison.verdict import ENOUGH, VAGUE, Verdict, headline_of_strata, sentences_of_strata
+from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, sentences_of_strata
 from deadheat.errors import (
     BY_DOC_ID,
     MOST_NAMED,
+    MOST_OFF,
     UNIT,
     collected,
     counted,
     error_of_share,
     in_brackets,
+    is_share_known,
     joined,
     three,
     whole,
@@ -704,27 +706,30 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
         moved = int((is_zero & (pairs.column("tie_standard_error") > 0)).sum())
         also = f"; orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
         return [said("reversed", f"none: no order of equal scores reverses any of {total}{also}")]
-    errors = {name: error[can_flip & (method == name)] for name in FLIP_METHODS}
-    how = "; ".join(
-        ("" if len(own) == n_open else f"{len(own):,} ") + FLIP_METHODS[name].format(error_of_share(own.max()))
-        for name, own in errors.items()
-        if len(own)
-    )
+    is_known = can_flip & is_share_known(chance, error)
+    hows = []
+    for name, text in FLIP_METHODS.items():
+        errors_of_method = error[is_known & (method == name)]
+        if len(errors_of_method):
+            n_of_method = "" if len(errors_of_method) == n_open else f"{len(errors_of_method):,} "
+            hows.append(n_of_method + text.format(error_of_share(errors_of_method.max())))
+    n_unknown = int((can_flip & ~is_known).sum())
+    if n_unknown:
+        hows.append(f"{n_unknown:,} unknown")
     can_be = (
-        f"{n_open:,} of {total} by some order of the ties; {(chance >= LIKELY).sum():,} with a probability of"
-        f" {LIKELY:.0%} or more if ties are broken at random ({how})"
+        f"{n_open:,} of {total} by some order of the ties; {(is_known & (chance >= LIKELY)).sum():,} with a probability"
+        f" of {LIKELY:.0%} or more if ties are broken at random ({'; '.join(hows)})"
     )
-    n_vague = ((method == "normal") & (error > VAGUE)).sum()
-    vague = (
-        f"the probability of {n_vague:,} of {total} is not known to better than {VAGUE:.0%}: no orders are drawn of"
-        " saved evaluations, nor of many runs of many documents but for those that lead; of fewer runs or measures they"
-        " are"
+    unknown = (
+        f"the probability of {n_unknown:,} of {total} is not known, as its error is above {MOST_OFF:.0%} or larger than"
+        " the probability: no orders are drawn of saved evaluations, nor of many runs of many documents but for those"
+        " that lead; of fewer runs or measures they are"
     )
     n_by_id, by_id = _named(places, pairs, pairs.column("doc_id_reverses"))
     reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(n_by_id, 'pair')}: {three(by_id, n=n_by_id)}"
     return [
         said("reversed", can_be),
-        note("reversed", vague if n_vague else ""),
+        note("reversed", unknown if n_unknown else ""),
         said("by id", reversed_by_id if by_id else ""),
     ]
 

@@ -490,8 +490,9 @@ def list_orders(found: SystemOrders) -> Table:
     )
 
 
-def _over_ties(one: OrderAgreement, of: str) -> Span | None:
-    return None if np.isnan(getattr(one, of)) else Span(getattr(one, f"{of}_low"), getattr(one, f"{of}_high"))
+def _over_ties(orders: OrderAgreement, name: str) -> Span | None:
+    low, high = getattr(orders, f"{name}_low"), getattr(orders, f"{name}_high")
+    return None if np.isnan(low) else Span(low, high)
 
 
 def tell_orders(found: SystemOrders) -> list[Fact]:
@@ -499,9 +500,16 @@ def tell_orders(found: SystemOrders) -> list[Fact]:
     if not found.pairs:
         return [note("orders", "one order alone: give two measures, or qrels and runs, whose ties can be broken by id")]
     counts = [pair.n_systems for pair in found.pairs]
-    left = [note("left out", f"on one side only: {three(list(found.left_out))}")] if found.left_out else []
     texts = {"systems": " to ".join(f"{end:g}" for end in dict.fromkeys((min(counts), max(counts))))} | OF_ORDERS
-    return [*left, *(said(heading, text) for heading, text in texts.items()), said("rbo", f"persistence {found.p:g}")]
+    facts: list[Fact] = []
+    if found.left_out:
+        facts.append(note("left out", f"on one side only: {three(list(found.left_out))}"))
+    for heading, text in texts.items():
+        facts.append(said(heading, text))
+    facts.append(said("rbo", f"persistence {found.p:g}"))
+    for why in dict.fromkeys(pair.tie_unknown for pair in found.pairs if pair.tie_unknown):
+        facts.append(note("by ties", f"not known: {why}"))
+    return facts
 
 
 @shows(SystemOrders)

@@ -13,10 +13,10 @@ import polars as pl
 from deadheat.arrays import FloatArray, aligned
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
-from deadheat.comparison.verdict import VAGUE, Verdict, number, signed
+from deadheat.comparison.verdict import Verdict, number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
-from deadheat.errors import NOISE, counted, level_text, percentage
+from deadheat.errors import NOISE, counted, is_share_known, level_text, percentage
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
@@ -283,9 +283,10 @@ def _ties(pair: Pair | None) -> Glance:
     heading = "reversed by ties"
     if pair is None or np.isnan(pair.flip_probability):
         return Glance(heading, "-", "there is no lead to reverse")
-    if pair.flip_method == "normal" and pair.flip_standard_error > VAGUE and pair.can_flip:
-        return Glance(heading, "?", "how often is not known without the runs")
-    return Glance(heading, percentage(pair.flip_probability), "of random orders of the tied scores")
+    if not is_share_known(pair.flip_probability, pair.flip_standard_error):
+        return Glance(heading, "?", "some order of the tied scores does, how many do is not known")
+    chance = percentage(pair.flip_probability, pair.flip_standard_error)
+    return Glance(heading, chance, "of random orders of the tied scores")
 
 
 def _smallest(found: Verdict, design: Design) -> Glance:
