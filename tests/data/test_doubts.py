@@ -161,6 +161,17 @@ def test_distances_without_ranks() -> None:
         dh.read_run(run)
 
 
+def test_similarities_without_ranks_that_are_read_as_distances() -> None:
+    run = [(f"q{q}", f"d{n}", 0.9 - n * 0.1) for q in range(4) for n in range(6)]
+    frame = pl.DataFrame(run, schema=["query_id", "doc_id", "score"], orient="row")
+    for source in (run, frame):
+        with pytest.warns(DeadheatWarning, match="at its start fall from row to row, and ascending puts the lowest"):
+            dh.read_run(source, ascending=True)
+    with warnings.catch_warnings(action="error"):
+        dh.read_run(run)
+        dh.read_run({"q": {f"d{n}": 0.9 - n * 0.1 for n in range(20)}}, ascending=True)  # dicts have no order
+
+
 def test_zeros_that_got_lost_for_some() -> None:
     qrels = {"q": {f"{n:03}": 1 for n in range(90, 110)}}
     with pytest.warns(

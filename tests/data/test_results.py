@@ -246,7 +246,8 @@ def test_repeats_among_random_results() -> None:
         assert sorted(run.to_polars().rows()) == sorted(wanted[name].select("query", "doc", "score").rows())
         n_left_out = rows.height - wanted[name].height
         assert run.notes == (f"{n_left_out:,} of 2,000 results repeat a document: its {name} counts",)
-    lowest = dh.Run.of_results(results, repeated="best", ascending=True)
+    with pytest.warns(DeadheatWarning, match="ascending puts the lowest first"):  # they are sorted from the highest
+        lowest = dh.Run.of_results(results, repeated="best", ascending=True)
     assert sorted(lowest.to_polars().rows()) == sorted((q, d, -s + 0.0) for q, d, s in wanted["lowest"].rows())
 
 
@@ -272,6 +273,103 @@ def test_distances_are_warned_of() -> None:
         dh.Run.of_results({**near, "s": [("a", 0.4), ("b", 0.1)]})
     assert run.notes == ("lower scores rank first, as asked: they are negated",)
     assert dh.evaluate({"q": "a", "r": "d"}, run, ["RR"]).to_dict() == {"q": {"RR": 1.0}, "r": {"RR": 0.75}}
+
+
+UNDERSCORED = ["_relevance_score", "_rankingScore", "_score"]  # of LanceDB, Meilisearch, and Elasticsearch
+
+
+@pytest.mark.parametrize("name", UNDERSCORED)
+def test_scores_whose_names_begin_with_an_underscore(name: str, tmp_path: Path) -> None:
+    """They were passed over without a word, and their ties lost: RR was 1/2."""
+    rows = [{"query_id": "q", "doc_id": doc, name: 0.5} for doc in "ab"]
+    hits = {"q": [{"id": doc, name: 0.5, "_rowid": 7} for doc in "ab"]}
+    sources: list[Any] = [hits, dh.Run.of_results(hits), rows, pl.DataFrame(rows)]
+    sources.append(dh.Run({"q": {"hits": hits["q"]}}))
+    sources.append([{"query_id": "q", "retrieved_ids": ["a", "b"], name: [0.5, 0.5]}])
+    for file, text in {
+        "x.jsonl": "\n".join(map(json.dumps, rows)),
+        "lists.jsonl": json.dumps({"query_id": "q", "results": hits["q"]}),
+        "x.json": json.dumps(hits),
+        "x.csv": pl.DataFrame(rows).write_csv(),
+    }.items():
+        (tmp_path / file).write_text(text)
+        sources.append(tmp_path / file)
+    for source in sources:
+        assert dh.evaluate({"q": ["b"]}, source, "RR").means() == {"RR": (1 + 1 / 2) / 2}
+
+
+def test_the_score_of_a_reranker_comes_before_that_of_the_search() -> None:
+    hit = {"id": "a", "_distance": 0.2, "_score": 7.5, "_relevance_score": 0.25}
+    assert dh.Run.of_results({"q": [hit]}).to_dict() == {"q": {"a": 0.25}}
+
+
+@pytest.mark.parametrize("name", ["_similar", "_additional.distance", "_additional.score", "metadata.distance"])
+def test_other_numbers_that_may_be_scores_are_named_with_both_directions(name: str) -> None:
+    inner, _, own = name.partition(".")
+    results = [{"id": doc, inner: {own: 0.5} if own else 0.5, "_rowid": 7, "_version": 2} for doc in "ab"]
+    with pytest.warns(
+        DeadheatWarning, match=rf"but {name} is a number .*, with ascending=True if lower ones"
+    ) as caught:
+        dh.Run({"q": results})
+    assert len(caught) == 1
+
+
+def test_numbers_of_databases_are_no_scores() -> None:
+    with warnings.catch_warnings(action="error"):
+        run = dh.Run({"q": [{"_id": doc, "_rowid": n, "_version": 1, "_seq_no": n} for n, doc in enumerate("ab")]})
+    assert run.notes == ("ranked lists without scores: in strict order, no ties",)
+
+
+@pytest.mark.parametrize("name", ["distances", "_scores", "retrieval_scores"])
+def test_a_list_of_numbers_beside_the_documents_is_named(name: str, tmp_path: Path) -> None:
+    rows = [{"query_id": q, "retrieved_ids": ["a", "b"], name: [0.1, 0.5], "tokens": [7]} for q in "qr"]
+    (path := tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    for source in (rows, pl.DataFrame(rows), pl.DataFrame(rows).lazy(), path):
+        with pytest.warns(DeadheatWarning, match=rf"'{name}' has a number for each .* ascending=True .* if lower ones"):
+            assert dh.Run(source).to_dict()["q"] == {"a": -1, "b": -2}
+    rows[1] |= {name: [0.1]}
+    with warnings.catch_warnings(action="error"):
+        dh.Run(rows)
+
+
+@pytest.mark.parametrize("name", ["distance", "_distance", "vector_distance"])
+def test_the_direction_of_distances_is_asked_for(name: str) -> None:
+    """The advice was ascending=True, which puts the worst of Milvus' COSINE and IP first: RR was 1/3."""
+    hits = {"q": [{"id": doc, name: number} for doc, number in (("a", 0.9), ("b", 0.5), ("c", 0.3))]}
+    message = "if lower ones are better, .* ascending=True .* if higher ones are, as of COSINE and IP in Milvus, do not"
+    for read in (dh.Run, dh.Run.of_results):
+        with pytest.raises(DataError, match=f"results have a {name} and no score.*{message}"):
+            read(hits)
+    rows = [{"query_id": "q", "doc_id": hit["id"], name: hit[name]} for hit in hits["q"]]
+    for table in (rows, pl.DataFrame(rows)):
+        with pytest.raises(DataError, match=f"{message}: in both cases give columns={{'score': '{name}'}}"):
+            dh.Run(table)
+    similar = dh.Run.of_results(hits, score=name)
+    assert dh.evaluate({"q": "a"}, similar, "RR").means() == {"RR": 1.0}
+
+
+LISTED: dict[str, Any] = {
+    "pairs": [("a", 0.9), ("b", 0.5), ("c", 0.3)],
+    "hits": [{"id": "a", "score": 0.9}, {"id": "b", "score": 0.5}, {"id": "c", "score": 0.3}],
+}
+
+
+@pytest.mark.parametrize("form", LISTED)
+def test_lists_that_are_read_from_their_end_are_warned_of(form: str, tmp_path: Path) -> None:
+    falling, rising = {"q": LISTED[form]}, {"q": LISTED[form][::-1]}
+    for results, ascending, order in ((falling, True, "fall"), (rising, False, "rise")):
+        (path := tmp_path / "x.json").write_text(json.dumps(results))
+        (lines := tmp_path / "x.jsonl").write_text(json.dumps({"query_id": "q", "results": results["q"]}))
+        for source in (results, path, lines):
+            with pytest.warns(DeadheatWarning, match=f"the scores of every query {order} from the first result"):
+                run = dh.Run(source, ascending=ascending)
+            assert dh.evaluate({"q": "a"}, run, "RR").means() == {"RR": 1 / 3 if ascending else 1.0}
+        with pytest.warns(DeadheatWarning, match=f"the scores of every query {order} from the first result"):
+            dh.Run.of_results(results, ascending=ascending)
+        with warnings.catch_warnings(action="error"):
+            dh.Run(results, ascending=not ascending)
+            dh.Run({**results, "r": results["q"][::-1]}, ascending=ascending)  # of which nobody knows
+            dh.Run({"q": results["q"][:2]}, ascending=ascending)  # two are in this order by chance
 
 
 def test_distances_by_their_name() -> None:
@@ -415,7 +513,12 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ),
     ({"q": []}, {}, DataError, "it has no documents"),
     ({}, {}, DataError, "it has no queries"),
-    ({"q": [{"id": "a", "distance": 0.1}]}, {}, DataError, r'write .*\(results, score="distance", ascending=True\)'),
+    (
+        {"q": [{"id": "a", "distance": 0.1}]},
+        {},
+        DataError,
+        "if lower ones are better, as of L2, give ascending=True .*; if higher ones are, as of COSINE and IP in Milvus",
+    ),
     ({"q": [{"document": {"id": "a"}}]}, {}, SourceTypeError, r'write dh.Run.of_results\(results, id="document.id"\)'),
     ({"q": ["a", 7]}, {}, SourceTypeError, "expected one or the other"),
     ({"q": [{"_id": "7"}], "r": [{"_id": 7}]}, {}, SourceTypeError, "expected one or the other"),

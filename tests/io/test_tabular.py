@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import warnings
 from typing import TYPE_CHECKING
@@ -156,6 +157,50 @@ def test_a_missing_column_is_named_with_what_there_is() -> None:
         "'passage_id' and 18 more. Did you mean 'doc_id'? Rename the column, or give columns={'doc_id': 'doc_idd'}; "
         "dh.read_run takes these"
     )
+
+
+PAIRS = [  # of retrieved and of relevant documents
+    ("retrieved_contexts", "reference_contexts"),
+    ("contexts", "ground_truths"),
+    ("retrieved_docs", "gold_docs"),
+    ("predicted_ids", "gold_ids"),
+    ("top_k_ids", "positive_ids"),
+    ("recommended", "actual"),
+    ("predictions", "targets"),
+]
+
+
+@pytest.mark.parametrize(("retrieved", "relevant"), PAIRS)
+def test_no_advice_takes_what_is_retrieved_for_the_qrels(tmp_path: Path, retrieved: str, relevant: str) -> None:
+    """Followed, it made P and R of any retriever 1."""
+    for names in ((retrieved, relevant), (relevant, retrieved)):
+        rows = [{"question": "q", **{name: ["a", "b"] for name in names}}]
+        (path := tmp_path / "x.jsonl").write_text(json.dumps(rows[0]))
+        for source in (rows, pl.DataFrame(rows), path):
+            for read, right in ((dh.Qrels, relevant), (dh.Run, retrieved)):
+                with pytest.raises(ColumnError) as caught:
+                    read(source)
+                assert f"give columns={{'doc_id': {right!r}}}" in str(caught.value)
+
+
+@pytest.mark.parametrize("lists", [["ours", "theirs"], ["retrieved_docs"], ["retrieved_ids_2", "retrieved_texts"]])
+def test_no_advice_is_better_than_a_wrong_one(lists: list[str]) -> None:
+    rows = [{"question": "q", **{name: ["a", "b"] for name in lists}}]
+    with pytest.raises(ColumnError) as caught:
+        dh.Qrels(rows)
+    assert "give columns" not in str(caught.value)
+
+
+@pytest.mark.parametrize("names", [("predicted_doc", "note"), ("recommended", "actual"), ("hits_found", "seen")])
+def test_a_single_document_a_row_is_not_guessed_either(names: tuple[str, str]) -> None:
+    with pytest.raises(ColumnError) as caught:
+        dh.Qrels([{"question": "q", **dict.fromkeys(names, "a")}])
+    assert "give columns" not in str(caught.value)
+
+
+def test_the_query_of_a_table_with_lists_is_named_alone() -> None:
+    with pytest.raises(ColumnError, match=r"give columns={'query_id': 'asked'}; dh.read_qrels"):
+        dh.Qrels([{"asked": "q", "ours": ["a"], "theirs": ["b"]}])
 
 
 def test_swapped_tables() -> None:

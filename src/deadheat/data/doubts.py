@@ -15,7 +15,8 @@ import polars as pl
 
 from deadheat.data.rows import LazyRows, Rows
 from deadheat.errors import DeadheatWarning, counted
-from deadheat.io.formats.base import ROWS
+from deadheat.io.formats.base import FEWEST, ROWS
+from deadheat.io.results import ListOrder
 from deadheat.io.values import Nested
 
 LOOKED = 100  # documents of each side that are looked at
@@ -24,7 +25,7 @@ ONE_FORM = " (normalize_ids='NFC' or --normalize-ids NFC makes one of them)"
 FORM, CASE = "Unicode form (NFC, NFD)", "case or in blanks around them"
 QUERIES = 1000  # of a run, that are looked at
 ADVICE = "Higher scores rank first; ascending=True (--ascending) puts lower ones first"
-FEWEST = 3  # documents of a query, or queries, from which an order says something
+FEWEST_QUERIES = 3  # from which an order says something
 ENOUGH = 10  # documents in all: so many scores do not count 1, 2, 3, ... by chance
 
 
@@ -79,11 +80,13 @@ def _are_in_order(head: pl.DataFrame) -> bool:
     return bool((head["query_id"][others] != head["query_id"][others + 1]).all())
 
 
-def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
-    """Warn the user if the scores of the first queries count 1, 2, 3, ... or rise in the order of the rows.
+def warn_of_order(rows: pl.DataFrame | Nested, where: str, *, ascending: bool) -> None:
+    """Warn the user if the scores of the first queries count 1, 2, 3, ... or the worst rows come first.
 
-    Dicts have their order by chance: rows alone are looked at for scores that rise.
+    Dicts have their order by chance: rows alone are looked at for scores that rise, or fall with `ascending`.
     """
+    if ascending and not isinstance(rows, pl.DataFrame):
+        return
     if isinstance(rows, pl.DataFrame):
         head = rows.head(ROWS).group_by("query_id", maintain_order=True).agg("score").head(QUERIES)
         of_queries: list[Collection[float]] = head["score"].to_list()
@@ -92,18 +95,58 @@ def warn_of_order(rows: pl.DataFrame | Nested, where: str) -> None:
     some = [scores for scores in of_queries if len(scores) >= FEWEST]
     if sum(map(len, some)) < ENOUGH:
         return
+    has_order = isinstance(rows, pl.DataFrame) and len(some) >= FEWEST_QUERIES
+    if ascending:
+        if has_order and all(map(_falls, some)):
+            _warn(
+                "the scores of all queries at its start fall from row to row, and ascending puts the lowest first: are"
+                " they similarities? Without ascending the highest rank first",
+                where,
+            )
+        return
     if all(list(scores) == list(range(1, len(scores) + 1)) for scores in some):  # mostly ends at the first
         _warn(f"the scores of each query are 1, 2, 3, ... in the order of the rows: are they ranks? {ADVICE}", where)
-    elif isinstance(rows, pl.DataFrame) and len(some) >= FEWEST and all(map(_rises, some)):
+    elif has_order and all(map(_rises, some)):
         _warn(f"the scores of all queries at its start rise from row to row: are they distances? {ADVICE}", where)
+
+
+def warn_of_list_order(order: ListOrder | None, where: str, *, ascending: bool) -> None:
+    """Warn the user if lists of results are read from the last to the first.
+
+    Parameters
+    ----------
+    order : {"rise", "fall"} or None
+        Of the scores of every list, from its first result to its last; None: they do both.
+    where : str
+        Where the run comes from.
+    ascending : bool
+        Whether the user said that lower scores rank first.
+    """
+    if order == "rise" and not ascending:
+        _warn(
+            "the scores of every query rise from the first result to the last, so its last result ranks first. If they"
+            " are distances or ranks, and lower ones are better, write ascending=True (--ascending)",
+            where,
+        )
+    if order == "fall" and ascending:
+        _warn(
+            "the scores of every query fall from the first result to the last, and ascending puts the lowest first, so"
+            " its last result ranks first. If they are similarities, and higher ones are better, leave ascending out",
+            where,
+        )
 
 
 def _rises(scores: Collection[Any]) -> bool:
     """Tell whether numbers rise strictly; a value that is not a number is refused later."""
     try:
-        return all(one < other for one, other in pairwise(scores))
+        return all(before < after for before, after in pairwise(scores))
     except TypeError:
         return False
+
+
+def _falls(scores: Collection[float]) -> bool:
+    """Tell whether numbers fall strictly."""
+    return all(before > after for before, after in pairwise(scores))
 
 
 def _warn(text: str, where: str, **fields: object) -> None:

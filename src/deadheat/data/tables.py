@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.data.doubts import warn_of_order, warn_of_ranks
+from deadheat.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
+from deadheat.data.origins import Origin, origin_of
 from deadheat.data.renderable import InNotebooks
 from deadheat.data.rows import (
     LazyRows,
@@ -122,6 +123,7 @@ class DocumentTable(InNotebooks):
     by_keys: tuple[ScorePrecision] | None = None
     failures: pl.DataFrame | None = None
     id_form: str | None = None
+    origin: Origin | None = None  # which columns its rows were read from
 
     def __init__(
         self,
@@ -144,6 +146,7 @@ class DocumentTable(InNotebooks):
     def _read(self, source: Source) -> Rows:
         content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
         self.notes = tuple(map(str, content.notes))
+        self.origin = origin_of(source, self.path, content.columns)
         match self._look_at(content).rows:
             case pl.DataFrame() as frame:
                 return MemoryRows(frame, content.hashes)
@@ -411,8 +414,8 @@ class Qrels(DocumentTable):
         >>> Qrels.of_results(ratings).to_dict()
         {'q1': {'d1': 3}}
         """
-        nested, notes = Reader(cls.kind, name or cls.kind, id, relevance, repeated).nested(results)
-        return cls(nested, name=name).noted(notes)
+        listing = Reader(cls.kind, name or cls.kind, id, relevance, repeated).read(results)
+        return cls(listing.documents, name=name).noted(listing.notes)
 
     def check_duplicates(self, *, now: bool = False) -> None:  # noqa: ARG002 - judgments are always looked at now
         """Merge judgments that come twice with the same relevance, and note how many.
@@ -603,8 +606,10 @@ class Run(DocumentTable):
             return content
         if content.ranks is not None:
             warn_of_ranks(content.ranks, self.where, ascending=self._ascending)
-        elif isinstance(content.rows, Mapping | pl.DataFrame) and not self._ascending:
-            warn_of_order(content.rows, self.where)
+        elif content.list_order is not None:
+            warn_of_list_order(content.list_order, self.where, ascending=self._ascending)
+        elif isinstance(content.rows, Mapping | pl.DataFrame):
+            warn_of_order(content.rows, self.where, ascending=self._ascending)
         return content
 
     @classmethod
@@ -658,7 +663,7 @@ class Run(DocumentTable):
         Warns
         -----
         DeadheatWarning
-            Scores rise from the first result to the last, as distances do.
+            Scores rise from the first result to the last, as distances do, or fall with ``ascending=True``.
 
         Examples
         --------
@@ -667,9 +672,11 @@ class Run(DocumentTable):
         >>> run.to_dict(), run.notes
         ({'q1': {'p1': 0.9, 'p2': 0.9}}, ('1 of 3 results repeat a document: its best counts',))
         """
-        nested, notes = Reader(cls.kind, name or cls.kind, id, score, repeated, lower_first=ascending).nested(results)
-        _check_direction(notes, ascending=ascending)
-        return cls(nested, name=name, ascending=ascending).noted(notes)
+        where = name or cls.kind
+        listing = Reader(cls.kind, where, id, score, repeated, lower_first=ascending).read(results)
+        _check_direction(listing.notes, ascending=ascending)
+        warn_of_list_order(listing.order, where, ascending=ascending)
+        return cls(listing.documents, name=name, ascending=ascending).noted(listing.notes)
 
     def renamed(self, name: str) -> Self:
         """Return the run under another name."""

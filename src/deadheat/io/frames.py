@@ -83,13 +83,15 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         # pandas and records hold lists as objects
         objects = frame[names["doc_id"]].to_list() if schema[names["doc_id"]] == nw.Object else ()
         if has_lists(objects):
-            return Content(*lists_of_rows(((None, row) for row in frame.iter_rows(named=True)), names, kind, where))
-        kept = dict.fromkeys([*names.values(), *(name for name in schema.names() if name == "rank")])
+            named = ((None, row) for row in frame.iter_rows(named=True))
+            return Content.of_lists(lists_of_rows(named, names, kind, where), names)
+        others = lists if names["doc_id"] in lists else [name for name in schema.names() if name == "rank"]
+        kept = dict.fromkeys([*names.values(), *others])
         frame = nw.from_native(to_polars(frame.select(*kept), where).lazy())
         schema = frame.collect_schema()
     if isinstance(schema[names["doc_id"]], nw.List | nw.Array):
-        rows = collect(frame.select(*names.values())).iter_rows(named=True)
-        return Content(*lists_of_rows(((None, row) for row in rows), names, kind, where))
+        rows = collect(frame.select(*dict.fromkeys([*names.values(), *lists]))).iter_rows(named=True)
+        return Content.of_lists(lists_of_rows(((None, row) for row in rows), names, kind, where), names)
     _check_types(frame, schema, names, where)
     if topic is not None:  # what other engines hold is fetched
         frame = nw.from_native(collect(frame.select(*names.values())).lazy())
@@ -100,16 +102,18 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     reading = Reading(kind, value or VALUE_COLUMN[kind])
     is_spark = frame.implementation.is_pyspark() or frame.implementation.is_pyspark_connect()
     if is_spark or (is_large and kind == "run"):
-        return Content(raw, notes, _ranks(frame, names), reading=reading)
+        return Content(raw, notes, _ranks(frame, names), reading=reading, columns=names)
     with guarded_rows(where):
         if not frame.implementation.is_polars():
-            return Content(reading.in_engine(raw, where), notes, _ranks(frame, names))
+            return Content(reading.in_engine(raw, where), notes, _ranks(frame, names), columns=names)
         checked, wrong = reading.in_polars(raw)
         reading.check(wrong, where)
         if topic is not None:
             topics = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
             checked = checked.with_columns(topics[SUBTOPIC])
-        return Content(checked, notes, _ranks(frame, names)) if topic is None else split_off(checked, where, notes)
+        if topic is not None:
+            return replace(split_off(checked, where, notes), columns=names)
+        return Content(checked, notes, _ranks(frame, names), columns=names)
 
 
 def _flagged(source: Any, where: str, given: Mapping[str, str]) -> Content:  # noqa: ANN401 - a table

@@ -1,6 +1,7 @@
 """The two kinds of data, qrels and runs, their columns, and the names that other tools give these."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set as AbstractSet
 from pathlib import Path
 from typing import Literal, cast
 
@@ -60,8 +61,69 @@ _RELEVANCE_NAMES = (
     "judgement",
     "Rating",
 )
+# Words in the names of columns that hold relevant documents, and of those that hold retrieved ones
+_WORDS_OF_RELEVANT = frozenset(
+    {
+        "relevant",
+        "gold",
+        "golden",
+        "truth",
+        "truths",
+        "expected",
+        "reference",
+        "references",
+        "positive",
+        "positives",
+        "actual",
+        "correct",
+        "target",
+        "targets",
+        "judged",
+        "annotated",
+        "qrel",
+        "qrels",
+    }
+)
+_WORDS_OF_RETRIEVED = frozenset(
+    {
+        "retrieved",
+        "retrieval",
+        "retrievals",
+        "retriever",
+        "predicted",
+        "prediction",
+        "predictions",
+        "pred",
+        "preds",
+        "recommended",
+        "recommendation",
+        "recommendations",
+        "recs",
+        "top",
+        "topk",
+        "ranked",
+        "ranking",
+        "rankings",
+        "result",
+        "results",
+        "returned",
+        "candidate",
+        "candidates",
+        "contexts",
+        "reranked",
+        "hits",
+    }
+)
 _RANK_NAMES = ("rank", "Doc Position")
-_SCORES = ("score", "relevance_score", "similarity", "prediction", "scores", "similarities")
+_SCORES = (
+    *("score", "relevance_score", "similarity", "prediction", "scores", "similarities"),
+    *("_relevance_score", "_rankingScore", "_score"),  # of LanceDB, of Meilisearch, and of many
+)
+# Lower ones are better, unless they are similarities, as those of Milvus by COSINE and IP
+DISTANCES = ("distance", "_distance", "vector_distance", "cosine_distance", "distances")
+EITHER_WAY = (
+    "if lower ones are better, as of L2, {ascending}; if higher ones are, as of COSINE and IP in Milvus, do not"
+)
 # The recognised names of each column, by canonical name, nearest first
 COLUMN_NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
@@ -157,7 +219,7 @@ def resolve_columns(
             check_column(actual, names, where)
             found[canonical] = actual
         elif not _may_lack(canonical, names, found, kind, lists):
-            raise _missing_column(names, kind, "score" if canonical == "rank" else canonical, where)
+            raise _missing_column(names, kind, "score" if canonical == "rank" else canonical, where, {*lists})
     if kind == "qrels" and found.get("relevance") == "score" and "rank" in names and "relevance" not in given:
         raise SwappedFilesError(
             f"expected qrels, but the columns {_listed(names)} are those of a run", hint=WRONG_ORDER[kind], path=where
@@ -260,31 +322,103 @@ def _may_lack(
     return has_lists or canonical == SUBTOPIC
 
 
-def _missing_column(names: Sequence[object], kind: Kind, canonical: str, where: str | Path) -> ColumnError:
-    accepted = COLUMN_NAMES[kind][canonical]
-    unknown = [name for name in names if isinstance(name, str) and name not in KNOWN_NAMES]
-    near = next(((name, meant) for name in unknown if (meant := did_you_mean(name, accepted))), None)
-    lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in COLUMN_NAMES[kind][one] for name in names)]
-    of_other = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
-    form = looks_like(str(names[0])) if len(names) == 1 else None
-    hint: str | Advice = (
-        f"Its columns are separated by {'commas' if form == 'csv' else 'tabs'}: name it .{form}." if form else ""
-    )
-    if not hint and any(name in names for name in of_other):
-        hint = WRONG_ORDER[kind]
-    elif not hint and near:
-        hint = Advice("columns", {canonical: near[0]}, of=kind, when=f"{near[1]} Rename the column, or ")
-    elif not hint and len(names) > 1 and canonical in lacking[: len(unknown)]:
-        is_data = any(name.lstrip("-").replace(".", "", 1).isdigit() for name in unknown)
-        when = "that line is data, write a header above it; if these are names" if is_data else "that is what they are"
-        hint = Advice("columns", dict(zip(lacking, unknown, strict=False)), of=kind, when=f"if {when}, ")
+def _missing_column(
+    names: Sequence[object], kind: Kind, canonical: str, where: str | Path, lists: AbstractSet[object]
+) -> ColumnError:
+    hint = _hint_of_form(names) or _hint_of_columns(names, kind, canonical, lists)
     return ColumnError(
         f"{kind} without a column {canonical!r}: found {_listed(names)}",
-        allowed=f"one of {_listed(accepted)}",
+        allowed=f"one of {_listed(COLUMN_NAMES[kind][canonical])}",
         hint=hint,
         python=f"dh.read_{kind} takes these" if isinstance(hint, Advice) else None,
         path=where,
     )
+
+
+def _hint_of_form(names: Sequence[object]) -> str:
+    """Return how to name a file whose columns were taken for one."""
+    form = looks_like(str(names[0])) if len(names) == 1 else None
+    if form is None:
+        return ""
+    return f"Its columns are separated by {'commas' if form == 'csv' else 'tabs'}: name it .{form}."
+
+
+def _hint_of_columns(
+    names: Sequence[object], kind: Kind, canonical: str, lists: AbstractSet[object]
+) -> str | Advice | None:
+    """Return what may be the missing column, where one is likely: wrong advice is worse than none.
+
+    Parameters
+    ----------
+    names, lists : collection of str
+        All columns of the table, and those that hold lists.
+    kind : {"qrels", "run"}
+    canonical : str
+        The column that is missing.
+    """
+    of_other_kind = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
+    if any(name in names for name in of_other_kind):
+        return WRONG_ORDER[kind]
+    unknown = [name for name in names if isinstance(name, str) and name not in KNOWN_NAMES]
+    if not lists.isdisjoint(unknown):
+        if canonical == "doc_id":
+            return _hint_of_lists([name for name in unknown if name in lists], kind)
+        unknown = [name for name in unknown if name not in lists]
+    likely = [name for name in unknown if kind_of_name(name) != OTHER_KIND[kind]]
+    for name in likely:
+        if meant := did_you_mean(name, COLUMN_NAMES[kind][canonical]):
+            return Advice("columns", {canonical: name}, of=kind, when=f"{meant} Rename the column, or ")
+    lacking = [one for one in (*KEYS, VALUE_COLUMN[kind]) if not any(name in COLUMN_NAMES[kind][one] for name in names)]
+    columns = dict(zip(lacking, unknown, strict=False))
+    if len(names) < 2 or canonical not in columns or len(likely) < len(unknown):
+        return None
+    if any(_is_of_data(name) for name in unknown):
+        when = "if that line is data, write a header above it; if these are names, "
+    elif is_distance(columns.get("score", "")):
+        when = f"{EITHER_WAY.format(ascending='add ascending=True (--ascending)')}: in both cases "
+    else:
+        when = "if that is what they are, "
+    return Advice("columns", columns, of=kind, when=when)
+
+
+def _hint_of_lists(names: Sequence[str], kind: Kind) -> Advice | None:
+    """Return which of some columns with lists may hold the documents: one, or none.
+
+    Tables of questions have lists of retrieved documents beside those of relevant ones.
+    """
+    of_kind = [name for name in names if kind_of_name(name) == kind]
+    likely = of_kind or [name for name in names if kind_of_name(name) is None]
+    if len(likely) != 1:
+        return None
+    return Advice("columns", {"doc_id": likely[0]}, of=kind, when=f"if {likely[0]!r} holds them, ")
+
+
+def _is_of_data(name: str) -> bool:
+    """Tell whether the name of a column is a number."""
+    return name.lstrip("-").replace(".", "", 1).isdigit()
+
+
+def is_distance(name: str) -> bool:
+    """Tell whether the name of a column says that it holds distances."""
+    return "distance" in name.casefold()
+
+
+def kind_of_name(name: str) -> Kind | None:
+    """Return which documents a column holds, relevant or retrieved ones, if its name says it.
+
+    Examples
+    --------
+    >>> kind_of_name("ground_truths"), kind_of_name("retrievedDocs"), kind_of_name("chunk")
+    ('qrels', 'run', None)
+    >>> kind_of_name("reference_contexts"), kind_of_name("top_k_ids")
+    ('qrels', 'run')
+    """
+    words = {word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+    if words & _WORDS_OF_RELEVANT:
+        return "qrels"
+    if words & _WORDS_OF_RETRIEVED:
+        return "run"
+    return None
 
 
 def is_pattern(name: str) -> bool:

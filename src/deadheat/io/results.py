@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import chain, pairwise
+from itertools import chain
 from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -31,7 +31,7 @@ from deadheat.errors import (
     is_number,
     three,
 )
-from deadheat.io.kinds import COLUMN_NAMES, VALUE_COLUMN, Kind, value_column
+from deadheat.io.kinds import COLUMN_NAMES, DISTANCES, EITHER_WAY, NO_SCORES, VALUE_COLUMN, Kind, value_column
 from deadheat.io.values import Nested, check_number, is_id, text_of_ids
 
 Repeated = Literal["error", "best", "first"]
@@ -58,6 +58,31 @@ class Ranked:
 
 
 Notes = tuple[str | Ranked, ...]
+ListOrder = Literal["rise", "fall"]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The documents of queries, and what is known of the lists that they were in.
+
+    Attributes
+    ----------
+    documents : dict of dict
+        ``{query: {document: number}}``; the numbers are not yet checked.
+    notes : tuple of str or Ranked
+        What was assumed.
+    order : {"rise", "fall"}, optional
+        Where the scores of every list rise from its first result to its last, or fall; else None.
+    longest : int
+        Results of the longest list that has such an order.
+    """
+
+    documents: Nested
+    notes: Notes = ()
+    order: ListOrder | None = None
+    longest: int = 0
+
+
 RANKED = Ranked("ranked lists without scores: in strict order, no ties")
 RANKED_BY_COLUMN = Ranked("ranked by the column rank, without scores: equal ranks tie")
 ASSUMED: dict[Kind, str | Ranked] = {"run": RANKED, "qrels": "documents without a relevance count as 1"}
@@ -70,8 +95,11 @@ NEAREST = Ranked("distances of Chroma: the score of a result is minus its distan
 _PLAIN = {float, int, bool, str, type(None)}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _HOLDERS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
-_WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source")  # LangChain, Haystack, Qdrant, and others
-_DISTANCE = "distance"  # of Chroma, Milvus and others; as scores, the farthest would rank first
+# LangChain, Haystack, Qdrant, Elasticsearch, Weaviate, and others
+_WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source", "_additional")
+_WHERE_SCORES_ARE = ("metadata", "meta", "_additional")
+_NO_SCORES = {"_id", "_rowid", "_rowaddr", "_version", "_seq_no", "_primary_term", "_doc", "_ts"}  # of databases
+_DISTANCE = "distance"  # of Chroma
 _CHROMA = {"ids": "id", "distances": _DISTANCE, "metadatas": "metadata", "documents": "document"}
 _NEARNESS = "nearness"  # minus the distance
 _GRADES = ("grade", "rating", "relevance", "confidence")  # of a language model: scores of results that have no other
@@ -130,7 +158,8 @@ class Reader:
     _ids: dict[bool, Any] = field(default_factory=dict)  # that are text or not, one of each
     _found: dict[str, Any] = field(default_factory=dict)  # by the name of the numbers, the first query with them
     _unused: list[set[str]] = field(default_factory=list)  # numbers of queries without any
-    _trends: set[bool | None] = field(default_factory=set)  # whether numbers only rise
+    _orders: set[ListOrder | Literal["mixed"]] = field(default_factory=set)  # of the numbers of lists
+    _longest: int = 0  # of the lists with an order
     _n_merged: int = 0  # judgments that repeat others
     _n_left_out: int = 0
     _n_kept: int = 0
@@ -143,7 +172,7 @@ class Reader:
                     argument=argument, given=pick, allowed="a name, a dotted path, or a function of one result"
                 )
 
-    def nested(self, results: object) -> tuple[Nested, Notes]:
+    def read(self, results: object) -> Listing:
         """Return the documents of all queries, and what was assumed.
 
         Raises
@@ -166,19 +195,19 @@ class Reader:
             results, notes = dict(enumerate(results)), ("queries are called by their place in the list, from 0",)
         found: dict[Any, Any] = {query: self.documents(given, query) for query, given in results.items()}
         notes += (*self.assumed(), *self.merged())
-        if VALUE_COLUMN["run"] in self._found and self._trends - {None} == {True} and not self.lower_first:
-            warnings.warn(
-                DeadheatWarning(
-                    "the scores of every query rise from the first result to the last, so its last result ranks first."
-                    " If they are distances, write ascending=True",
-                    self.where,
-                ),
-                stacklevel=2,
-            )
         if self._n_left_out:
             n_results = counted(self._n_left_out + self._n_kept, "result")
             notes += (f"{self._n_left_out:,} of {n_results} repeat a document: its {self.repeated} counts",)
-        return found, notes
+        return self.listing(found, notes)
+
+    def listing(self, documents: Nested, notes: Notes) -> Listing:
+        """Return the documents of all queries with the order of their scores."""
+        has_scores = VALUE_COLUMN["run"] in self._found
+        if has_scores and len(self._orders) == 1:
+            order = next(iter(self._orders))
+            if order != "mixed":
+                return Listing(documents, notes, order, self._longest)
+        return Listing(documents, notes)
 
     def assumed(self) -> Notes:
         """Return what was assumed of all queries; raise if they are given in several ways, warn of unused numbers."""
@@ -226,9 +255,16 @@ class Reader:
             self._saw(query, name if n_numbers else "", docs[0])
         if not n_numbers:
             numbers = [-place for place in range(1, len(docs) + 1)] if self.kind == "run" else [1] * len(docs)
-        elif False not in self._trends:  # one that does not rise is enough
-            self._trends.add(_rises(numbers))
+        elif self.kind == "run" and len(self._orders) < 2:  # more say nothing: the lists have no one order
+            self._keep_order(numbers)
         return self._once(text_of_ids(docs, self.where), numbers, query, results)
+
+    def _keep_order(self, numbers: Sequence[Any]) -> None:
+        """Keep whether the scores of a list rise or fall."""
+        order = _order_of(numbers)
+        if order is not None:
+            self._orders.add(order)
+            self._longest = max(self._longest, len(numbers))
 
     def _saw(self, query: object, number: str, doc: object) -> None:
         """Keep how the documents of a query are given: the name of their numbers, empty without any; and an id."""
@@ -280,13 +316,20 @@ class Reader:
                 hint=_near(self.number, held),
                 path=self.where,
             )
-        if self.kind == "run" and _member(held, _DISTANCE) is not ABSENT:
+        if self.kind == "run":
+            self._refuse_distance(held)
+        return doc, None
+
+    def _refuse_distance(self, held: object) -> None:
+        """Raise for a result with a distance and no score: only the user knows whether lower ones are better."""
+        name = next((name for name in DISTANCES if _member(held, name) is not ABSENT), "")
+        if name:
             raise DataError(
-                "results have a distance and no score",
-                hint=f'write {CALL["run"]}(results, score="{_DISTANCE}", ascending=True)',
+                f"results have a {name} and no score",
+                hint=f"call it 'score'; {EITHER_WAY.format(ascending='give ascending=True (--ascending)')}",
+                python=f"{CALL['run']}(results, score={name!r}) reads it under its name",
                 path=self.where,
             )
-        return doc, None
 
     def _find_paths(self, held: object) -> tuple[str | None, str]:
         """Return where id and number are in results of this form: None or empty if nowhere; "" is the result itself."""
@@ -331,11 +374,12 @@ class Reader:
         if names:
             value, what = VALUE_COLUMN[self.kind], "is a number" if len(names) == 1 else "are numbers"
             instead = {"run": "rank as they are listed", "qrels": "all count as 1"}[self.kind]
+            direction = ", with ascending=True if lower ones are better" if self.kind == "run" else ""
             warnings.warn(
                 DeadheatWarning(
                     f"results have no {value} under a known name and {instead}, but {three(names)} {what} in every one."
                     f" If that is the {value}, call it {value!r}, or write"
-                    f" {CALL[self.kind]}(results, {value}={names[0]!r})",
+                    f" {CALL[self.kind]}(results, {value}={names[0]!r}){direction}",
                     self.where,
                 ),
                 stacklevel=2,
@@ -417,7 +461,7 @@ class Reader:
         return SourceTypeError(f"cannot find the id of {what}", found=described(held), hint=advice, path=self.where)
 
 
-def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested, Notes]:
+def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> Listing:
     """Turn lists, tuples, sets, arrays or single documents by query into a dict of dicts, and say what was assumed.
 
     Raises
@@ -428,8 +472,8 @@ def nested_of(source: Mapping[Any, Any], kind: Kind, where: str) -> tuple[Nested
         A document appears twice.
     """
     reader = Reader(kind, where)
-    nested = {query: reader.documents(given, query) for query, given in source.items()}
-    return nested, (*reader.assumed(), *reader.merged())
+    documents: dict[Any, Any] = {query: reader.documents(given, query) for query, given in source.items()}
+    return reader.listing(documents, (*reader.assumed(), *reader.merged()))
 
 
 def note_of_merged(n_merged: int, example: str = "") -> str:
@@ -452,7 +496,7 @@ def note_of_merged(n_merged: int, example: str = "") -> str:
 
 def lists_of_rows(
     rows: Iterable[tuple[int | None, Mapping[str, Any]]], columns: Mapping[str, str], kind: Kind, path: str | Path
-) -> tuple[dict[str, Mapping[str, float]], Notes]:
+) -> Listing:
     """Read rows that have a list of documents each, with or without a list of numbers beside it.
 
     Parameters
@@ -468,6 +512,7 @@ def lists_of_rows(
     value = columns.get(value_column(columns) or "")
     found: dict[str, Mapping[str, float]] = {}
     reader = Reader(kind, str(path))
+    unused = UnusedNumbers(columns)
     for line, row in rows:
         reader.line = line
         query, documents = row.get(columns["query_id"]), row.get(columns["doc_id"])
@@ -491,11 +536,52 @@ def lists_of_rows(
                 )
             scores = [_of_rank(one, query, path, line) for one in in_order] if "rank" in columns else in_order
             listed = list(zip(listed, scores, strict=True))
+        if kind == "run" and value is None and listed:
+            unused.look_at(row, len(listed))
         found[str(query)] = reader.documents(documents if listed is None else listed, query)
     assumed = reader.assumed()
+    unused.warn(str(path))
     if "rank" in columns and not assumed:
-        return found, (RANKED_BY_COLUMN,)
-    return found, (*assumed, *reader.merged())
+        return Listing(found, (RANKED_BY_COLUMN,))
+    return reader.listing(found, (*assumed, *reader.merged()))
+
+
+class UnusedNumbers:
+    """Columns with a number for each retrieved document, which may be their scores.
+
+    Parameters
+    ----------
+    columns : mapping of str to str
+        Those that are read, from canonical name to name in the rows.
+    """
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self.columns = columns
+        self.names: set[str] | None = None  # None before the first row
+
+    def look_at(self, row: Mapping[str, Any], n_documents: int) -> None:
+        """Keep the columns that have so many numbers in this row, too."""
+        if self.names is None:
+            self.names = {*row} - {*self.columns.values()} - NO_SCORES
+        for name in [*self.names]:
+            numbers = results_in(row.get(name))
+            if numbers is None or len(numbers) != n_documents or not all(map(_is_grade, numbers)):
+                self.names.remove(name)
+
+    def warn(self, where: str) -> None:
+        """Warn the user of columns that had numbers in all rows."""
+        if self.names:
+            name = min(self.names)
+            warnings.warn(
+                DeadheatWarning(
+                    f"the results of each query have no scores and rank as they are listed, but {name!r} has a number"
+                    f" for each of {self.columns['doc_id']!r}. If these are the scores, give"
+                    f" columns={{'score': {name!r}}} (--columns run.score={name}), and ascending=True (--ascending) if"
+                    " lower ones are better",
+                    where,
+                ),
+                stacklevel=2,
+            )
 
 
 def _of_rank(rank: Any, query: object, path: str | Path, line: int | None) -> float:  # noqa: ANN401 - checked here
@@ -606,11 +692,19 @@ def _is_grade(held: object) -> bool:
 def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
     """Yield the paths in a result to numbers that may be its score; in its metadata those of known names."""
     names = COLUMN_NAMES["run"]
-    others = {*names["doc_id"], *names["rank"], "id", *((*names["score"], _DISTANCE) if kind == "qrels" else ())}
-    known = [*names["score"], *_GRADES] if kind == "run" else COLUMN_NAMES[kind]["relevance"]
-    paths = [name for name in names_in(held) if not name.startswith("_")]
-    paths += [f"{inner}.{name}" for inner in ("metadata", "meta") for name in known]
-    yield from (path for path in paths if path not in others and _is_grade(value_at(held, path)))
+    if kind == "run":
+        known = (*names["score"], *_GRADES, *DISTANCES)
+        others = {*_NO_SCORES, *names["doc_id"], *names["rank"], "id"}
+    else:
+        known = COLUMN_NAMES["qrels"]["relevance"]
+        others = {*_NO_SCORES, *names["doc_id"], *names["rank"], "id", *names["score"], *DISTANCES}
+    paths = names_in(held)
+    for inner in _WHERE_SCORES_ARE:
+        if _member(held, inner) is not ABSENT:
+            paths += [f"{inner}.{name}" for name in known]
+    for path in paths:
+        if path not in others and _is_grade(value_at(held, path)):
+            yield path
 
 
 def _is_number(held: object) -> bool:
@@ -628,12 +722,16 @@ def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
     return float(number) if _is_number(number) and not is_longer else number
 
 
-def _rises(numbers: Sequence[Any]) -> bool | None:
-    """Return whether numbers only rise; None if they neither rise nor fall, or are none."""
-    if not all(isinstance(number, Real) for number in numbers):
+def _order_of(numbers: Sequence[Any]) -> ListOrder | Literal["mixed"] | None:
+    """Return the order of numbers; None where all are equal, or some are not numbers."""
+    if not all(issubclass(kind, Real) for kind in {*map(type, numbers)}):
         return None
-    steps = {int(after > before) - int(after < before) for before, after in pairwise(numbers)} - {0}
-    return steps == {1} if steps else None
+    first, last = numbers[0], numbers[-1]
+    if first < last and sorted(numbers) == numbers:
+        return "rise"
+    if first > last and sorted(numbers, reverse=True) == numbers:
+        return "fall"
+    return "mixed" if min(numbers) < max(numbers) else None
 
 
 def _by_names(held: object, kind: Kind) -> Shape:

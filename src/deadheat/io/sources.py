@@ -12,6 +12,7 @@ Judgments of OpenSearch's Search Relevance Workbench, predictions of MTEB, ratin
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,8 +36,8 @@ from deadheat.io.files import CATALOGUE, in_catalogue
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.objects import parsed, read_text
-from deadheat.io.results import Notes, Reader, is_of_chroma, nested_of, results_in, value_at
-from deadheat.io.values import Nested, check_ids_of_row, is_number, is_plain
+from deadheat.io.results import Listing, Reader, is_of_chroma, nested_of, results_in, value_at
+from deadheat.io.values import check_ids_of_row, is_number, is_plain
 
 OF_CASES = "judgments are the expected ids of labelled cases"
 SWAPPED = "were qrels and run given in the wrong order?"
@@ -95,8 +96,10 @@ def _of_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]
             allowed=f"one table with query_id, doc_id and {VALUE_COLUMN[kind]}",
             hint=f"give one of them, such as dataset[{next(iter(source))!r}]",
         )
-    nested, notes = exported(source, kind, where) or (source, ())
-    return Content(nested, notes) if is_plain(nested) else Content(*nested_of(nested, kind, where))
+    listing = exported(source, kind, where) or Listing(source)
+    if not is_plain(listing.documents):
+        listing = nested_of(listing.documents, kind, where)
+    return Content.of_lists(listing)
 
 
 def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
@@ -253,16 +256,16 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
         if query in found:
             raise DuplicateError(f"two files of query {query!r}", allowed="one", path=path)
         found[query] = held
-    nested, notes = exported(found, "run", str(folder)) or ({}, ())
-    for query, documents in nested.items():
+    listing = exported(found, "run", str(folder)) or Listing({})
+    for query, documents in listing.documents.items():
         for doc in documents:
             check_ids_of_row(query, doc, folder)
     what = "response" if len(files) == 1 else "responses"
-    return Content(nested, (f"{counted(len(files), 'file')} with the {what} of searches, named by the query", *notes))
+    note = f"{counted(len(files), 'file')} with the {what} of searches, named by the query"
+    return Content.of_lists(replace(listing, notes=(note, *listing.notes)))
 
 
 Document = Mapping[Any, Any]
-Found = tuple[Nested, Notes]  # queries, and notes on how they were found
 
 SAVED = {  # what deadheat itself writes, and what it is for
     "deadheat evaluation": "deadheat compare, gate and report take it in place of qrels and run",
@@ -279,7 +282,7 @@ class Export(NamedTuple):
     name: str
     kind: Kind
     matches: Callable[[Document], object]
-    read: Callable[[Document, str], Found]
+    read: Callable[[Document, str], Listing]
     instead: str
 
 
@@ -291,7 +294,7 @@ def export(
     kind: Kind,
     matches: Callable[[Document], object],
     instead: str = SWAPPED,
-) -> Callable[[Callable[[Document, str], Found]], None]:
+) -> Callable[[Callable[[Document, str], Listing]], None]:
     """Register a function that reads a document and takes it and where it comes from.
 
     Parameters
@@ -307,7 +310,7 @@ def export(
     return lambda read: EXPORTS.append(Export(name, kind, matches, read, instead))
 
 
-def exported(held: Document, kind: Kind, where: str) -> Found | None:
+def exported(held: Document, kind: Kind, where: str) -> Listing | None:
     """Return the queries in a document of another tool, and notes; None if its form is not known.
 
     Raises
@@ -390,7 +393,7 @@ def _judgment_lists(held: Document) -> list[Document]:
 
 
 @export("a list of judgments of OpenSearch", "qrels", _judgment_lists)
-def _read_judgments(held: Document, where: str) -> Found:
+def _read_judgments(held: Document, where: str) -> Listing:
     found = _judgment_lists(held)
     if len(found) > 1:
         names = three([str(one.get("name")) for one in found])
@@ -404,11 +407,11 @@ def _read_judgments(held: Document, where: str) -> Found:
     lambda held: _are_all(held.get("requests"), lambda one: isinstance(one, dict) and "ratings" in one),
     instead="the run is in the response, or in the responses of _search as {query: response}",
 )
-def _read_request(held: Document, where: str) -> Found:
+def _read_request(held: Document, where: str) -> Listing:
     return _rated(held["requests"], "id", (str, int), "requests", where)
 
 
-def _rated(items: list[Any], key: str, kinds: tuple[type, ...], place: str, where: str) -> Found:
+def _rated(items: list[Any], key: str, kinds: tuple[type, ...], place: str, where: str) -> Listing:
     """Read the lists of ratings of queries, which have their name under a key."""
     found: dict[Any, list[Any]] = {}
     for n, one in enumerate(items):
@@ -422,7 +425,7 @@ def _rated(items: list[Any], key: str, kinds: tuple[type, ...], place: str, wher
                 if not is_number(given):
                     raise DataError(f"{own}.ratings[{m}].rating is not a number", given=given, path=where)
                 found[query][m] = {**rating, "rating": float(given)}
-    return Reader("qrels", where).nested(found)
+    return Reader("qrels", where).read(found)
 
 
 def _are_scores(held: object) -> bool:
@@ -437,7 +440,7 @@ def _are_scores(held: object) -> bool:
     lambda held: isinstance(held.get(_MTEB), dict),
     instead="the judgments are in the task's data set: task.load_data(), then task.dataset",
 )
-def _read_mteb(held: Document, where: str) -> Found:
+def _read_mteb(held: Document, where: str) -> Listing:
     """Read predictions by subset and split, or by one or the other."""
     parts = {name: one for name, one in held.items() if name != _MTEB and isinstance(one, dict)}
     found = {(name,): one for name, one in parts.items() if _are_scores(one)}
@@ -463,7 +466,7 @@ def _read_mteb(held: Document, where: str) -> Found:
     path = next(iter(tests or found))
     others = ", ".join(name for name in names if name != "/".join(path))
     note = f"predictions of MTEB by {held[_MTEB].get('model_name')}: {'/'.join(path)}"
-    return found[path], (note + (f"; others: {others}" if others else ""),)
+    return Listing(found[path], (note + (f"; others: {others}" if others else ""),))
 
 
 def _quepid_text(query: object) -> str | None:
@@ -477,7 +480,7 @@ def _quepid_text(query: object) -> str | None:
     lambda held: _are_all(held.get("queries"), lambda one: _quepid_text(one) and "ratings" in one),
     instead="export a snapshot as CSV",
 )
-def _read_quepid(held: Document, where: str) -> Found:
+def _read_quepid(held: Document, where: str) -> Listing:
     """Read ratings as Quepid's API gives them, in lists, and as a case has them, in dicts."""
     found: dict[str, list[Any]] = {}
     n_unrated = 0
@@ -500,8 +503,8 @@ def _read_quepid(held: Document, where: str) -> Found:
     if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant
         notes += (f"{counted(len(unrated), 'query', 'queries')} without a rating left out ({three(unrated)})",)
     reader = Reader("qrels", where)
-    nested, _ = reader.nested({query: own for query, own in found.items() if own})
-    return nested, (*notes, *reader.merged())
+    rated = reader.read({query: own for query, own in found.items() if own})
+    return replace(rated, notes=(*notes, *reader.merged()))
 
 
 @export(
@@ -510,7 +513,7 @@ def _read_quepid(held: Document, where: str) -> Found:
     lambda held: isinstance(held.get("details"), dict | list) and isinstance(held.get("metric_score"), int | float),
     instead="it rates retrieved documents alone: give the request, which has all ratings",
 )
-def _read_rank_eval(held: Document, where: str) -> Found:
+def _read_rank_eval(held: Document, where: str) -> Listing:
     """Return the hits of each query, with notes on what the response itself says is missing."""
     lists = {
         query: part(one, "hits", (list,), f"details.{query}", where)
@@ -519,11 +522,14 @@ def _read_rank_eval(held: Document, where: str) -> Found:
     for query, hits in lists.items():
         for n, hit in enumerate(hits):
             part(hit, "hit", (dict,), f"details.{query}.hits[{n}]", where)
-    nested, notes = Reader("run", where).nested(lists)
+    listing = Reader("run", where).read(lists)
+    notes = listing.notes
     ratings = [hit.get("rating") for hits in lists.values() for hit in hits]
     if unrated := ratings.count(None):
         notes += (f"{unrated:,} of {counted(len(ratings), 'hit')} are unrated",)
-    return nested, notes + _told_failed(list(part({"failures": {}, **held}, "failures", (dict,), "", where)))
+    return replace(
+        listing, notes=notes + _told_failed(list(part({"failures": {}, **held}, "failures", (dict,), "", where)))
+    )
 
 
 def _told_failed(queries: Sequence[str]) -> tuple[str, ...]:
@@ -536,7 +542,7 @@ def _told_failed(queries: Sequence[str]) -> tuple[str, ...]:
     "run",
     lambda held: set(held) == {"error", "status"} and isinstance(held["status"], int),
 )
-def _refuse_error(held: Document, where: str) -> Found:
+def _refuse_error(held: Document, where: str) -> Listing:
     """Raise for what a search engine answers instead of hits: ``{"error": {...}, "status": 404}``."""
     error = held["error"]
     reason = error.get("reason", error) if isinstance(error, dict) else error
@@ -549,9 +555,9 @@ def _refuse_error(held: Document, where: str) -> Found:
 
 
 @export("results of Chroma", "run", lambda held: is_of_chroma(held) or is_of_chroma(next(iter(held.values()), None)))
-def _read_chroma(held: Document, where: str) -> Found:
+def _read_chroma(held: Document, where: str) -> Listing:
     """Read what one call returned for its queries, or ``{query: results}``."""
-    return Reader("run", where).nested(held)
+    return Reader("run", where).read(held)
 
 
 def is_response(held: object) -> bool:
@@ -565,7 +571,7 @@ def is_response(held: object) -> bool:
     "run",
     lambda held: is_response(held) or _are_all(held.get("responses"), lambda one: isinstance(one, dict)),  # of _msearch
 )
-def _refuse_response(held: Document, where: str) -> Found:
+def _refuse_response(held: Document, where: str) -> Listing:
     what = "responses of _msearch do" if "responses" in held else "a response of _search does"
     raise DataError(
         f"{what} not say the query",
@@ -589,18 +595,19 @@ def _has_failed(held: object) -> bool:
     "run",
     lambda held: _has_hits(next((one for one in held.values() if not _has_failed(one)), None)),
 )
-def _read_responses(held: Document, where: str) -> Found:
+def _read_responses(held: Document, where: str) -> Listing:
     """Read ``{query: response}``, without those that are errors: the run lacks their queries."""
     failed = [query for query, response in held.items() if _has_failed(response)]
     held = {query: response for query, response in held.items() if not _has_failed(response)}
     for query, response in held.items():
         if results_in(response) is None:
             raise DataError(f"query {query!r} has no hits", found=f"{response!r:.60}", path=where)
-    nested, notes = Reader("run", where).nested(held)
+    listing = Reader("run", where).read(held)
+    notes = listing.notes
     if partial := [query for query, response in held.items() if _is_partial(response)]:
         queries = counted(len(partial), "query", "queries")
         notes += (f"{queries} with partial results, as shards failed or time ran out: {three(partial)}",)
-    return nested, notes + _told_failed(failed)
+    return replace(listing, notes=notes + _told_failed(failed))
 
 
 def _is_partial(response: object) -> bool:

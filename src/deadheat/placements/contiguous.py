@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of, run_starts, spans
+from deadheat.data.origins import refuse_one_column
 from deadheat.data.rows import (
     WORTH,
     Blocks,
@@ -473,6 +474,8 @@ class Together(Contiguous):
     """
 
     def __init__(self, qrels: Qrels, runs: Sequence[Run], precision: ScorePrecision) -> None:
+        for run in runs:
+            refuse_one_column(qrels.origin, run.origin, qrels.where)
         self._runs = runs
         each = [cast("MemoryRows", run.rounded(precision).rows).blocks for run in runs]
         starts = np.cumsum([0, *(one.bounds[-1] for one in each)])

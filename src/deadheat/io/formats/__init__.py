@@ -151,7 +151,12 @@ def scan(
         from deadheat.io.frames import canonical  # ranks become scores; without a number, each is relevant
 
         made = canonical(content.rows, kind, str(path), {})
-        content = replace(made, notes=(*content.notes, *made.notes), unanswerable=content.unanswerable)
+        content = replace(
+            made,
+            notes=(*content.notes, *made.notes),
+            unanswerable=content.unanswerable,
+            columns=content.columns,
+        )
     return content
 
 

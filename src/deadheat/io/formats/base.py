@@ -1,9 +1,9 @@
 """What a file format is: one file that says how it is read and written, found by its name in the registry."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import polars as pl
 
@@ -21,7 +21,7 @@ from deadheat.io.kinds import (
     check_column,
     resolve_columns,
 )
-from deadheat.io.results import ASSUMED, Notes, note_of_merged
+from deadheat.io.results import ASSUMED, Listing, ListOrder, Notes, note_of_merged
 from deadheat.io.values import Nested
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FORMATS: "dict[str, Format]" = {}
 SAMPLE = 200  # rows of a text in which columns of numbers are looked for
+FEWEST = 3  # documents of a query from which an order says something
 ROWS = 20_000  # of a run, in which ranks are compared with scores
 
 
@@ -57,6 +58,11 @@ class Content:
         How the rows of a lazy frame are to be read, if they are not yet checked.
     are_cases : bool
         Whether these are labelled cases, and nothing was read: the benchmark package reads them.
+    list_order : {"rise", "fall"}, optional
+        Of a run in lists, where the scores of every list rise from its first result to its last, or fall; two results
+        do so by chance.
+    columns : mapping of str to str
+        Those that were read, from canonical name to name in the source; empty of what has no names.
     """
 
     rows: "Nested | pl.DataFrame | nw.LazyFrame[Any] | Path"
@@ -67,6 +73,14 @@ class Content:
     hashes: pl.Series | None = None
     reading: "Reading | None" = None
     are_cases: bool = False
+    list_order: ListOrder | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_lists(cls, listing: Listing, columns: Mapping[str, str] | None = None) -> Self:
+        """Return the documents that were in lists, perhaps in a column of a table."""
+        order = listing.order if listing.longest >= FEWEST else None
+        return cls(listing.documents, listing.notes, list_order=order, columns=columns or {})
 
 
 CASES = Content({}, are_cases=True)

@@ -206,7 +206,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
         )
     ranks = _ranks(table) if "rank" in table.header and table.value == "score" else None
     content = split_off(frame, path, notes) if SUBTOPIC in table.columns else Content(frame, notes, ranks)
-    return replace(content, unanswerable=tuple(sorted(table.unanswerable)))
+    return replace(content, unanswerable=tuple(sorted(table.unanswerable)), columns=table.columns)
 
 
 def _scan(table: _HeaderFile, numbers: Collection[int], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - of scan_csv

@@ -143,16 +143,18 @@ def _of_lines(
             if isinstance(data, list)
             else _objects(lines(), path, number=None, needed=None)
         )
-        found, notes = lists_of_rows(rows, columns, kind, path)
-        return Content(checked(found, (raw for _, raw in lines()), path, kind), notes)
+        content = Content.of_lists(lists_of_rows(rows, columns, kind, path), columns)
+        texts = (raw for _, raw in lines())
+        return replace(content, rows=checked(cast("Mapping[str, Any]", content.rows), texts, path, kind))
     if isinstance(data, list):
         frame = _of_objects(data, columns)
     if frame is None:
         frame = frame_of_rows((row for _, row in _rows(lines(), columns, kind, path)), columns)
     if SUBTOPIC in columns:
-        return split_off(frame, path)
+        return replace(split_off(frame, path), columns=columns)
     has_both = "rank" in first and "score" in columns
-    return Content(frame, ranks=None if isinstance(data, list) or not has_both else _ranks(data, columns))
+    ranks = None if isinstance(data, list) or not has_both else _ranks(data, columns)
+    return Content(frame, ranks=ranks, columns=columns)
 
 
 def _columns(rows: Iterable[dict[str, Any]], kind: Kind, given: Mapping[str, str], path: Path) -> dict[str, str]:
