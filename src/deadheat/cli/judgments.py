@@ -117,7 +117,8 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     (w), averaged over their orders (a), or averaged and corrected for (b); and the overlap of the top k. Of more than
     two runs, every pair is compared.
 
-    Of two folders of saved evaluations, the orders of the systems are compared, measure by measure.
+    Of two folders of saved evaluations, the orders of the systems are compared, measure by measure, by means over the
+    queries that both have.
     """
     from deadheat.report.of_judgments import report_agreements, report_orders
 

@@ -2,13 +2,13 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members, run_starts
 from deadheat.comparison.compare import compare_evaluated
 from deadheat.comparison.robustness import SystemOrders, order_agreement, totals_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
@@ -17,9 +17,11 @@ from deadheat.data.tables import Run, Source, check_each
 from deadheat.errors import DataError, DeadheatWarning, as_count, as_level, three
 from deadheat.evaluation.evaluate import by_own_name
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
 from deadheat.kernels import agreement
+from deadheat.measures import Measure
 from deadheat.placements.place import are_levels
 from deadheat.settings import Design
 
@@ -237,7 +239,8 @@ def agree_systems(
 ) -> SystemOrders:
     """Compare the order of the same systems in two sets of evaluations, measure by measure.
 
-    They may differ in the tie rule, the judgments, or the queries.
+    They may differ in the tie rule or the judgments. Where they differ in the queries, means are over those for which
+    every system has a value in both sets.
 
     Parameters
     ----------
@@ -249,11 +252,13 @@ def agree_systems(
     Returns
     -------
     SystemOrders
+        `only_first` and `only_second` are the queries that were left out.
 
     Raises
     ------
     DataError
-        They share fewer than two systems, or no measure.
+        They share fewer than two systems, no measure, or no query; or a mean is estimated with a judge's labels, from
+        other queries too.
 
     Examples
     --------
@@ -265,37 +270,111 @@ def agree_systems(
     (0.8165, ())
     """
     p = as_level("p", p, example="0.9")
-    both = (first, second)
-    for one in both:
-        if isinstance(one, str | Path) and not path_named(one).is_dir():
-            raise DataError("is not a folder", hint="give one with saved evaluations", path=path_named(one))
-    labels = [Path(one).name if isinstance(one, str | Path) else f"order {n}" for n, one in enumerate(both, 1)]
-    given = [
-        by_own_name(one if isinstance(one, Mapping) else filter(is_saved, sorted(path_named(one).glob("*.json"))))
-        for one in both
+    names = [
+        Path(side).name if isinstance(side, str | Path) else f"order {n}" for n, side in enumerate((first, second), 1)
     ]
-    shared = [name for name in given[0] if name in given[1]]
-    if len(shared) < 2:
+    given = [_open_evaluations(first), _open_evaluations(second)]
+    systems = [name for name in given[0] if name in given[1]]
+    if len(systems) < 2:
         raise DataError(
             "two orders take two systems and more that both sides have",
-            found="; ".join(three(list(one)) for one in given),
+            found="; ".join(three(list(evaluations)) for evaluations in given),
         )
-    sides = [compare_evaluated(Design(test="t"), {name: one[name] for name in shared}) for one in given]
-    measures = [one for one in sides[0].measures if one in sides[1].measures]
+    sides = []
+    for evaluations in given:
+        _refuse_estimated(evaluations)
+        reconciled_side, _ = reconciled({name: evaluations[name] for name in systems})
+        sides.append(reconciled_side)
+    queries = [_queries_of(side) for side in sides]
+    common = queries[0] & queries[1]
+    if not common:
+        raise DataError(
+            f"{names[0]} and {names[1]} share no query: {three([*map(repr, sorted(queries[0]))])} and"
+            f" {three([*map(repr, sorted(queries[1]))])}"
+        )
+    sides = _of_common_values([_select_queries(side, common) for side in sides])
+    comparisons = [compare_evaluated(Design(test="t"), side) for side in sides]
+    measures = [measure for measure in comparisons[0].measures if measure in comparisons[1].measures]
     if not measures:
         raise DataError("the two sides share no measure")
-    totals = [
-        {one: totals_of(one, [own[one] for own in side.evaluations.values()]) for one in measures} for side in sides
-    ]
-    found = tuple(
-        order_agreement(
-            (f"{one.label}, {labels[0]}", f"{one.label}, {labels[1]}"),
-            shared,
-            (totals[0][one], totals[1][one]),
-            sides[0][one],
+    pairs = []
+    for measure in measures:
+        scores = [[evaluation[measure] for evaluation in one.evaluations.values()] for one in comparisons]
+        n_queries = scores[0][0].n_queries
+        if not n_queries:
+            raise DataError(
+                f"no query has a value for every system in both {names[0]} and {names[1]}", measure=measure.label
+            )
+        agreement_of_orders = order_agreement(
+            (f"{measure.label}, {names[0]}", f"{measure.label}, {names[1]}"),
+            systems,
+            (totals_of(measure, scores[0]), totals_of(measure, scores[1])),
+            comparisons[0][measure],
             p,
-            higher_is_better=one.higher_is_better,
+            higher_is_better=measure.higher_is_better,
         )
-        for one in measures
+        pairs.append(replace(agreement_of_orders, n_queries=n_queries))
+    return SystemOrders(
+        tuple(pairs),
+        p,
+        left_out=tuple(sorted({*given[0]} ^ {*given[1]})),
+        only_first=tuple(sorted(queries[0] - common)),
+        only_second=tuple(sorted(queries[1] - common)),
     )
-    return SystemOrders(found, p, tuple(sorted({*given[0]} ^ {*given[1]})))
+
+
+def _open_evaluations(side: str | Path | Mapping[str, Evaluation]) -> dict[str, Evaluation]:
+    """Return the evaluations of a side by name, those of a folder loaded."""
+    if isinstance(side, Mapping):
+        return by_own_name(side)
+    folder = path_named(side)
+    if not folder.is_dir():
+        raise DataError("is not a folder", hint="give one with saved evaluations", path=folder)
+    return by_own_name(filter(is_saved, sorted(folder.glob("*.json"))))
+
+
+def _refuse_estimated(evaluations: Mapping[str, Evaluation]) -> None:
+    """Raise `DataError` if a mean is estimated from more queries than those that have values."""
+    for name, evaluation in evaluations.items():
+        if evaluation.judge is not None:
+            raise DataError(
+                f"the means of {name} are estimated with a judge's labels, from other queries too",
+                hint="give evaluations by the human labels, and others by the judge's",
+            )
+
+
+def _queries_of(evaluations: Mapping[str, Evaluation]) -> set[str]:
+    """Return the queries that all evaluations have."""
+    return set.intersection(*(set(evaluation.query_ids.tolist()) for evaluation in evaluations.values()))
+
+
+def _select_queries(evaluations: Mapping[str, Evaluation], queries: set[str]) -> dict[str, Evaluation]:
+    """Return the evaluations of some queries; one that has no others stays as it is."""
+    selected = {}
+    wanted = np.array(sorted(queries), object)
+    for name, evaluation in evaluations.items():
+        keep = members(evaluation.query_ids, wanted)
+        selected[name] = evaluation if keep.all() else evaluation.select(keep)
+    return selected
+
+
+def _of_common_values(sides: list[dict[str, Evaluation]]) -> list[dict[str, Evaluation]]:
+    """Return evaluations of the same queries without the values that another one of either side lacks."""
+    every = [evaluation for side in sides for evaluation in side.values()]
+    has_value: dict[Measure, BoolArray] = {}
+    for evaluation in every:
+        for scores in evaluation:
+            if scores.measure in has_value:
+                has_value[scores.measure] = has_value[scores.measure] & scores.kept
+            else:
+                has_value[scores.measure] = scores.kept
+    return [{name: _keep_values(evaluation, has_value) for name, evaluation in side.items()} for side in sides]
+
+
+def _keep_values(evaluation: Evaluation, has_value: Mapping[Measure, BoolArray]) -> Evaluation:
+    """Return the evaluation with the values of some queries alone, by measure."""
+    scores = []
+    for of_measure in evaluation:
+        values = np.where(has_value[of_measure.measure], of_measure.values, np.nan)
+        scores.append(replace(of_measure, values=values))
+    return Evaluation(scores, **evaluation.parts())

@@ -54,6 +54,8 @@ class OrderAgreement:
         rank of its lower system in the exact order.
     tie_unknown : str
         Why `tie_tau` is NaN; empty if it is known.
+    n_queries : int or None
+        Queries that both means of every system are over; None of orders of one comparison, as its tables say.
     """
 
     first: str
@@ -70,6 +72,7 @@ class OrderAgreement:
     tie_tau_ap_low: float
     tie_tau_ap_high: float
     tie_unknown: str = ""
+    n_queries: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +86,15 @@ class SystemOrders(Renderable):
         Persistence of rank-biased overlap.
     left_out : tuple of str
         Systems that one side lacks.
+    only_first, only_second : tuple of str
+        Queries that one side lacks; they are left out.
     """
 
     pairs: tuple[OrderAgreement, ...]
     p: float
     left_out: tuple[str, ...] = ()
+    only_first: tuple[str, ...] = ()
+    only_second: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<SystemOrders by {', '.join(f'{one.first} / {one.second} {one.tau_b:.4f}' for one in self.pairs)}>"

@@ -464,8 +464,10 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> list[Fact]:
 
 def list_orders(found: SystemOrders) -> Table:
     """Return a row for each two orders."""
+    counts = {orders.n_queries for orders in found.pairs}
     columns = (
         Column("n_systems", "systems", spare=4),
+        *([] if counts == {None} else [Column("n_queries", "queries", is_data=len(counts) == 1)]),
         Column("tau_b", "tau_b"),
         Column("tau_ap", "tau_ap"),
         Column("rbo", "rbo", spare=2),
@@ -504,11 +506,27 @@ def tell_orders(found: SystemOrders) -> list[Fact]:
     facts: list[Fact] = []
     if found.left_out:
         facts.append(note("left out", f"on one side only: {three(list(found.left_out))}"))
+    facts += _tell_queries(found)
     for heading, text in texts.items():
         facts.append(said(heading, text))
     facts.append(said("rbo", f"persistence {found.p:g}"))
     for why in dict.fromkeys(pair.tie_unknown for pair in found.pairs if pair.tie_unknown):
         facts.append(note("by ties", f"not known: {why}"))
+    return facts
+
+
+def _tell_queries(found: SystemOrders) -> list[Fact]:
+    """Say which queries the means of two sides are over, and which were left out."""
+    counts = sorted({orders.n_queries for orders in found.pairs if orders.n_queries is not None})
+    if not counts:
+        return []
+    n_queries = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
+    facts = [said("queries", f"{n_queries}, for which every system has a value on both sides")]
+    for side, queries in (("first", found.only_first), ("second", found.only_second)):
+        if queries:
+            named = three([*map(repr, queries)])
+            text = f"{counted(len(queries), 'query', 'queries')} that only the {side} side has: {named}"
+            facts.append(note("left out", text))
     return facts
 
 
