@@ -15,8 +15,9 @@ HEAD = """# deadheat
 > A Python library and command line that evaluates rankings (search, RAG, rerankers, recommenders) and is exact when
 > scores tie: the mean over all orders of equal scores, its range, intervals, tests, and gates for CI.
 
-Install: `pip install deadheat`. Use: `deadheat evaluate QRELS RUN... --format json`. Programs read `--format json`,
-whose keys `deadheat schema COMMAND` describes, and exit codes: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug.
+Install: `pip install .` in a clone of the repository, until the package is published. Use:
+`deadheat evaluate QRELS RUN... --format json`. Programs read `--format json`, whose keys `deadheat schema COMMAND`
+describes, and exit codes: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug.
 """
 TREE = re.compile(r"^```\{toctree\}\n:caption: (?P<group>.+?)\n(?P<rest>.*?)^```$", re.DOTALL | re.MULTILINE)
 PAGE = re.compile(r"^(?:(?P<title>[^:\n<]+?) <(?P<named>[\w/-]+)>|(?P<plain>[\w/-]+))$", re.MULTILINE)

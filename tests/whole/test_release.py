@@ -136,6 +136,16 @@ def test_what_language_models_are_told_is_what_the_sidebar_has() -> None:
     assert (DOCS / "conf.py").read_text(encoding="utf-8").count('html_extra_path = ["llms.txt"]') == 1
 
 
+def test_nobody_is_told_to_install_from_an_index_what_is_not_published() -> None:
+    """An extra, as in `deadheat[figures]`, is added to the deadheat that is there already."""
+    pages = [ROOT / "README.md", DOCS / "llms.txt", *DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb"), *PACKAGE.rglob("*.py")]
+    told = re.compile(r"""(?:install|uvx|with the line:?) ['"]?deadheat(?![\w\[])""")
+    wrong = [str(path) for path in pages if told.search(path.read_text(encoding="utf-8"))]
+    assert wrong == []
+    for page in ("README.md", "docs/agents.md", "docs/llms.txt", "docs/index.md"):
+        assert "pip install ." in (ROOT / page).read_text(encoding="utf-8")
+
+
 def test_keys_that_coding_assistants_are_told_are_in_the_schemas() -> None:
     page = (DOCS / "agents.md").read_text(encoding="utf-8")
     for command, table in re.findall(

@@ -136,7 +136,7 @@ def test_the_nightly_workflow_keeps_a_history(here: Path) -> None:
     (kept,) = (step["with"]["path"] for step in steps_of(text) if "upload-artifact" in step.get("uses", ""))
     assert len(dh.history(here / kept).steps) == 1
     assert "nDCG@10" in (here / "summary.md").read_text("utf-8")
-    assert (here / "notes.txt").read_text("utf-8") == "pip install deadheat\n"
+    assert (here / "notes.txt").read_text("utf-8") == "pip install ./deadheat\n"
 
 
 @needs_bash
