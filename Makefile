@@ -10,6 +10,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := .venv-lowest
 PEERS := .venv-peers
+RESOLVER := .venv-resolver
 PYTHONS := .venv-pythons
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 INSTALL := $(PIP) install --constraint constraints.txt --editable
@@ -35,12 +36,16 @@ SECONDS := 60
 TORCH := torch==2.13.0+cpu
 EMBED := sentence-transformers==6.2.0 transformers==5.23.0
 
+# tools that users of deadheat have in the same environment; those whose bounds are tight come first
+BESIDE := deepeval>=3 trulens-core>=2 instructor>=1.10 crewai>=1 snowflake-cli>=3.30 mteb ragas langchain llama-index \
+	haystack-ai mlflow pyserini inspect-ai arize-phoenix
+
 # half a gigabyte, so neither in the tests' packages nor in constraints.txt
 SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-protos==1.76.0 zstandard==0.25.0
 # Ibis 12 writes what newer versions of sqlglot understand otherwise
 LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
-.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
+.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-beside embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -99,6 +104,17 @@ test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other l
 		tests/measures/test_diversity.py tests/profile/test_items_of_recbole.py tests/stats/test_labels.py \
 		tests/whole/test_conventions.py tests/whole/test_recipes.py
 
+# the packages that pip would choose are left in build/beside, a file a tool
+test-beside: $(RESOLVER)/bin/uv  ## resolve deadheat beside each tool that its users have, without installing any
+	@mkdir -p build/beside
+	@resolve() { \
+	  name="$${1%%[<>=]*}"; chosen="build/beside/$$name.txt"; \
+	  echo "$$1" | $(RESOLVER)/bin/uv pip compile --quiet --no-header - pyproject.toml >"$$chosen" \
+	    || { echo "deadheat cannot be installed beside $$1"; return 1; }; \
+	  echo "deadheat can be installed beside $$(grep "^$$name==" "$$chosen"), with" $$(grep -E "^(click|rich)==" "$$chosen"); }; \
+	export -f resolve; \
+	printf '%s\n' $(foreach tool,$(BESIDE),'$(tool)') | xargs -P 4 -I TOOL bash -c 'resolve "TOOL"'
+
 lint: $(VENV)/.test  ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -140,7 +156,7 @@ wheel: $(VENV)/.dev  ## build dist/*.whl and dist/*.tar.gz
 	$(BIN)/python -m build
 
 clean:  ## remove everything that make made
-	rm -rf $(VENV) $(LOWEST) $(PEERS) $(PYTHONS) build dist docs/made bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) $(PEERS) $(RESOLVER) $(PYTHONS) build dist docs/made bench/data .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/bin/python:
@@ -182,6 +198,10 @@ $(LOWEST)/.test: pyproject.toml | $(VENV)/bin/python
 	@$(LOWEST)/bin/python -m pip -qq --disable-pip-version-check install 'uv>=0.5'
 	@$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --compile-bytecode --editable '.[test]'
 	@touch $@
+
+$(RESOLVER)/bin/uv: | $(VENV)/bin/python
+	@$(BIN)/python -m venv $(RESOLVER)
+	@$(RESOLVER)/bin/python -m pip -qq --disable-pip-version-check install 'uv>=0.5'
 
 # they bring hundreds of packages, with versions of their own
 $(PEERS)/.test: pyproject.toml | $(VENV)/bin/python

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli import main
+from support.command import runner
 from support.demo import DEMO
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 
@@ -30,7 +30,7 @@ NAMES = [path.name.removesuffix(".run.gz") for path in RUNS]
 
 
 def call(*arguments: object) -> Result:
-    return CliRunner().invoke(main, list(map(str, arguments)))
+    return runner().invoke(main, list(map(str, arguments)))
 
 
 def ok(*arguments: object) -> str:

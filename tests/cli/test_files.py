@@ -13,11 +13,10 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
 from deadheat.cli import main
 from deadheat.cli.files import emit
-from support.command import QRELS, RUN, call, ok
+from support.command import QRELS, RUN, call, ok, runner
 from support.process import command, environment
 
 if TYPE_CHECKING:
@@ -425,7 +424,7 @@ def test_runs_with_long_names_are_saved_in_a_folder_under_shorter_ones(folder: P
 def test_the_standard_input_of_a_system_without_a_path_for_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deadheat.cli.files.STDIN", str(folder / "none"))
     before = set(Path(gettempdir()).glob("deadheat-*"))
-    result = CliRunner().invoke(main, ["evaluate", "qrels.txt", "-", "-m", "RR"], input=RUN)
+    result = runner().invoke(main, ["evaluate", "qrels.txt", "-", "-m", "RR"], input=RUN)
     assert result.exit_code == 0, result.output
     assert result.output.splitlines()[0].strip() == "stdin"
     assert set(Path(gettempdir()).glob("deadheat-*")) == before

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
 from deadheat.cli import main
+from support.command import runner
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -20,7 +20,7 @@ def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def call(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
+    return runner().invoke(main, arguments)
 
 
 def test_options_that_may_be_repeated_still_are() -> None:
@@ -33,7 +33,7 @@ def test_options_that_may_be_repeated_still_are() -> None:
 def test_a_shell_completes_behind_a_repeated_option() -> None:
     words = "deadheat evaluate --ties expected --ties d"
     environment = {"_DEADHEAT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "5"}
-    done = CliRunner(env=environment).invoke(main, prog_name="deadheat")
+    done = runner(env=environment).invoke(main, prog_name="deadheat")
     assert done.stdout.split() == ["plain,doc_id"]
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.cli import main
 from oracle.orders import all_orders
+from support.command import runner
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data, run_dict
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_a_comparison_warns_once_of_all_runs() -> None:
 def test_the_command_line_says_it_in_the_report_alone(tmp_path: Path) -> None:
     for name, table in (("qrels", QRELS), ("short", SHORT)):
         (tmp_path / f"{name}.json").write_text(json.dumps(table))
-    result = CliRunner().invoke(main, ["evaluate", str(tmp_path / "qrels.json"), str(tmp_path / "short.json")])
+    result = runner().invoke(main, ["evaluate", str(tmp_path / "qrels.json"), str(tmp_path / "short.json")])
     assert result.stderr == ""
     assert "missing queries  short: 27" in result.stdout
 
@@ -191,7 +191,7 @@ def test_last_scores_of_every_kind_of_file_are_counted(tmp_path: Path) -> None:
     (tmp_path / "one.run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in rows))
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
     runs = [str(tmp_path / name) for name in ("one.run", "two.parquet")]
-    result = CliRunner(env={"COLUMNS": "300"}).invoke(main, ["evaluate", str(tmp_path / "qrels.txt"), *runs])
+    result = runner(env={"COLUMNS": "300"}).invoke(main, ["evaluate", str(tmp_path / "qrels.txt"), *runs])
     told = "in 2 of 2 queries (all with 2 documents, the most)"
     assert f"the last score ties at ranks that count: one {told}, two {told}" in result.stdout
 
@@ -202,7 +202,7 @@ def test_real_runs_say_what_they_lack() -> None:
     """BM25 for queries of another language: words that nothing matches, and 50 documents for most."""
     run = run_dict(hpo_run("enx.bm25"))
     n_cut = sum(len(scores) == 50 and ends_in_tie(scores) for scores in run.values())
-    result = CliRunner(env={"COLUMNS": "300"}).invoke(
+    result = runner(env={"COLUMNS": "300"}).invoke(
         main, ["evaluate", str(hpo_qrels("enx.bm25")), str(hpo_run("enx.bm25")), "-m", "RR"]
     )
     text = " ".join(result.stdout.split())

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pyarrow as pa
 import pytest
-from click.testing import CliRunner
 
 from deadheat import max_decompressed
 from deadheat.cli import main
@@ -20,6 +19,7 @@ from deadheat.io import files, splitting
 from deadheat.io.files import blocks, check_lines_of, read_all
 from deadheat.io.formats import scan
 from deadheat.io.records import read_records
+from support.command import runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -464,7 +464,7 @@ def test_the_command_line_has_the_limit(tmp_path: Path, packing: str) -> None:
     run = written(tmp_path, HEADER + GOOD, packing=packing)
     for allowed, code, said in ((10, 3, "more than 10 bytes, .* give --max-decompressed"), (1000, 0, "")):
         command = ["evaluate", str(qrels), str(run), "-m", "RR", "--max-decompressed", str(allowed)]
-        done = CliRunner().invoke(main, command)
+        done = runner().invoke(main, command)
         assert done.exit_code == code
         assert re.search(said, done.output)
     assert read_all(run) == (HEADER + GOOD).encode()  # the limit ended with the command

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import Any
 
 import click
 import jsonschema
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from deadheat.cli import main
 from deadheat.cli.app import COMMANDS
-
-if TYPE_CHECKING:
-    from click.testing import Result
 
 QRELS = """q1 0 a 2
 q1 0 b 0
@@ -32,9 +30,34 @@ q9 Q0 y 1 1 t
 """
 
 
+class OldResult(Result):
+    """What a call before click 8.2 printed, with both streams in its output, as later versions have it."""
+
+    @property
+    def output(self) -> str:
+        return self.stdout + self.stderr
+
+
+class OldRunner(CliRunner):
+    """A runner before click 8.2, which keeps standard error apart only if it is asked to."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(mix_stderr=False, **options)  # type: ignore[call-arg]  # of click 8.1
+
+    def invoke(self, *given: Any, **options: Any) -> Result:  # noqa: ANN401 - click's
+        return OldResult(**vars(super().invoke(*given, **options)))
+
+
+def runner(**options: Any) -> CliRunner:  # noqa: ANN401 - click's
+    """Return what calls the command line in this process."""
+    if "mix_stderr" in signature(CliRunner).parameters:
+        return OldRunner(**options)
+    return CliRunner(**options)
+
+
 def call(*arguments: object) -> Result:
     words = list(map(str, arguments))
-    result = CliRunner().invoke(main, words)
+    result = runner().invoke(main, words)
     if result.exit_code == 0 and "json" in words[1:] and words[words.index("json") - 1] == "--format":
         check_json(next(word for word in words if word in COMMANDS), result.stdout)
     return result

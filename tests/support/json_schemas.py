@@ -18,13 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from click.testing import CliRunner
-
 import deadheat
 from deadheat.cli import main
 from deadheat.cli.app import COMMANDS
 from deadheat.cli.files import FormatChoice, Output
-from support.command import command
+from support.command import command, runner
 
 FOLDER = Path(deadheat.__file__).parent / "schemas"
 VERSION = 1  # of the schemas: a key that goes, or has another type, makes the next
@@ -260,7 +258,7 @@ def documents(lines: str = SAMPLES) -> list[tuple[str, Any, dict[str, int]]]:
         try:
             for line in lines.strip().splitlines():
                 depths.clear()
-                result = CliRunner().invoke(main, [*shlex.split(line), "--format", "json"])
+                result = runner().invoke(main, [*shlex.split(line), "--format", "json"])
                 if not result.stdout.startswith(("{", "[")):
                     raise ValueError(f"{line}: {result.output}")
                 found.append((line.split()[0], json.loads(result.stdout), dict(depths)))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import scipy
-from click.testing import CliRunner
 
 import deadheat as dh
 from deadheat.benchmark.cases import Case, Cases
@@ -18,6 +17,7 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.report import data_of_bench, report_bench
 from deadheat.cli import main
 from oracle.orders import all_orders
+from support.command import runner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ok(command: str, *arguments: str) -> str:
-    result = CliRunner().invoke(main, [*command.split(), *arguments])
+    result = runner().invoke(main, [*command.split(), *arguments])
     assert result.exit_code == 0, result.output
     return result.stdout
 

@@ -136,6 +136,16 @@ def test_what_language_models_are_told_is_what_the_sidebar_has() -> None:
     assert (DOCS / "conf.py").read_text(encoding="utf-8").count('html_extra_path = ["llms.txt"]') == 1
 
 
+def test_the_integration_server_resolves_deadheat_beside_what_its_users_have() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    (tools,) = re.findall(r"^BESIDE := (.+)$", makefile, re.MULTILINE)
+    assert set(tools.split()) >= {
+        *("deepeval>=3", "trulens-core>=2", "instructor>=1.10", "crewai>=1", "snowflake-cli>=3.30", "mteb", "ragas"),
+        *("langchain", "llama-index", "haystack-ai", "mlflow", "pyserini", "inspect-ai", "arize-phoenix"),
+    }
+    assert "\nmake test-beside\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
 def test_nobody_is_told_to_install_from_an_index_what_is_not_published() -> None:
     """An extra, as in `deadheat[figures]`, is added to the deadheat that is there already."""
     pages = [ROOT / "README.md", DOCS / "llms.txt", *DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb"), *PACKAGE.rglob("*.py")]

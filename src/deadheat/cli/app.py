@@ -443,7 +443,7 @@ class Watch:
 
         timer = threading.Timer(DELAY, show)
         timer.daemon = True
-        if not self._asked.get("quiet") and sys.stderr is not None and sys.stderr.isatty():  # None when closed
+        if not self._asked.get("quiet") and self._is_on_terminal():
             timer.start()
         try:
             yield advance
@@ -451,12 +451,20 @@ class Watch:
             with self._lock:
                 timer.cancel()
                 if bar and self._bars:
+                    is_last = len(self._bars.task_ids) == 1
+                    if is_last:
+                        self._bars.stop()  # while it has its bar: rich before 14.1 leaves an empty line otherwise
                     self._bars.remove_task(bar[0])
-                    if not self._bars.task_ids:
-                        self._bars.stop()
+                    if is_last:
                         self._bars = None
         if self._asked.get("verbose"):
             self._say(f"{what}: {time.monotonic() - start:.2f} s")
+
+    def _is_on_terminal(self) -> bool:
+        """Return whether standard error is a terminal; while bars are shown, rich has put something else there."""
+        if self._bars is not None:
+            return True
+        return sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison] - closed
 
 
 def _new_bars() -> Progress:

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from deadheat.io.engines import FrameEngine
     from deadheat.report.model import Report
 
+    TextChoice = click.Choice[str]
+else:
+    TextChoice = click.Choice  # click 8.1 does not say what the choices are
+
 
 STDOUT = "-"
 GRADED = re.compile(
@@ -476,7 +480,7 @@ ASCII = str.maketrans(  # for the symbols of formulas and drawings
 )
 
 
-class FormatChoice(click.Choice[str]):
+class FormatChoice(TextChoice):
     """The names of the formats for reports that have some parts; they are looked up when they are needed."""
 
     def __init__(self, parts: Collection[str]) -> None:
