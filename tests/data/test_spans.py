@@ -186,7 +186,7 @@ def test_gates_and_pages_of_chunks(tmp_path: Path) -> None:
 
 
 def test_files_of_quotes_and_of_lists_by_query(tmp_path: Path) -> None:
-    """Empty cells of CSV are no offsets; JSON may have the rows of each query, and queries without an answer."""
+    """Empty cells of CSV are no offsets; JSON may have the rows of each query, and queries without a span."""
     documents = {"d": TEXT}
     (tmp_path / "s.csv").write_text("query_id,doc_id,text,start,end,answerable\nq,d,bc,,,\np,,,,,false\n")
     rows = {"q": [{"doc_id": "d", "text": "bc"}], "p": []}
@@ -197,7 +197,40 @@ def test_files_of_quotes_and_of_lists_by_query(tmp_path: Path) -> None:
         for texts in (documents, tmp_path / "d.csv"):
             spans = dh.Spans(one, documents=texts)
             assert spans.rows.select("query_id", "span").rows() == [("q", "d[2:4]")]
-            assert spans.unanswerable == (() if one == tmp_path / "t.json" else ("p",))
+            assert spans.unanswerable == (("p",) if one == tmp_path / "s.csv" else ())
+            assert spans.empty_queries == (("p",) if one in (rows, tmp_path / "s.json") else ())
+
+
+def test_an_empty_list_of_spans_scores_0_and_an_unanswerable_query_is_left_out(tmp_path: Path) -> None:
+    """As in judgments of documents."""
+    chunks: dict[str, Any] = {query: [("d", 0, 10, 1.0)] for query in ("answered", "empty", "none")}
+    answer = {"doc_id": "d", "start": 0, "end": 10}
+    spans: dict[str, Any] = {"answered": [answer], "empty": [], "silent": [], "none": [{"answerable": False}]}
+    qrels: dict[str, Any] = {"answered": {"d": 1}, "empty": {}, "silent": {}}
+    (tmp_path / "s.json").write_text(json.dumps(spans))
+    names = ["R@5", "RR", "CharRecall@5"]
+    for source in (spans, tmp_path / "s.json"):
+        own = dh.Spans(source)
+        assert repr(own).endswith("1 span for 4 queries>")
+        assert (own.empty_queries, own.unanswerable) == (("empty", "silent"), ("none",))
+        evaluation = dh.evaluate(own, chunks, names)
+        of_documents = dh.evaluate(qrels, {query: {"d": 1.0} for query in chunks}, "RR")
+        assert evaluation.query_ids.tolist() == ["answered", "empty", "none", "silent"]
+        assert evaluation.means() == pytest.approx(dict.fromkeys(names, 1 / 3))
+        assert evaluation.means()["RR"] == of_documents.means()["RR"]
+        assert np.isnan(evaluation["R@5"].values).tolist() == [False, False, True, False]
+        zero = dh.evaluate(own, chunks, names, no_relevant="zero")
+        assert zero.means() == pytest.approx(dict.fromkeys(names, 1 / 4))
+        skipping = dh.evaluate(own, chunks, names, no_relevant="skip")
+        assert skipping.means() == dict.fromkeys(names, 1.0)
+        assert dh.evaluate(own, chunks, "Abstain(of='recall')").means()["Abstain(of='recall')"] == pytest.approx(1 / 3)
+        for saved in (evaluation, zero):
+            saved.save(tmp_path / "x.json", method="t")
+            again = dh.load_evaluation(tmp_path / "x.json").rescored(own)
+            assert again.means() == saved.means()
+            assert again.qrels_hash == own.fingerprint
+    others = [{**spans, "none": []}, {**spans, "empty": [{"answerable": False}]}]
+    assert len({dh.Spans(one).fingerprint for one in (spans, *others)}) == 3
 
 
 def test_runs_by_name_are_compared_whatever_their_chunks() -> None:

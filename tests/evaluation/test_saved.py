@@ -214,7 +214,7 @@ def test_the_json_reads_by_itself(tmp_path: Path) -> None:
     original = dh.evaluate(*data(), MEASURES, missing="empty")
     original.save(tmp_path / "run.json", method="t", confidence_level=0.9, rng=np.random.default_rng(1))
     found = document(tmp_path / "run.json")
-    assert (found["kind"], found["format"], found["deadheat"]) == ("deadheat evaluation", 2, dh.__version__)
+    assert (found["kind"], found["format"], found["deadheat"]) == ("deadheat evaluation", 3, dh.__version__)
     assert found["conventions"] == {
         "ties": "expected",
         "missing": "empty",
@@ -233,6 +233,7 @@ def test_the_json_reads_by_itself(tmp_path: Path) -> None:
     assert (found["qrels_hash"], found["queries_hash"]) == (original.qrels_hash, original.queries_hash)
     interval = original["nDCG@10"].interval("t", confidence_level=0.9)
     assert found["measures"]["nDCG@10"] == {
+        "measure": "nDCG@10",
         "mean": interval.mean,
         "low": interval.low,
         "high": interval.high,
@@ -377,8 +378,8 @@ def sealed(path: Path, **changes: object) -> None:
 NOT_READ = r"run\.json: cannot be read as a saved evaluation: "
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "newer": (
-        lambda path: sealed(path, format=3, deadheat="7.0"),
-        r"run\.json: has format 3, written by deadheat '7\.0'; this is .*, which reads 2: install that version",
+        lambda path: sealed(path, format=4, deadheat="7.0"),
+        r"run\.json: has format 4, written by deadheat '7\.0'; this is .*, which reads 2 and 3: install that version",
     ),
     "no format": (lambda path: sealed(path, format=None), "has format None"),
     "a mean": (
@@ -403,7 +404,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "lacking": (lambda path: sealed(path, measures=None), NOT_READ + "lacks 'measures'"),
     "unknown measure": (
-        lambda path: sealed(path, measures={"Nope": document(path)["measures"]["RR"]}),
+        lambda path: sealed(path, measures={"RR": document(path)["measures"]["RR"] | {"measure": "Nope"}}),
         NOT_READ + ".*Nope",
     ),
     "a policy": (

@@ -14,7 +14,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.report import data_of_bench, report_bench
-from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.measures.base import REGISTRY, other_names, trec_names
 from deadheat.measures.notation import BUNDLES
 from deadheat.report.as_data import as_json
@@ -187,25 +187,32 @@ def test_a_name_may_not_mean_two_measures() -> None:
         dh.evaluate(QRELS, RUN, mine)
 
 
-def test_saved_files_keep_the_notation_and_add_how_it_was_asked_for(tmp_path: Path) -> None:
+def test_saved_files_have_the_names_and_the_notation_beside_them(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     evaluation = dh.evaluate(QRELS, RUN, [*ASKED, dh.Custom("first", lambda relevance: float(relevance[0]))])
     evaluation.save(path, method="t")
     document = json.loads(path.read_text())
-    assert list(document["measures"]) == [*NOTATION, "first"]
-    assert [one.get("asked") for one in document["measures"].values()] == [
-        "MAP",
-        "MRR",
-        "ndcg_cut_10",
-        None,
-        "num_rel_ret",
-        None,
-    ]
+    assert list(document["measures"]) == [*ASKED, "first"]
+    assert [one["measure"] for one in document["measures"].values()] == [*NOTATION, "first"]
     loaded = dh.load_evaluation(path)
     assert loaded.means() == evaluation.means()
     assert list(loaded.means()) == [*ASKED, "first"]
     assert loaded["AP"].mean == loaded["map"].mean == evaluation["MAP"].mean
     assert loaded.to_polars().equals(evaluation.to_polars())
+
+
+def test_a_history_has_the_names_of_its_last_evaluation(tmp_path: Path) -> None:
+    one, other = dh.evaluate(QRELS, RUN, [*NOTATION, "P_5"]), dh.evaluate(QRELS, OTHER, ASKED)
+    one.save(tmp_path / "one.json")
+    found = dh.history([tmp_path / "one.json", other])
+    assert list(found.measures) == list(found.since) == ASKED
+    assert found.to_polars()["measure"].unique(maintain_order=True).to_list() == ASKED
+    assert found.notes == ("not in all evaluations, and left out: P_5",)
+    for asked, notation in zip(ASKED, NOTATION, strict=True):
+        assert found.steps[0].means[asked]["mean"] == found.steps[0].means[notation]["mean"] == one[notation].mean
+        assert found.since[asked] is found.since[notation]
+    with pytest.raises(DataError, match="no measure in common, got MRR of run; map of run"):
+        dh.history([dh.evaluate(QRELS, RUN, "map"), dh.evaluate(QRELS, RUN, "MRR")])
 
 
 def test_gates_read_as_they_are_written_and_match_by_measure(tmp_path: Path) -> None:

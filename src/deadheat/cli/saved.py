@@ -125,9 +125,10 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     "deadheat rescore results/main.json qrels-new.txt -o results/main-new.json",
     "deadheat rescore results/main.json -m nDCG@20 --rel 2    # the same judgments",
     "deadheat rescore results/main.json qrels-new.txt --ids renamed.csv",
+    "deadheat rescore results/chunks.json spans-new.csv    # of evaluate --spans: its chunks against new spans",
 )
 @click.argument("saved", type=INPUT)
-@click.argument("qrels", type=INPUT, required=False)
+@click.argument("qrels", type=INPUT, required=False, metavar="[QRELS|SPANS]")
 @click.option(
     "-o", "--save", type=PATH, metavar="FILE.json", help="Save the new evaluation; replaces an earlier save, no other."
 )
@@ -139,24 +140,27 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 )
 @takes("measures", "ties_not_drawn", *LISTS)
 @format_option("document", "rows", "scores", "runs")
-@takes("decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
+@takes("documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
 
     What is not given is as in SAVED. The values are those of evaluating the run anew, as far as --save-depth of
     deadheat evaluate kept it; measures that look at more are refused, with their queries. New queries that the ranking
     was never asked are left out, unless --missing is given.
+
+    What was evaluated with --spans takes spans in place of QRELS, under the overlap that it was evaluated with.
     """
     from deadheat.report.model import Fact
     from deadheat.report.of_evaluation import report_evaluations
 
     if qrels is None:
-        refuse(("columns", "normalize_ids", "check_duplicates"), "is of judgments: give QRELS too")
-    output = Output(options, [saved, qrels, options["ids"]])
+        refuse(("columns", "normalize_ids", "check_duplicates", "documents"), "is of judgments: give QRELS too")
+    output = Output(options, [saved, qrels, options["ids"], options["documents"]])
     targets = [*save_paths(options["save"], [label(saved)], [one for one in files_read() if one != saved]).values()]
     shown = ", ".join(one + REPLACED * Path(one).exists() for one in targets)
-    found = dh.load_evaluation(saved).rescored(
-        None if qrels is None else open_qrels(qrels),
+    evaluation = dh.load_evaluation(saved)
+    found = evaluation.rescored(
+        None if qrels is None else _judgments(evaluation, qrels, options),
         measures_of(options) if options["notations"] else None,
         ids=options["ids"],
         **given_conventions(options),
@@ -168,3 +172,16 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     if targets:
         report = replace(report, facts=(*report.facts, Fact("saved", targets, "saved", shown)))
     output.print(report)
+
+
+def _judgments(evaluation: dh.Evaluation, path: str, options: dict[str, Any]) -> dh.Qrels | dh.Spans:
+    """Read judgments for a saved evaluation: spans where it is of chunks, else qrels."""
+    if evaluation.qrels.passages is None:
+        refuse(("documents",), f"is about spans: {evaluation.name} is of documents")
+        return open_qrels(path)
+    refuse(("columns", "normalize_ids", "check_duplicates"), "is not for spans")
+    rule = evaluation.qrels.span_rule
+    overlap: dict[str, Any] = {}
+    if rule is not None:  # else it is of an earlier format, and refused
+        overlap = {"overlap": rule.overlap, "overlap_of": rule.overlap_of}
+    return dh.Spans(path, documents=options["documents"], **overlap)

@@ -15,15 +15,17 @@ from deadheat.comparison.flips import Side, over_all
 from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import changes
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.errors import DataError, as_count, collected, counted, three
+from deadheat.data.tables import what_is_judged
+from deadheat.errors import DataError, T, as_count, collected, counted, three
 from deadheat.evaluation.evaluate import opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.reconciling import check_conventions, check_weights, reconciled
+from deadheat.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
 from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated, summary_in
 from deadheat.evaluation.scores import Repeated
 from deadheat.io.files import path_named
 from deadheat.measures import Measure
+from deadheat.measures.notation import ByMeasure
 from deadheat.settings import Design
 
 OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
@@ -43,13 +45,15 @@ class Step:
         Time, label and commit.
     conventions : dict
         As written.
+    judged : str
+        What the judgments are of: documents or spans.
     unanswerable : tuple of str
         The queries that the judgments say no document answers.
     query_ids : ndarray of str, shape (n_queries,)
     weights : ndarray of shape (n_queries,), or None
         Of the queries.
     values : dict of str to ndarray of shape (n_queries,)
-        By measure; NaN where a query has no value.
+        By measure, as the last evaluation was asked for it; NaN where a query has no value.
     ties : dict of str to dict of str to ndarray of shape (n_queries,)
         By measure: tie_mean, tie_std, tie_min, tie_max, and standard_error where the moments are sampled.
     means : dict of str to dict
@@ -68,6 +72,7 @@ class Step:
     qrels_hash: str
     origin: Origin
     conventions: Mapping[str, object]
+    judged: str
     unanswerable: tuple[str, ...]
     query_ids: TextArray
     weights: FloatArray | None = field(repr=False)
@@ -193,7 +198,7 @@ def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
 
 
 def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
-    name, own = str(measure), members(query_ids, step.query_ids)
+    name, own = measure.label, members(query_ids, step.query_ids)
     repeated, weights = step.repeats[name], None if measure.total else step.weights
     ties = {column: over_all(known, own, np.nan) for column, known in step.ties[name].items()}
     return replace(
@@ -269,7 +274,9 @@ def history(
         notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
     found, measures = _alike(found, known, notes)
     steps = _reconciled(found, [given[one.file] for one in found], judgments, notes)
-    measures = [one for one in measures if one in steps[0].means]
+    labels = {one: steps[-1].means[one]["label"] for one in measures if one in steps[0].means}
+    steps = tuple(_with_labels(step, labels) for step in steps)
+    measures = list(labels.values())
     at = None if known is None else [one.file for one in steps].index(known)
     ids = np.array(sorted({str(query) for step in steps for query in step.query_ids}), dtype=object)
     before = _before(steps)
@@ -305,14 +312,39 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
         given.qrels_hash,
         given.origin or now,
         vars(given.conventions),
+        what_is_judged(given.qrels),
         given.unanswerable,
         given.query_ids,
         given.weights,
         {str(one.measure): one.values for one in given},
         {str(one.measure): {name: getattr(one, name) for name in NUMBERS} for one in given},
-        {str(one.measure): stated(one, one.interval()) for one in given},
+        {str(one.measure): {"label": one.measure.label, **stated(one, one.interval())} for one in given},
         {str(one.measure): one.repeats for one in given},
         file,
+    )
+
+
+def _with_labels(step: Step, labels: Mapping[str, str]) -> Step:
+    """Return a step whose measures have the names by which the last evaluation was asked for them.
+
+    Parameters
+    ----------
+    step : Step
+        By the notations of measures.
+    labels : mapping of str to str
+        The name of each notation; other measures keep the names by which this step was asked for them.
+    """
+    names = {notation: labels.get(notation, means["label"]) for notation, means in step.means.items()}
+
+    def renamed(by_notation: Mapping[str, T]) -> dict[str, T]:
+        return ByMeasure({names[notation]: value for notation, value in by_notation.items()})
+
+    return replace(
+        step,
+        values=renamed(step.values),
+        ties=renamed(step.ties),
+        means=renamed(step.means),
+        repeats=renamed(step.repeats),
     )
 
 
@@ -330,12 +362,16 @@ def _alike(steps: Sequence[Step], reference: str | None, notes: list[str]) -> tu
     """Return the steps that can be compared with the last, and the measures that all of these have."""
     last, *earlier = reversed(steps)
     is_any = any(one.unanswerable for one in steps)
+    labels = _labels_of(last)
     alike, shared, errors = [last], list(last.means), dict[str | None, DataError]()
     for one in earlier:
         try:
+            check_judged((one.name, last.name), (one.judged, last.judged))
             check_conventions((one.name, last.name), (one.conventions, last.conventions), is_any=is_any)
             check_weights((one.name, last.name), (one.query_ids, one.weights), (last.query_ids, last.weights))
-            shared = shared_measures([(last.name, shared), (one.name, list(one.means))])
+            shared = shared_measures(
+                [(last.name, {name: labels[name] for name in shared}), (one.name, _labels_of(one))]
+            )
         except DataError as error:
             errors[one.file] = error
         else:
@@ -343,9 +379,17 @@ def _alike(steps: Sequence[Step], reference: str | None, notes: list[str]) -> tu
     if reference in errors or len(errors) == len(earlier) > 0:
         raise errors.get(reference) or errors[earlier[0].file]
     notes += [f"{file} left out: {error}" for file, error in errors.items()]
-    if left := dict.fromkeys(name for one in alike for name in one.means if name not in shared):
-        notes.append(f"not in all evaluations, and left out: {', '.join(left)}")
+    left_out: dict[str, str] = {}
+    for step in alike:
+        left_out |= {notation: label for notation, label in _labels_of(step).items() if notation not in shared}
+    if left_out:
+        notes.append(f"not in all evaluations, and left out: {', '.join(left_out.values())}")
     return alike, shared
+
+
+def _labels_of(step: Step) -> dict[str, str]:
+    """Return the names by which measures were asked for, by their notations."""
+    return {notation: means["label"] for notation, means in step.means.items()}
 
 
 def _reconciled(
@@ -396,9 +440,9 @@ def _compared(
             or steps[one].qrels_hash == steps[other].qrels_hash
         )
     ]
-    found = {}
+    found: dict[str, tuple[Pair | None, ...]] = ByMeasure()
     for measure in measures:
-        own = measure_of(measure, steps[0].means[measure] | {"asked": measure})
+        own = measure_of(measure, steps[0].means[measure])
         sides = {n: _side(step, own, ids) for n, step in enumerate(steps)}
         made = compare_sides([own], [sides], can_be, design=design, cluster=None) if can_be else ()
         pairs = {one: pair for (one, _), pair in zip(can_be, made, strict=True)}

@@ -245,7 +245,7 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
     """Return the results of evaluations by task and model, by a measure that all have."""
     every = [(f"{name} on {task}", one) for task, own in named.items() for name, one in own.items()]
     wanted: MeasureLike = (
-        shared_measures([(name, list(map(str, one.measures))) for name, one in every])[0]
+        shared_measures([(name, {str(own): own.label for own in one.measures}) for name, one in every])[0]
         if measure is None
         else measure
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from deadheat.data.tables import Qrels
+from deadheat.data.tables import OF_DOCUMENTS, Qrels, spans_of, what_is_judged
 from deadheat.errors import counted
 
 PAIR = ("query_id", "doc_id")
@@ -20,9 +20,13 @@ class Changes:
     same, changed, added, gone : tuple of str
         Queries, sorted: those with equal judgments, those with others, and those of one set alone.
     documents : polars.DataFrame
-        query_id, doc_id, old and new relevance of the judgments that differ; null where there is none.
+        query_id, doc_id, old and new relevance of the judgments that differ; null where there is none. Of spans, doc_id
+        is the name of the span.
     grades : polars.DataFrame
         old, new, n: how many judgments there are of each pair of grades, those that are the same too.
+    rules : tuple of str
+        If spans ask for another overlap than before: what the old ones asked for, and the new ones.
+    are_of_spans : bool
     """
 
     same: tuple[str, ...]
@@ -31,13 +35,19 @@ class Changes:
     gone: tuple[str, ...]
     documents: pl.DataFrame
     grades: pl.DataFrame
+    rules: tuple[str, ...] = ()
+    are_of_spans: bool = False
 
     def __str__(self) -> str:
         n_queries = counted(len(self.same) + len(self.changed) + len(self.added), "query", "queries")
-        return (
+        text = (
             f"{n_queries}: {len(self.same):,} the same, {len(self.changed):,} with changed judgments,"
             f" {len(self.added):,} new, {len(self.gone):,} gone"
         )
+        if self.rules:
+            old, new = self.rules
+            text += f"; a chunk had to cover {old}, and has to cover {new} now"
+        return text
 
     def replaced(self) -> list[tuple[str, str, str]]:
         """Return query, old and new document where one relevant document came for another: it may be renamed."""
@@ -64,17 +74,26 @@ def changes(old: Qrels, new: Qrels) -> Changes:
     >>> found.documents.sort("query_id", "doc_id").rows()
     [('q1', 'b', None, 2.0), ('q2', 'a', 1.0, None), ('q3', 'a', None, 1.0)]
     """
-    judgments = _joined([one.to_polars() for one in (old, new)], PAIR)
+    are_of_spans = OF_DOCUMENTS not in {what_is_judged(old), what_is_judged(new)}
+    if are_of_spans:  # which differ in nothing if they were held against other chunks
+        judgments = _joined([spans_of(qrels).with_columns(doc_id="span") for qrels in (old, new)], PAIR)
+    else:
+        judgments = _joined([qrels.to_polars() for qrels in (old, new)], PAIR)
     documents = judgments.filter(DIFFERS)
     changed = set(documents["query_id"])
-    if old.subtopics is not None or new.subtopics is not None:
+    if not are_of_spans and (old.subtopics is not None or new.subtopics is not None):
         frames = [
             one.to_polars().with_columns(subtopic=pl.lit("")) if one.subtopics is None else one.subtopics
             for one in (old, new)
         ]
         changed |= set(_joined(frames, (*PAIR, "subtopic")).filter(DIFFERS)["query_id"])
+    changed |= set(old.unanswerable) ^ set(new.unanswerable)
     before, after = (set(one.in_order[0]["query_id"]) for one in (old, new))
     both = before & after
+    rules: tuple[str, ...] = ()
+    if old.span_rule != new.span_rule:
+        rules = (str(old.span_rule), str(new.span_rule))
+        changed |= both
     same, differing, added, gone = map(sorted, (both - changed, both & changed, after - before, before - after))
     return Changes(
         same=tuple(same),
@@ -83,6 +102,8 @@ def changes(old: Qrels, new: Qrels) -> Changes:
         gone=tuple(gone),
         documents=documents,
         grades=judgments.group_by("old", "new").agg(n=pl.len()).sort("old", "new"),
+        rules=rules,
+        are_of_spans=are_of_spans,
     )
 
 

@@ -9,7 +9,20 @@ import numpy as np
 import polars as pl
 
 from deadheat.data.rows import first_row_where
-from deadheat.data.tables import LOWER_FIRST, REPEAT, Qrels, Run, Source, has_repeats, hash_of_ids, label_of, path_of
+from deadheat.data.tables import (
+    LOWER_FIRST,
+    PLACE,
+    REPEAT,
+    Qrels,
+    Run,
+    Source,
+    SpanRule,
+    has_repeats,
+    hash_of_spans,
+    label_of,
+    path_of,
+    spans_of,
+)
 from deadheat.errors import (
     Advice,
     ColumnError,
@@ -29,8 +42,6 @@ from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, as_written, read_records
 
 OVERLAP_OF = ("span", "chunk", "any")
-# What a chunk and a span are called: as Python takes the passage from the text
-PLACE = pl.format("{}[{}:{}]", "doc_id", *OFFSETS)
 UNITS = "count code points, as Python does, not bytes or UTF-16"
 
 
@@ -46,7 +57,8 @@ class Spans:
         Rows of query_id, doc_id, start, end and perhaps relevance (1 if it is not there); also
         ``{query_id: [row, ...]}``. The passage is ``text[start:end]``, in characters (code points, as Python counts) or
         tokens, the same for spans and chunks. With `documents`, a row may have the ``text`` of its passage in place of
-        offsets. A row with ``answerable`` false, or an empty list, is a query that no document answers.
+        offsets. A row with ``answerable`` false is a query that no document answers. An empty list is a query
+        without a relevant span, which scores 0 unless ``no_relevant="skip"`` leaves it out.
     overlap : float, default 0.5
         The share that a chunk has to cover, above 0 and up to 1.
     overlap_of : {"span", "chunk", "any"}, default "span"
@@ -62,6 +74,8 @@ class Spans:
         query_id, doc_id, start, end, relevance and span, its name.
     unanswerable : tuple of str
         The queries without an answer, sorted.
+    empty_queries : tuple of str
+        The queries that were given an empty list, sorted.
 
     Raises
     ------
@@ -96,7 +110,9 @@ class Spans:
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else "spans")
         self._texts = None if documents is None else texts_of(documents)
-        read = read_passages(source, self.path, "qrels", self.where)
+        table = read_passages(source, self.path, "qrels", self.where)
+        read = table.rows
+        self.empty_queries = table.empty_queries
         has_none = ~read[ANSWERABLE].fill_null(value=True)
         if has_none.all():
             raise DataError("no query has a span", path=self.where)
@@ -108,13 +124,44 @@ class Spans:
             )
 
     def __repr__(self) -> str:
-        queries = counted(self.rows["query_id"].n_unique() + len(self.unanswerable), "query", "queries")
+        n_without = len(self.unanswerable) + len(self.empty_queries)
+        queries = counted(self.rows["query_id"].n_unique() + n_without, "query", "queries")
         return f"<Spans {self.name}: {counted(len(self.rows), 'span')} for {queries}>"
 
     @property
     def where(self) -> str:
         """Where the rows come from, for messages."""
         return str(self.path) if self.path else self.name
+
+    @property
+    def rule(self) -> SpanRule:
+        """How much a chunk has to cover."""
+        return SpanRule(self.overlap, self.overlap_of)
+
+    @classmethod
+    def of_qrels(cls, qrels: Qrels) -> "Spans":
+        """Return the spans that chunks were held against, which :meth:`judge` wrote into the qrels.
+
+        Parameters
+        ----------
+        qrels : Qrels
+            With `passages` and `span_rule`.
+        """
+        if qrels.span_rule is None:
+            raise ParameterError(argument="qrels", given=qrels, allowed="qrels that Spans.judge made")
+        rows = spans_of(qrels)
+        queries = {*qrels.in_order[0]["query_id"]}
+        return changed(
+            cls.__new__(cls),
+            overlap=qrels.span_rule.overlap,
+            overlap_of=qrels.span_rule.overlap_of,
+            path=qrels.path,
+            name=qrels.name,
+            rows=rows,
+            unanswerable=qrels.unanswerable,
+            empty_queries=tuple(sorted(queries.difference(rows["query_id"], qrels.unanswerable))),
+            _texts=None,
+        )
 
     def with_overlap(self, overlap: float) -> "Spans":
         """Return the same spans with another share that a chunk has to cover."""
@@ -176,8 +223,7 @@ class Spans:
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 hash of the spans and the overlap, the same for all runs."""
-        rows = self.rows.sort("query_id", "span").select("query_id", "span", "relevance").iter_rows()
-        return hash_of_ids([f"{self.overlap} {self.overlap_of}", *map(str, rows), *self.unanswerable])
+        return hash_of_spans(self.rows, self.rule, self.unanswerable, self.empty_queries)
 
     def judge(self, run: Source, *, name: str | None = None, ascending: bool = False) -> tuple[Qrels, Run]:
         """Return judgments of the chunks of a run, with a subtopic for each span, and the run.
@@ -209,13 +255,33 @@ class Spans:
                 python="dh.Repeats([one, other])",
                 path=path or label,
             )
-        chunks = read_passages(run, path, "run", str(path or label), ascending=ascending)
+        chunks = read_passages(run, path, "run", str(path or label), ascending=ascending).rows
         for column in (*OFFSETS, "score"):
             for query, doc in first_row_where(chunks, pl.col(column).is_null(), *KEYS):
                 raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))
         if self._texts is not None:
             chunks = self._located(chunks, "chunk", str(path or label))
-        chunks = chunks.select(*KEYS, *OFFSETS, "score", chunk=PLACE).with_row_index("row")
+        chunks = chunks.select(*KEYS, *OFFSETS, "score", chunk=PLACE)
+        qrels = self.judge_chunks(chunks.drop("score"))
+        retrieved = Run.of_checked(chunks.select("query_id", pl.col("chunk").alias("doc_id"), "score"), label)
+        retrieved.check_duplicates()
+        if ascending:
+            retrieved.rows, retrieved.notes = retrieved.rows.negated(), (LOWER_FIRST,)
+        return qrels, retrieved
+
+    def judge_chunks(self, chunks: pl.DataFrame) -> Qrels:
+        """Return judgments of chunks, as :meth:`judge` does.
+
+        Parameters
+        ----------
+        chunks : polars.DataFrame
+            query_id, doc_id (of the document), start, end and chunk, its name.
+
+        Returns
+        -------
+        Qrels
+        """
+        chunks = chunks.with_row_index("row")
         hits = self._hits(chunks)
         topics = hits.select("query_id", doc_id="chunk", subtopic="span", relevance="relevance")
         alone = self.rows.join(
@@ -223,7 +289,8 @@ class Spans:
         ).select("query_id", doc_id="span", subtopic="span", relevance="relevance")
         relevance = np.zeros(len(chunks))
         np.maximum.at(relevance, hits["row"].to_numpy(), hits["relevance"].to_numpy())
-        queries = pl.concat([self.rows["query_id"].unique(), pl.Series(self.unanswerable, dtype=pl.String)])
+        without_span = pl.Series([*self.unanswerable, *self.empty_queries], dtype=pl.String)
+        queries = pl.concat([self.rows["query_id"].unique(), without_span])
         judged = chunks.select("query_id", doc_id="chunk", relevance=pl.Series(relevance)).filter(
             pl.col("query_id").is_in(queries.implode())
         )
@@ -232,33 +299,26 @@ class Spans:
             chunks.select("query_id", *OFFSETS, document="doc_id", doc_id="chunk", relevance=pl.lit(None, pl.Float64)),
             self.rows.select("query_id", *OFFSETS, "relevance", document="doc_id", doc_id=pl.lit(None, pl.String)),
         )
-        asked = (
-            "a part of the span" if self.overlap_of == "any" else f"at least {self.overlap:g} of the {self.overlap_of}"
-        )
-        qrels = changed(
+        return changed(
             Qrels.of_checked(pl.concat([judged, alone.select(*KEYS, "relevance")]), self.name),
             subtopics=pl.concat([topics, alone]),
-            passages=pl.concat([one.select(columns) for one in of_both]),
+            passages=pl.concat([rows.select(columns) for rows in of_both]),
+            span_rule=self.rule,
             fingerprint=self.fingerprint,
             unanswerable=self.unanswerable,
-            bare=tuple(sorted({*self.unanswerable}.difference(judged["query_id"].unique()))),
-            notes=(f"spans: a chunk is relevant if it covers {asked}; R is the share of spans that chunks hit",),
+            bare=tuple(sorted({*without_span}.difference(judged["query_id"].unique()))),
+            notes=(f"spans: a chunk is relevant if it covers {self.rule}; R is the share of spans that chunks hit",),
         )
-        retrieved = Run.of_checked(chunks.select("query_id", pl.col("chunk").alias("doc_id"), "score"), label)
-        retrieved.check_duplicates()
-        if ascending:
-            retrieved.rows, retrieved.notes = retrieved.rows.negated(), (LOWER_FIRST,)
-        return qrels, retrieved
 
     def _hits(self, chunks: pl.DataFrame) -> pl.DataFrame:
         """Return the pairs of a chunk and a span of which the chunk covers enough."""
-        pairs = chunks.drop("score").join(self.rows, on=KEYS, suffix="_span")
+        pairs = chunks.join(self.rows, on=KEYS, suffix="_span")
         if pairs.is_empty():
             docs = [three([*map(repr, one["doc_id"].unique(maintain_order=True))]) for one in (chunks, self.rows)]
             warnings.warn(
                 f"no chunk is of a document with a span for its query: chunks have {docs[0]}, spans {docs[1]}",
                 NothingJudgedWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         first, last = pl.max_horizontal("start", "start_span"), pl.min_horizontal("end", "end_span")
         pairs = pairs.with_columns(common=last - first).filter(pl.col("common") > 0)

@@ -699,13 +699,19 @@ def by_own_name(
     return by_name(((one.name if name is None else name, one) for name, one in made), where)
 
 
-def shared_measures(measures: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
-    """Return the measures that all evaluations have, given the name and those of each; raise an error if none is."""
-    first, *others = (own for _, own in measures)
-    shared = [name for name in first if all(name in other for other in others)]
+def shared_measures(measures: Sequence[tuple[str, Mapping[str, str]]]) -> list[str]:
+    """Return the notations of the measures that all evaluations have; raise an error if there is none.
+
+    Parameters
+    ----------
+    measures : sequence of (str, mapping of str to str)
+        The name of each evaluation, and by the notations of its measures the names by which they were asked for.
+    """
+    (_, first), *others = measures
+    shared = [notation for notation in first if all(notation in labels for _, labels in others)]
     if not shared:
-        held = collected((", ".join(own), name) for name, own in measures)
-        told = [f"{own} of {names[0]}" for own, names in held.items()]
+        held = collected((", ".join(labels.values()), name) for name, labels in measures)
+        told = [f"{labels} of {names[0]}" for labels, names in held.items()]
         raise DataError("the evaluations have no measure in common", found=three(told, between="; "))
     return shared
 

@@ -384,8 +384,8 @@ class Evaluation(Plottable, Renderable):
     ) -> None:
         """Write one JSON file: readable means, intervals and conventions, then scores and placements of all queries.
 
-        It holds the judgments and the first documents of each list too, so that it can be scored again
-        (:meth:`rescored`).
+        It holds the judgments and the first documents of each list too, of spans the offsets of spans and chunks, so
+        that it can be scored again (:meth:`rescored`).
 
         Parameters
         ----------
@@ -442,8 +442,8 @@ class Evaluation(Plottable, Renderable):
 
         Parameters
         ----------
-        qrels : path, dict of dict, dataframe or Qrels, optional
-            By default those of the evaluation.
+        qrels : path, dict of dict, dataframe, Qrels or Spans, optional
+            By default those of the evaluation. Of a run of chunks :class:`Spans`, which its chunks are held against.
         measures : measure or iterable of measures, optional
             By default those of the evaluation.
         ids : mapping of str to str, or path, optional
@@ -456,9 +456,9 @@ class Evaluation(Plottable, Renderable):
         NotKeptError
             The value of a measure for some query depends on documents that were not kept; it names both.
         DataError
-            The evaluation has no ranking, or no judgments.
+            The evaluation has no ranking, or no judgments; or only one of both is of spans.
         ParameterError
-            Ties are broken at random.
+            Ties are broken at random; or `ids` are given for chunks.
 
         Examples
         --------

@@ -14,10 +14,23 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, TextArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
-from deadheat.data.tables import BESIDE_ROWS, Qrels, Run, Source
+from deadheat.data.spans import Spans
+from deadheat.data.tables import (
+    BESIDE_ROWS,
+    OF_DOCUMENTS,
+    OF_OLD_SPANS,
+    OF_SPANS,
+    Qrels,
+    Run,
+    Source,
+    chunks_of,
+    spans_of,
+    what_is_judged,
+)
 from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, changed, counted, three
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.spans import measures_of_spans
 from deadheat.evaluation.warned import warn
 from deadheat.io.files import path_named
 from deadheat.io.records import Wanted, as_text, as_written, read_records
@@ -46,19 +59,31 @@ def rescored(
     conventions: ConventionArguments,
 ) -> Evaluation:
     """Do what :meth:`Evaluation.rescored` does."""
-    judgments = evaluation.qrels if qrels is None else Qrels.of(qrels)
+    is_of_spans = evaluation.qrels.passages is not None
     if ids is not None and qrels is None:
         raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
+    if ids is not None and is_of_spans:
+        raise ParameterError(
+            "renames documents, and not those of chunks", argument="ids", hint="evaluate the run again"
+        )
+    if qrels is None:
+        judgments = evaluation.qrels
+    else:
+        judgments = judgments_for(evaluation, qrels if isinstance(qrels, Spans) else Qrels.of(qrels))
     run = evaluation.run if ids is None or evaluation.run is None else renamed(evaluation.run, ids)
     given: dict[str, Any] = {name: one for name, one in conventions.items() if (name, one) != ("missing", None)}
     if qrels is not None:
         judgments.check_duplicates()
     if "missing" not in given:
         judgments = _without(judgments, never_asked(evaluation, judgments))
+    if measures is None:
+        chosen = evaluation.measures
+    else:
+        chosen = measures_of_spans(parse_measures(measures)) if is_of_spans else parse_measures(measures)
     found, unknown = rescore(
         evaluation,
         judgments,
-        evaluation.measures if measures is None else parse_measures(measures),
+        chosen,
         replace(evaluation.conventions, **given),
         run,
     )
@@ -76,6 +101,63 @@ def rescored(
     if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged
         warn({run.where: found}, judgments, {run.where: run}, missing=conventions.get("missing"))
     return found
+
+
+def judgments_for(evaluation: Evaluation, judgments: Qrels | Spans) -> Qrels:
+    """Return judgments for the ranking of an evaluation: of spans those of its own chunks.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    judgments : Qrels or Spans
+        Qrels that :class:`Spans` made hold the chunks of one run, which is another one perhaps.
+
+    Raises
+    ------
+    DataError
+        Only one of the two is of spans, or either is of a file in format 2, which lacks the rule of its spans.
+    """
+    own, given = what_is_judged(evaluation.qrels), OF_SPANS
+    if isinstance(judgments, Qrels):
+        given = what_is_judged(judgments)
+    _check_rule_is_kept(evaluation.name, own)
+    _check_rule_is_kept("the reference", given)
+    if own != given:
+        raise DataError(
+            f"{evaluation.name} has judgments of {own}, and the new ones are of {given}",
+            hint="give spans" if own == OF_SPANS else "evaluate a run of chunks against the spans",
+        )
+    if isinstance(judgments, Qrels) and given == OF_DOCUMENTS:
+        return judgments
+    spans = judgments if isinstance(judgments, Spans) else Spans.of_qrels(judgments)
+    return spans.judge_chunks(chunks_of(evaluation.qrels))
+
+
+def check_judged(names: tuple[str, str], judged: tuple[str, str]) -> None:
+    """Raise `DataError` if two evaluations cannot be held against the same judgments.
+
+    Parameters
+    ----------
+    names : tuple of str
+    judged : tuple of str
+        What the judgments of each are of, as :func:`what_is_judged` says it.
+    """
+    for name, kind in zip(names, judged, strict=True):
+        _check_rule_is_kept(name, kind)
+    if judged[0] != judged[1]:
+        raise DataError(
+            f"{names[0]} has judgments of {judged[0]}, and {names[1]} of {judged[1]}",
+            hint="evaluate both under the same judgments",
+        )
+
+
+def _check_rule_is_kept(name: str, judged: str) -> None:
+    """Raise `DataError` for spans of a file that does not say which overlap they ask for."""
+    if judged == OF_OLD_SPANS:
+        raise DataError(
+            f"{name} was saved in format 2, which does not keep how much of a span a chunk has to cover",
+            hint="evaluate its run again, and save it",
+        )
 
 
 def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
@@ -310,6 +392,11 @@ class Reconciled:
         if not pairs or self.way == "shared":
             return ""
         shown = three([f"{old!r} by {new!r}" for old, new in pairs])
+        if any(one.are_of_spans for one in self.changes.values()):
+            return (
+                f"{shown} in the spans: if the documents were changed or renamed, the offsets of the earlier chunks are"
+                " of other text, and that run is to be evaluated again"
+            )
         return f"{shown} in the judgments: if these are new ids of the same documents, use deadheat rescore --ids"
 
 
@@ -406,6 +493,7 @@ def _check_alike(evaluations: Mapping[str, Evaluation]) -> None:
     (first, one), *others = evaluations.items()
     is_any = any(each.unanswerable for each in evaluations.values())
     for name, other in others:
+        check_judged((first, name), (what_is_judged(one.qrels), what_is_judged(other.qrels)))
         check_conventions((first, name), (vars(one.conventions), vars(other.conventions)), is_any=is_any)
         check_weights((first, name), (one.query_ids, one.weights), (other.query_ids, other.weights))
 
@@ -444,11 +532,17 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
         differing[name] = changes(one.qrels, newest)
         conventions = one.conventions
         allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
-        again, unknown = rescore(one.called(name), newest, one.measures, allowing)
-        if len(one.placements.query) and not len(again.placements.query):
+        judgments = judgments_for(one, newest)
+        again, unknown = rescore(one.called(name), judgments, one.measures, allowing)
+        if _finds_something(one, one.qrels) and not _finds_something(again, judgments):
+            if judgments.passages is None:
+                raise DataError(
+                    f"no document that {name} retrieved is judged any more by the judgments of {reference}",
+                    hint="if documents have new ids, use deadheat rescore --ids",
+                )
             raise DataError(
-                f"no document that {name} retrieved is judged any more by the judgments of {reference}",
-                hint="if documents have new ids, use deadheat rescore --ids",
+                f"no chunk that {name} retrieved is of a document with a span of {reference}",
+                hint="if documents have new ids, evaluate the run again",
             )
         found[name] = weighted_as(
             Evaluation(again, **again.parts() | {"conventions": conventions, "name": one.name}),
@@ -458,6 +552,14 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
         not_asked[name] = never_asked(one, newest)
         left_out |= {measure: None for measure in one.measures if measure.label in unknown}
     return found, differing, left_out, not_asked
+
+
+def _finds_something(evaluation: Evaluation, judgments: Qrels) -> bool:
+    """Tell whether a retrieved document is judged; of spans, whether a chunk is of a document that has one."""
+    if judgments.passages is None:
+        return len(evaluation.placements.query) > 0
+    chunks, spans = chunks_of(judgments), spans_of(judgments)
+    return not chunks.join(spans, on=["query_id", "doc_id"], how="semi").is_empty()
 
 
 def _share(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Brought:

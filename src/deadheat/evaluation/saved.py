@@ -20,7 +20,16 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.data.tables import BESIDE_ROWS, Qrels, Run, hash_of_ids
+from deadheat.data.tables import (
+    BESIDE_ROWS,
+    OF_DOCUMENTS,
+    OF_OLD_SPANS,
+    OF_SPANS,
+    Qrels,
+    Run,
+    SpanRule,
+    hash_of_ids,
+)
 from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, T, as_given, changed
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
@@ -49,17 +58,20 @@ class DocumentKind:
     kind : str
         What the document says that it is.
     format : int
-        The one format that is written and read.
+        The format that is written and read.
     called : str
         In messages, such as "a saved evaluation".
     hint : str
         What writes one.
+    earlier_formats : tuple of int
+        Those that are read too.
     """
 
     kind: str
     format: int
     called: str
     hint: str
+    earlier_formats: tuple[int, ...] = ()
 
     def is_in(self, path: Path) -> bool:
         """Return whether a file begins as a document of this kind does."""
@@ -127,10 +139,12 @@ class DocumentKind:
             ) from None
         if not isinstance(document, dict) or document.get("kind") != self.kind:
             raise FileFormatError("holds something else", allowed=self.called, hint=self.hint, path=path)
-        if document.get("format") != self.format:
+        known = (*self.earlier_formats, self.format)
+        if document.get("format") not in known:
             raise FileFormatError(
                 f"has format {as_given(document.get('format'))}, written by deadheat"
-                f" {as_given(document.get('deadheat'))}; this is {__version__!r}, which reads {self.format}",
+                f" {as_given(document.get('deadheat'))}; this is {__version__!r}, which reads"
+                f" {' and '.join(map(str, known))}",
                 hint="install that version, or save it again",
                 path=path,
             )
@@ -150,7 +164,11 @@ class DocumentKind:
 
 SUFFIX = ".json"
 SAVED = DocumentKind(
-    "deadheat evaluation", 2, "a saved evaluation", "Evaluation.save or deadheat evaluate --save writes one"
+    "deadheat evaluation",
+    format=3,
+    called="a saved evaluation",
+    hint="Evaluation.save or deadheat evaluate --save writes one",
+    earlier_formats=(2,),  # of deadheat 1.0
 )
 OF_INTERVAL = ("low", "high", "standard_error", "query_standard_error", "tie_standard_error")
 OF_TIES = ("tie_std", "tie_min", "tie_max")
@@ -256,7 +274,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         "conventions": asdict(parts["conventions"]),
         "n_queries": len(parts["query_ids"]),
         "measures": {
-            str(one.measure): {name: _plain(value) for name, value in stated(one, interval).items()}
+            one.measure.label: {name: _plain(value) for name, value in stated(one, interval).items()}
             for one, interval in zip(scores, bounds.result(), strict=True)
         },
         "intervals": options.to_dict(),
@@ -275,17 +293,26 @@ def is_saved(path: str | Path) -> bool:
     return path.suffix.lower() == SUFFIX and path.is_file() and SAVED.is_in(path)
 
 
+def measures_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return what a file says of each measure, by the name by which it was asked for.
+
+    Files in format 2 have the notations as names, and how a measure was asked for beside them.
+    """
+    if document["format"] != 2:
+        return dict(document["measures"])
+    return {
+        stated.get("asked", notation): {"measure": notation, **stated}
+        for notation, stated in document["measures"].items()
+    }
+
+
 def summary_in(document: dict[str, Any]) -> dict[str, Any]:
     """Return what a step of a history holds of a saved evaluation, of which no more is read."""
-    data = document["data"]
-    means = {
-        name: own
-        | {
-            one: math.nan if own[one] is None else float(own[one])
-            for one in ("mean", "low", "high", "tie_min", "tie_max")
-        }
-        for name, own in document["measures"].items()
-    }
+    data, means = document["data"], dict[str, dict[str, Any]]()
+    for label, of_measure in measures_in(document).items():
+        numbers = {name: of_measure[name] for name in ("mean", "low", "high", "tie_min", "tie_max")}
+        numbers = {name: math.nan if number is None else float(number) for name, number in numbers.items()}
+        means[of_measure["measure"]] = {"label": label, **of_measure, **numbers}
     ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
     scores = unpacked(data["scores"]).select(pl.col("value", *NUMBERS).fill_null(math.nan))
     columns = {one.name: one.to_numpy().reshape(len(means), len(ids)) for one in scores}
@@ -294,6 +321,7 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
         "qrels_hash": document["qrels_hash"],
         "origin": Origin(*(document[name] for name in ("time", "label", "commit"))),
         "conventions": document["conventions"],
+        "judged": _judged_in(data["judgments"]),
         "unanswerable": tuple(data["judgments"].get("unanswerable", ())),
         "query_ids": ids,
         "weights": _weights(data),
@@ -304,10 +332,18 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _judged_in(judgments: Mapping[str, Any]) -> str:
+    """Return what judgments are of, as :func:`what_is_judged` says it."""
+    if "passages" not in judgments:
+        return OF_DOCUMENTS
+    return OF_SPANS if judgments.get("span_rule") else OF_OLD_SPANS
+
+
 def stated(scores: Scores, interval: Interval) -> dict[str, Any]:
     """Return what a file says of the mean of a measure."""
     measure = scores.measure
     return {
+        "measure": str(measure),
         "mean": scores.mean,
         **{name: getattr(interval, name) for name in OF_INTERVAL},
         **{name: getattr(scores, f"mean_{name}") for name in OF_TIES},
@@ -317,7 +353,6 @@ def stated(scores: Scores, interval: Interval) -> dict[str, Any]:
         "higher_is_better": measure.higher_is_better,
         "total": measure.total,
         "custom": measure_named(str(measure)) != measure,  # the name of a custom measure may look like another
-        **({"asked": measure.asked} if measure.asked else {}),
     }
 
 
@@ -400,6 +435,8 @@ def _judgments(qrels: Qrels) -> dict[str, object]:
         "without": list(qrels.bare),
         "unanswerable": list(qrels.unanswerable),
         "open_to": qrels.open_to,
+        # of spans, which `passages` holds with the chunks of the run
+        **({} if qrels.span_rule is None else {"span_rule": asdict(qrels.span_rule)}),
         **{
             name: packed(frame.select(*SCHEMAS[table]), SCHEMAS[table])
             for name, (frame, table) in frames.items()
@@ -436,8 +473,8 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     placements = _placements(data, unjudged)
     graded = _placements(data["graded"], unjudged) if "graded" in data else None
     rows = unpacked(data["scores"]).with_columns(pl.col(pl.Float64).fill_null(math.nan))
-    n = placements.n_queries
-    repeats, weights = _repeats(data, len(document["measures"]), n), _weights(data)
+    n, measures = placements.n_queries, measures_in(document)
+    repeats, weights = _repeats(data, len(measures), n), _weights(data)
     scores = [
         replace(
             _scores(
@@ -449,7 +486,7 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
             weights=None if measure.total else weights,
             repeats=repeats[place],
         )
-        for place, measure in enumerate(measure_of(*each) for each in document["measures"].items())
+        for place, measure in enumerate(measure_of(*each) for each in measures.items())
     ]
     return scores, {
         "name": document["name"],
@@ -475,6 +512,7 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         fingerprint=fingerprint,
         unanswerable=tuple(held.get("unanswerable", ())),  # files of 1.0 do not have it
         open_to=held.get("open_to"),  # nor this
+        span_rule=SpanRule(**held["span_rule"]) if "span_rule" in held else None,
         **{name: unpacked(held[name]) for name in BESIDE_ROWS if name in held},
     )
 
@@ -492,15 +530,16 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
     )
 
 
-def measure_of(notation: str, stated: Mapping[str, Any]) -> Measure:
-    """Return a measure from its notation and what a file says of its mean."""
+def measure_of(label: str, stated: Mapping[str, Any]) -> Measure:
+    """Return a measure from the name by which it was asked for, and what a file says of its mean."""
+    notation = stated["measure"]
     if stated["custom"]:
-        return StoredMeasure(
-            notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"]
-        ).called("", stated.get("asked", ""))
-    own, asked = parse_measure(notation), stated.get("asked", notation)
-    named = parse_measure(asked)
-    return named if named == own else own.called("", asked)  # R of spans is another measure than R
+        custom = StoredMeasure(notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"])
+        return custom.called("", label)
+    measure, named = parse_measure(notation), measure_named(label)
+    if named == measure:
+        return named
+    return measure.called("", label)  # R of spans is another measure than R
 
 
 def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str | None) -> Scores:

@@ -222,8 +222,15 @@ def measures_of(checks: Sequence[Threshold], baseline: Evaluation | None = None)
     MeasureError
         A gate's measure cannot be parsed.
     """
-    known = () if baseline is None else (one for one in baseline.measures if not isinstance(one, StoredMeasure))
-    return list(dict.fromkeys((*(parse_measure(check.measure) for check in checks), *known)))
+    wanted: dict[str, Measure] = {}
+    for check in checks:
+        measure = parse_measure(check.measure)
+        wanted.setdefault(measure.label, measure)
+    for measure in () if baseline is None else baseline.measures:
+        # a name means the same for both: R of spans is another measure than R, until it is evaluated
+        if not isinstance(measure, StoredMeasure):
+            wanted.setdefault(measure.label, measure)
+    return list(dict.fromkeys(wanted.values()))
 
 
 def has_settings(path: str | Path) -> bool:

@@ -4,6 +4,7 @@ They may say which queries no document answers, in a column ``answerable``.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -47,9 +48,26 @@ ROW = ("query_id", "doc_id", *OFFSETS, "score")
 WANTED = Wanted(what="passages", number=str)
 
 
+@dataclass(frozen=True, eq=False)
+class PassageTable:
+    """The passages of a source.
+
+    Attributes
+    ----------
+    rows : polars.DataFrame
+        query_id, doc_id and text (String), start and end (Int64), relevance or score (Float64), and answerable
+        (Boolean); null where the source has none.
+    empty_queries : tuple of str
+        The queries that a dict of lists gives an empty list, sorted.
+    """
+
+    rows: pl.DataFrame
+    empty_queries: tuple[str, ...] = ()
+
+
 def read_passages(
     source: object, path: Path | None, kind: Kind, where: str, *, ascending: bool = False
-) -> pl.DataFrame:
+) -> PassageTable:
     """Return a row for each passage; where a query has no scores, a passage scores minus its rank.
 
     Parameters
@@ -68,9 +86,7 @@ def read_passages(
 
     Returns
     -------
-    polars.DataFrame
-        query_id, doc_id and text (String), start and end (Int64), relevance or score (Float64), and answerable
-        (Boolean); null where the source has none.
+    PassageTable
 
     Raises
     ------
@@ -80,6 +96,8 @@ def read_passages(
     value = VALUE_COLUMN[kind]
     if path is not None and ending(path) == ".json":
         source, path = parsed(read_text(path, "passages"), path, number=str), None
+    if path is None and isinstance(source, Mapping):
+        source = _lists_of(source, where)
     given = _frame_of(source, path, kind, where)
     if given.is_empty():
         raise DataError("empty: it has no passages", path=where)
@@ -104,7 +122,28 @@ def read_passages(
             allowed="end from start on",
             path=where,
         )
-    return found
+    return PassageTable(found, _empty_queries_of(source, where))
+
+
+def _lists_of(source: Mapping[Any, object], where: str) -> dict[Any, Sequence[Any]]:
+    """Return the list of passages that a dict has for each query."""
+    lists: dict[Any, Sequence[Any]] = {}
+    for query, given in source.items():
+        passages = results_in(given)
+        if passages is None:
+            raise SourceTypeError(
+                found=f"{type(given).__name__} for query {query!r}", allowed="a list of passages", path=where
+            )
+        lists[query] = passages
+    return lists
+
+
+def _empty_queries_of(source: object, where: str) -> tuple[str, ...]:
+    """Return the queries that a dict of lists gives an empty list, sorted."""
+    if not isinstance(source, Mapping):
+        return ()
+    queries = text_of_ids(list(source), where)
+    return tuple(sorted(query for query, passages in zip(queries, source.values(), strict=True) if not passages))
 
 
 def as_numbers(column: pl.Series, kind: Kind, where: str) -> pl.Series:
@@ -224,15 +263,8 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
     """Return an object as a frame, or as a list of dicts or results."""
     if isinstance(source, Mapping):
         found: list[Any] = []
-        for query, given in source.items():
-            rows = results_in(given)
-            if rows is None:
-                raise SourceTypeError(
-                    found=f"{type(given).__name__} for query {query!r}", allowed="a list of passages", path=where
-                )
-            found += (_with_query(row, query, value, where) for row in rows)
-            if not rows and value == "relevance":
-                found.append({"query_id": query, ANSWERABLE: False})
+        for query, passages in source.items():
+            found += (_with_query(row, query, value, where) for row in passages)
         return found
     import narwhals as nw  # dicts do not need it
 
