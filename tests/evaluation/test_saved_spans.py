@@ -20,6 +20,7 @@ from deadheat.errors import DataError, MeasureError, NotKeptError, ParameterErro
 from deadheat.evaluation.saved import checksum
 from deadheat.gates.gate import gate
 from deadheat.integrations.pytest_plugin import check_ranking
+from deadheat.report.of_comparison import report_comparison
 from oracle.passages import Case, Place, drawn, is_hit, moments
 from support.command import call, ok
 from support.paths import TESTS
@@ -214,6 +215,9 @@ def test_an_overlap_that_changed_is_said_and_the_newest_counts(tmp_path: Path) -
     assert found.together is not None
     told = "a chunk had to cover at least 0.5 of the span, and has to cover at least 0.9 of the span now"
     assert str(found.together.changes["before"]).endswith(told)
+    (together,) = [fact.value for fact in report_comparison(found, qrels="x").facts if fact.key == "together"]
+    rules = together["changes"]["before"]["rules"]
+    assert rules == ["at least 0.5 of the span", "at least 0.9 of the span"]
     means = [one.means()["R@5"] for one in found.evaluations.values()]
     assert means == pytest.approx([true_means(SPANS, run, 0.9)["R@5"] for run in (NEW, COARSE)])
     with pytest.raises(DataError, match="no query with equal judgments"):

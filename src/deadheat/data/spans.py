@@ -146,6 +146,13 @@ class Spans:
         ----------
         qrels : Qrels
             With `passages` and `span_rule`.
+
+        Examples
+        --------
+        >>> qrels, run = Spans([("q", "d", 0, 10)], overlap=0.3).judge([("q", "d", 0, 8, 1.0)])
+        >>> spans = Spans.of_qrels(qrels)
+        >>> spans.rows["span"].to_list(), spans.overlap
+        (['d[0:10]'], 0.3)
         """
         if qrels.span_rule is None:
             raise ParameterError(argument="qrels", given=qrels, allowed="qrels that Spans.judge made")
@@ -280,6 +287,13 @@ class Spans:
         Returns
         -------
         Qrels
+
+        Examples
+        --------
+        >>> row = {"query_id": "q", "doc_id": "d", "start": 0, "end": 8, "chunk": "d[0:8]"}
+        >>> chunks = pl.DataFrame([row])
+        >>> Spans([("q", "d", 0, 10)]).judge_chunks(chunks).to_dict()
+        {'q': {'d[0:8]': 1.0}}
         """
         chunks = chunks.with_row_index("row")
         hits = self._hits(chunks)

@@ -422,7 +422,10 @@ def brought_together(together: Reconciled | None) -> list[Fact]:
         **{of: getattr(together, of) for of in ("way", "reference", "n_queries")},
         **{of: list(getattr(together, of)) for of in ("not_asked", "left_out")},
         "changes": {
-            name: {**{of: list(getattr(one, of)) for of in ("changed", "added", "gone")}, "n_same": len(one.same)}
+            name: {
+                **{of: list(getattr(one, of)) for of in ("changed", "added", "gone", "rules")},
+                "n_same": len(one.same),
+            }
             for name, one in together.changes.items()
         },
     }
