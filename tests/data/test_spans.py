@@ -349,6 +349,15 @@ def test_spans_that_do_not_fit_their_documents(row: dict[str, object]) -> None:
         dh.Spans([{"query_id": "q", **row}], documents={"d": TEXT})
 
 
+def test_spans_that_are_read_as_qrels_are_told(tmp_path: Path) -> None:
+    """No advice takes an offset for the relevance."""
+    rows = {"q": [{"doc_id": "d", "start": 0, "end": 10}, {"doc_id": "e", "start": 5, "end": 9}]}
+    (tmp_path / "spans.json").write_text(json.dumps(rows))
+    for source in (rows, tmp_path / "spans.json"):
+        with pytest.warns(dh.DeadheatWarning, match=r"If these are passages of documents, read them with dh\.Spans"):
+            dh.Qrels(source)
+
+
 def test_ids_of_documents_that_are_written_in_two_ways() -> None:
     with pytest.warns(dh.DeadheatWarning, match="chunks have 'D', spans 'd'"):
         assert dh.evaluate(dh.Spans([SPAN]), [{**CHUNK, "doc_id": "D"}], "R@1").means() == {"R@1": 0.0}

@@ -375,11 +375,16 @@ class Reader:
             value, what = VALUE_COLUMN[self.kind], "is a number" if len(names) == 1 else "are numbers"
             instead = {"run": "rank as they are listed", "qrels": "all count as 1"}[self.kind]
             direction = ", with ascending=True if lower ones are better" if self.kind == "run" else ""
+            advice = (
+                f"If that is the {value}, call it {value!r}, or write"
+                f" {CALL[self.kind]}(results, {value}={names[0]!r}){direction}"
+            )
+            if self.kind == "qrels" and set(names) >= {"start", "end"}:
+                advice = "If these are passages of documents, read them with dh.Spans, in commands with --spans"
             warnings.warn(
                 DeadheatWarning(
                     f"results have no {value} under a known name and {instead}, but {three(names)} {what} in every one."
-                    f" If that is the {value}, call it {value!r}, or write"
-                    f" {CALL[self.kind]}(results, {value}={names[0]!r}){direction}",
+                    f" {advice}",
                     self.where,
                 ),
                 stacklevel=2,
