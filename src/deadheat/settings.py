@@ -154,9 +154,10 @@ class Conventions(Settings):
     )
     no_relevant: str | None = setting(
         None,
-        ("zero", "skip", "correct_if_empty"),
-        "Queries without a relevant document score 0, are left out, or score 1 if nothing is retrieved for them (of"
-        " measures from 0 to 1). Default: zero, but queries that the qrels call unanswerable are left out.",
+        ("zero", "skip", "one", "correct_if_empty"),
+        "Queries without a relevant document score 0, are left out, score 1 (as in LightGBM and XGBoost), or score 1 if"
+        " nothing is retrieved for them; the last two are for measures from 0 to 1. Default: zero, but queries that the"
+        " qrels call unanswerable are left out.",
     )
     score_precision: str | int | None = setting(
         None,

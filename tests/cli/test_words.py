@@ -59,7 +59,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             [*COMPARE, "--test", "tukey", "--alternative", "less"],
             "--alternative must be 'two-sided' with --test tukey, got 'less'",
         ),
-        ([*COMPARE, "--no-relevant", "none"], "'zero', 'skip', 'correct_if_empty', got 'none'"),
+        ([*COMPARE, "--no-relevant", "none"], "'zero', 'skip', 'one', 'correct_if_empty', got 'none'"),
         ([*COMPARE, "--score-precision", "x"], "or a number of decimals from 0 to 15, got 'x'"),
         ([*COMPARE, "-m", "MR(missing='capped')"], "MR: missing='capped' needs a cutoff"),  # a notation is Python
         (

@@ -6,6 +6,7 @@ import json
 import math
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -289,3 +290,34 @@ def test_rows_that_do_not_fit_say_so_where_there_is_no_heading(tmp_path: Path) -
     assert all(row.endswith(",true") for row in fitting.stdout.splitlines()[1:])
     tools = json.loads(ok("explain", qrels, run, "--reported", "RR=0.3750", "--format", "json"))["tools"]
     assert "trec_eval 10" in tools
+
+
+def test_queries_without_a_relevant_document_count_1_in_lightgbm() -> None:
+    """The numbers are LightGBM's and XGBoost's: lists [0, 2, 1], [0, 0] and [1, 3] by score."""
+    qrels, run = dh.from_arrays([2, 0, 1, 0, 0, 1, 3], [0.8, 0.9, 0.7, 0.9, 0.8, 0.9, 0.8], group_sizes=[3, 2, 2])
+    found = dh.explain(qrels, run, {"nDCG@3": "0.7896038"})
+    assert found.tools == ("LightGBM", "XGBoost", "deadheat")
+    assert not found.matches[0].changes
+    without = dh.explain(qrels, run, {"nDCG@3": "0.4562705"})  # XGBoost's ndcg@3-
+    changes = {one.tool: one.changes for one in without.matches}
+    assert changes["XGBoost"] == {"no_relevant": "zero"}
+
+
+def test_beir_takes_out_documents_with_the_id_of_their_query() -> None:
+    """Ten documents, all relevant and retrieved, of which the first is the query: it stays among the relevant ones."""
+    qrels = {"0": {str(n): 1 for n in range(10)}}
+    run = {"0": {str(n): 10.0 - n for n in range(10)}}
+    wanted: dict[Any, Any] = {"P@10": ".90", "R@10": ".90", "nDCG@10": ".94"}
+    found = dh.explain(qrels, run, wanted)
+    assert found.tools == ("BEIR",)
+    assert not found.matches[0].changes
+    ideal, gained = (sum(1 / math.log2(rank + 1) for rank in range(1, n + 1)) for n in (10, 9))
+    assert found.matches[0].values["nDCG@10"] == pytest.approx(gained / ideal)
+    assert found.matches[0].values["P@10"] == 0.9
+    kept = dh.explain(qrels, run, {"P@10": "1.0"})
+    assert [one.changes for one in kept.matches if one.tool == "BEIR"] == [{"identical_ids": "kept"}]
+
+
+def test_a_run_of_nothing_but_the_query_itself() -> None:
+    """Nothing would be left to explain."""
+    assert dh.explain({"a": {"a": 1}}, {"a": {"a": 1.0}}, {"P@1": "1.0"}).matches

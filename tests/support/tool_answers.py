@@ -161,6 +161,21 @@ QUESTIONS: tuple[Question, ...] = (
         ),
     ),
     Question(
+        "What does a document with the id of its query count?",
+        "The query is one of the documents, and finds itself first; both documents are relevant. BEIR takes it out of"
+        " the list, unless ignore_identical_ids=False, and it stays among the relevant ones.",
+        {"a": {"a": 1, "b": 1}},
+        {"a": {"a": 0.9, "b": 0.8}},
+        (
+            Answer("pytrec_eval", "recall_2", 1.0, "R@2"),
+            Answer("ir_measures", "R@2", 1.0, "R@2"),
+            Answer("ranx", "recall@2", 1.0, "R@2"),
+            Answer("BEIR", "Recall@2", 1 / 2, ""),
+            Answer("BEIR", "MRR@2", 1.0, "RR@2"),
+            Answer("sentence-transformers", "recall@2", 1.0, "R@2"),
+        ),
+    ),
+    Question(
         "What does AP@k divide by?",
         "The same example: by the three relevant documents, by min(R, k), or by the one in the top k.",
         {"q": {"a": 1, "b": 1, "c": 1}},

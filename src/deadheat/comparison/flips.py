@@ -251,6 +251,7 @@ def summands(
     *,
     max_orders: int = MAX_ORDERS,
     max_values: int = MAX_VALUES,
+    means: FloatArray | None = None,
     weights: FloatArray | None = None,
 ) -> IndependentSum | None:
     """Return the exact distribution of each query's value when its ties are broken at random.
@@ -267,6 +268,9 @@ def summands(
     max_values : int, default 50,000
         Most distinct sums, also over some of the queries; 8 times as many may be formed on the way. Where there are
         more, the sums are on a grid.
+    means : ndarray of float, shape (n_queries,), optional
+        Over all orders, where they are known, and not those of the measure: as of queries without a relevant document
+        that count 1.
     weights : ndarray of float, shape (n_queries,), optional
         The factor of each query in the sum.
 
@@ -283,7 +287,7 @@ def summands(
     >>> found.values.tolist(), found.probabilities.tolist()
     ([0.5, 1.0], [0.5, 0.5])
     """
-    mean = measure.mean(placements)
+    mean = measure.mean(placements) if means is None else means
     moved = keep & is_moved(mean, measure.variance(placements))
     queries = np.flatnonzero(moved)
     parts = measure.distributions(placements, queries) if len(queries) else []
@@ -387,6 +391,7 @@ class Side:
             keep[self.own],
             max_orders=int(self.share * MAX_ORDERS),
             max_values=int(self.share * MAX_VALUES),
+            means=self.mean[self.own],
             weights=self._factors_of_own(keep),
         )
 
@@ -414,7 +419,14 @@ class Side:
         content = np.concatenate((placements.above, placements.tied, placements.relevance), dtype=np.float64).tobytes()
         rng = generator(self.rng, *hashlib.sha256(content).digest())
         return draw_sums(
-            self.measure, placements, keep[self.own], moved, rng, weights=self._factors_of_own(keep), share=self.share
+            self.measure,
+            placements,
+            keep[self.own],
+            moved,
+            rng,
+            means=self.mean[self.own],
+            weights=self._factors_of_own(keep),
+            share=self.share,
         )
 
 

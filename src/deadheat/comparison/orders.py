@@ -329,6 +329,7 @@ def draw_sums(
     moved: BoolArray,
     rng: np.random.Generator,
     *,
+    means: FloatArray | None = None,
     weights: FloatArray | None = None,
     share: float = 1.0,
 ) -> DrawnSums | None:
@@ -344,6 +345,9 @@ def draw_sums(
     moved : ndarray of bool, shape (n_queries,)
         Those of them that the order of ties moves.
     rng : numpy.random.Generator
+    means : ndarray of float, shape (n_queries,), optional
+        Over all orders, where they are known, and not those of the measure: as of queries without a relevant document
+        that count 1.
     weights : ndarray of float, shape (n_queries,), optional
         The factor of each query in the sum.
     share : float, default 1
@@ -358,7 +362,8 @@ def draw_sums(
     if n_cells * FEWEST > MOST_CELLS:
         return None
     own = np.ones(placements.n_queries) if weights is None else weights
-    mean, variance = own * measure.mean(placements), own**2 * measure.variance(placements)
+    mean = own * (measure.mean(placements) if means is None else means)
+    variance = own**2 * measure.variance(placements)
     fixed, exact = float(mean[keep & ~moved].sum()), float(mean[keep].sum())
     if not len(queries):
         return DrawnSums(np.array([fixed]), fixed, 0.0)

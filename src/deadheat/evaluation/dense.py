@@ -26,7 +26,7 @@ from deadheat.errors import (
     generator,
     whole,
 )
-from deadheat.evaluation.evaluate import score_of
+from deadheat.evaluation.evaluate import check_measures, score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores
 from deadheat.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, packed, unpacked_columns
@@ -97,8 +97,9 @@ def evaluate_dense(
         As for :func:`deadheat.evaluate`.
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
-    no_relevant : {"zero", "skip"}, default "zero"
-        Every row is a query: one without a relevant document scores 0, or is left out of the mean.
+    no_relevant : {"zero", "skip", "one"}, default "zero"
+        Every row is a query: one without a relevant document scores 0, is left out of the mean, or scores 1 (of
+        measures from 0 to 1).
     items : bool or int, default False
         Whether to keep the first documents of each list in the same pass, for :meth:`Evaluation.item_profile`: 20
         ranks, or as many as the deepest measure looks at, or this number, with the whole tie at the end.
@@ -169,6 +170,9 @@ def evaluate_dense(
             )
         return evaluation_of_counted(counts, chosen, conventions, rng, name)
     n = as_count("sampled", sampled)
+    if conventions.no_relevant not in {"zero", "skip"}:
+        given = conventions.no_relevant
+        raise ParameterError(argument="no_relevant", given=given, allowed=("zero", "skip"), beside={"sampled": n})
     found = sampled_scores(counts, chosen, n, positives=positives, conventions=conventions, rng=rng)
     note = f"sampled: relevant documents, {POSITIVES[positives]}, among {n} others; exact means over all samples"
     parts = evaluation_of_counted(counts, chosen, conventions, rng, name).parts()
@@ -225,8 +229,9 @@ def evaluate_embeddings(
         As for :func:`evaluate`.
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
-    no_relevant : {"zero", "skip"}, default "zero"
-        Every row is a query: one without a relevant document scores 0, or is left out of the mean.
+    no_relevant : {"zero", "skip", "one"}, default "zero"
+        Every row is a query: one without a relevant document scores 0, is left out of the mean, or scores 1 (of
+        measures from 0 to 1).
     name : str, default "embeddings"
         Label of the evaluation.
 
@@ -300,6 +305,7 @@ def evaluation_of_counted(
         For ``ties="random"``.
     name : str
     """
+    check_measures(conventions, measures)
     placements = counts.placements()
     ranked = policies.apply(placements, conventions.ties, rng)
     return Evaluation(
@@ -328,8 +334,9 @@ class Accumulator:
         As for :func:`evaluate`.
     rng : int, optional
         For ``ties="random"``.
-    no_relevant : {"zero", "skip"}, default "zero"
-        Every row is a query: one without a relevant document scores 0, or is left out of the mean.
+    no_relevant : {"zero", "skip", "one"}, default "zero"
+        Every row is a query: one without a relevant document scores 0, is left out of the mean, or scores 1 (of
+        measures from 0 to 1).
     repeated : {"error", "once"}, default "error"
         What to do about a query that comes again: refuse it; or count it once if it has the same judgments and ranks,
         as where a distributed sampler fills up its last batch, and refuse it otherwise.

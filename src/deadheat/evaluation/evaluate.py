@@ -95,6 +95,7 @@ def evaluate_many(
     by_rule : list of ndarray of float, shape (n_queries,)
         The values of each measure under the rule, NaN for queries that do not count; empty without a rule.
     """
+    check_measures(conventions, measures)
     are_whole = conventions.depth is None and not conventions.judged_only
     is_plain = are_whole and judge is None and conventions.unjudged == "zero"
     is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
@@ -163,6 +164,7 @@ def evaluate_under(
     judge : Qrels, optional
         Labels of a judge: they fill holes with ``unjudged="judge"``, else help to estimate the means.
     """
+    check_measures(conventions, measures)
     if conventions.unjudged == "judge" and judge is None:
         raise ParameterError("needs a judge's labels", argument="unjudged", given="judge", hint=Advice("judge"))
     if conventions.unjudged != "judge" and judge is not None:
@@ -204,6 +206,20 @@ def evaluate_under(
     if holes is not None and judge is not None:
         found.notes = (*dict.fromkeys((*found.notes, *judge.notes)), holes.told())
     return found
+
+
+def check_measures(conventions: Conventions, measures: Sequence[Measure]) -> None:
+    """Raise `ParameterError` if queries without a relevant document are to score 1 by a measure that is no share."""
+    if conventions.no_relevant != "one":
+        return
+    for measure in measures:
+        if measure.asks_for_relevant and not measure.is_share:
+            raise ParameterError(
+                f"is for measures from 0 to 1, the best, which {measure.label} is not",
+                argument="no_relevant",
+                given="one",
+                hint=Advice("no_relevant", "skip", when=f"to leave such queries out of {measure.label}, too, "),
+            )
 
 
 def _check_open(conventions: Conventions, run: Run) -> None:
@@ -443,9 +459,10 @@ def evaluate(
     missing : {"empty", "skip", "error"}, default "empty"
         Queries of the qrels that the run lacks count as empty rankings, are left out, or are an error. If `missing` is
         not given and the run lacks more than half of the queries, a `DeadheatWarning` names them.
-    no_relevant : {"zero", "skip", "correct_if_empty"}, optional
-        Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out; or, of measures
-        from 0 to 1, they score 1 if nothing is retrieved for them. By default they score 0, but queries that the qrels
+    no_relevant : {"zero", "skip", "one", "correct_if_empty"}, optional
+        Queries without a relevant document score 0 (for MR and FRP their worst value), or are left out. With "one" they
+        score 1, as LightGBM and XGBoost have it, which is for measures from 0 to 1 only; with "correct_if_empty" those
+        measures score 1 if nothing is retrieved for them. By default they score 0, but queries that the qrels
         call unanswerable (``answerable=False``) count only in measures that look for nothing relevant, such as
         `Abstain`, which reports them apart, `Judged` and `NumRet`.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional

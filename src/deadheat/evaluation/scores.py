@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
 UNJUDGED = ("unjudged_min", "unjudged_max")  # only with unjudged="bounds"; null for measures without bounds
+COUNT_1 = ("one", "correct_if_empty")  # what `no_relevant` is where queries without a relevant document may score 1
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 
 
@@ -119,10 +120,11 @@ class TieSpread:
 
     @cached_property
     def is_right(self) -> BoolArray:
-        """Which queries score 1 as nothing is retrieved where nothing is relevant, if that is asked for."""
-        is_share = self.measure.range == (0.0, 1.0) and self.measure.higher_is_better
-        if self.no_relevant != "correct_if_empty" or not is_share:
+        """Which queries score 1 as nothing is relevant, if that is asked for: all, or those that retrieve nothing."""
+        if self.no_relevant not in COUNT_1 or not self.measure.is_share:
             return np.zeros(self.placements.n_queries, np.bool_)
+        if self.no_relevant == "one":
+            return ~self.has_relevant
         return self.placements.missing & ~self.has_relevant
 
     @cached_property
@@ -165,7 +167,7 @@ class TieSpread:
     def reachable(self) -> FloatArray:
         """The best values that the judgments allow; NaN where they set no limit."""
         found = self._found("reachable")
-        return np.where(self.has_relevant, found, 1.0) if self.no_relevant == "correct_if_empty" else np.asarray(found)
+        return np.where(self.has_relevant, found, 1.0) if self.no_relevant in COUNT_1 else np.asarray(found)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, members
 from deadheat.data.renderable import Numbers, Renderable
+from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError, counted
 from deadheat.evaluation.evaluate import keys_of
@@ -42,7 +43,7 @@ LEVELS = 8  # of relevance that are tried as the lowest relevant one
 N_NEAREST = 3
 MOST_OPTIONS = 2  # of a tool that somebody is thought to have set
 SAME = 12  # decimals to which values are the same
-ALWAYS = ("ties", "score_precision", "depth", "judged_only", "judgments", "missing", "no_relevant")
+ALWAYS = (*("ties", "score_precision", "depth", "judged_only", "judgments", "identical_ids", "missing", "no_relevant"),)
 MOST_SORTED = 300_000  # documents of a run that are sorted one by one in Python
 PASSES = {"quicksort": 1, "quicksort twice": 2}
 MIRRORED = {"doc_id ascending": "doc_id", "input reversed": "input"}
@@ -411,12 +412,22 @@ class JudgedRun:
     """
 
     def __init__(self, qrels: Qrels, run: Run) -> None:
-        self._run, self.unanswerable = run, qrels.unanswerable
+        self._qrels, self._run, self.unanswerable = qrels, run, qrels.unanswerable
         self._engine = cache(lambda precision: engine_of(qrels, run, precision))
         self._whole = cache(lambda precision: self._engine(precision).place())
         self._ranked = cache(self._make_ranked)
         self._shortened = cache(self._make_shortened)
         self.plain: Placements = self._whole(None)
+
+    @cached_property
+    def without_identical(self) -> "JudgedRun | None":
+        """The same run without the documents that have the id of their query; None if it has none, or nothing else."""
+        rows = self._run.to_polars()
+        others = rows.filter(pl.col("query_id") != pl.col("doc_id"))
+        is_judged = others["query_id"].is_in(self.plain.query_ids.tolist()).any()
+        if len(others) == len(rows) or not is_judged:
+            return None
+        return JudgedRun(self._qrels, self._run.with_rows(MemoryRows(others)))
 
     @cached_property
     def precisions(self) -> Sequence[str | None]:
@@ -454,6 +465,8 @@ class JudgedRun:
 
     def place(self, settings: ToolSettings) -> Placements | None:
         """Return the placements under settings; None where which documents remain depends on the order of a tie."""
+        if settings.identical_ids == "dropped" and self.without_identical is not None:
+            return self.without_identical.place(replace(settings, identical_ids="kept"))
         return self._shortened(
             settings.ties,
             settings.score_precision if settings.score_precision in self.precisions else None,
@@ -564,8 +577,9 @@ class Search:
             "depth": [None, *(one for one in DEPTHS if one < longest)],
             "judged_only": [False, True] if len(plain.query) < int(plain.n_retrieved.sum()) else [False],
             "judgments": judged.judgments,
+            "identical_ids": ["kept"] if judged.without_identical is None else ["kept", "dropped"],
             "missing": ["empty", "skip"] if plain.missing.any() else ["empty"],
-            "no_relevant": ["zero", *["skip"] * some_lack_relevant, *["answerable"] * bool(judged.unanswerable)],
+            "no_relevant": ["zero", *["skip", "one"] * some_lack_relevant, *["answerable"] * bool(judged.unanswerable)],
             "rel": [1.0, *(one for one in self.levels if one != 1)][:LEVELS],
             "gain": [*WORDS["gain"]] if any(one != 1 for one in self.levels) else ["linear"],
             **{name: [*WORDS[name]] for name in ("discount", "ideal", "ap_norm", "p_norm", "r_norm")},
@@ -581,7 +595,7 @@ class Search:
             (entries[0].name, entries, changes)
             for n_set in range(MOST_OPTIONS + 1)
             for entries in self._tools
-            for changes in _changes({name: self.choices[name] for tool in entries for name in tool.options}, n_set)
+            for changes in _changes(self._options_of(entries), n_set)
         )
         # settings that no tool is known to have, but that are near one
         known = self.choices | {"judgments": [one for one in self.choices["judgments"] if one != "above 0"]}
@@ -602,6 +616,14 @@ class Search:
                 seen[name].add(values)
                 seen[""].add(values)
                 yield Way(name, entries, settings, values)
+
+    def _options_of(self, tools: Sequence[Tool]) -> dict[str, list[Any]]:
+        """Return what each option of some tools can be."""
+        found: dict[str, list[Any]] = {}
+        for tool in tools:
+            for name in tool.options:
+                found[name] = [value for value in self.choices[name] if value in tool.words.get(name, (value,))]
+        return found
 
     @cached_property
     def _tools(self) -> list[tuple[Tool, ...]]:
@@ -650,6 +672,10 @@ class Search:
             counts = counts & has_relevant
         elif settings.no_relevant == "answerable" and measure.asks_for_relevant:
             counts = counts & ~members(placements.query_ids, np.array(self.judged.unanswerable, object))
+        elif settings.no_relevant == "one" and measure.asks_for_relevant:
+            if not measure.is_share:
+                return math.nan
+            values = np.where(has_relevant, values, 1.0)
         kept = values[counts]
         if not len(kept):
             return math.nan

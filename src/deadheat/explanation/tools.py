@@ -74,9 +74,14 @@ WORDS: dict[str, dict[Any, str]] = {
         "above 0": "only the judgments of retrieved documents known, of which scores of 0 or below find nothing",
     },
     "missing": {"empty": "queries that the run lacks count 0", "skip": "queries that the run lacks left out"},
+    "identical_ids": {
+        "kept": "documents with the id of their query stay",
+        "dropped": "documents with the id of their query taken out",
+    },
     "no_relevant": {
         "zero": "queries without a relevant document count 0",
         "skip": "queries without a relevant document left out",
+        "one": "queries without a relevant document count 1",
         "answerable": "queries that the qrels call unanswerable left out",
     },
 }
@@ -99,6 +104,8 @@ class ToolSettings:
     judgments : {"all", "retrieved", "above 0"}
         Whether a tool knows the judgments of documents that were not retrieved; of those retrieved, whether only scores
         above 0 make a document relevant.
+    identical_ids : {"kept", "dropped"}
+        Whether documents that have the id of their query are taken out of the lists; they stay judged.
     missing, no_relevant : str
         As for :func:`deadheat.evaluate`.
     rel : float
@@ -116,6 +123,7 @@ class ToolSettings:
     depth: int | None = None
     judged_only: bool = False
     judgments: str = "all"
+    identical_ids: str = "kept"
     missing: str = "empty"
     no_relevant: str = "zero"
     rel: float = 1
@@ -240,6 +248,8 @@ class Tool:
         Whether only for measures with a cutoff, or only for those without.
     parameters : dict
         Those that a measure must have to be the tool's own.
+    words : dict
+        What an option can be, where it is not anything.
     """
 
     name: str
@@ -248,6 +258,7 @@ class Tool:
     measures: tuple[type[Measure], ...] = ()
     has_cutoff: bool | None = None
     parameters: Mapping[str, object] = field(default_factory=dict)
+    words: Mapping[str, Sequence[object]] = field(default_factory=dict)
 
     def computes(self, measure: Measure) -> bool:
         """Tell whether the tool computes a measure in this way."""
@@ -259,15 +270,19 @@ class Tool:
 
 
 OF_TREC = ToolSettings(ties="doc_id", score_precision="float32", missing="skip")
+OF_BEIR = replace(OF_TREC, identical_ids="dropped")  # ignore_identical_ids=True, the default
 OF_TREC_10 = replace(OF_TREC, score_precision=None)
 BY_TREC = ("missing", "rel", "judged_only", "depth")
 BY_ARRAY = ("no_relevant", "missing")  # who fills arrays decides whether a query that the run lacks is among them
+LEFT_OUT: Mapping[str, Sequence[object]] = {"no_relevant": ("zero", "skip", "answerable")}
 # from version 6 on by document id, before in the order in which documents were found
 OF_SENTENCES = ToolSettings(ties="doc_id ascending", gain="binary", no_relevant="skip", ap_norm="min", missing="skip")
 # of a score of 0 or below, such as a logit, nothing is relevant
 OF_TORCH = ToolSettings(ties="unstable", judgments="above 0", ap_norm="retrieved")
 BINARY = (P, R, Hit, RR, AP)
 IN_TREC = tuple(one for one in measures().values() if trec_names(one) and one is not Hole)
+# labels of a query without a relevant document count 1; map takes labels of 0 and 1
+OF_BOOSTING = ToolSettings(ties="input", gain="exp", ap_norm="min", no_relevant="one")
 TO_4 = ToolSettings(ties="doc_id", gain="exp", missing="skip", max_rel=4)  # gdeval refuses judgments above 4
 
 TOOLS: tuple[Tool, ...] = (  # likeliest first
@@ -278,25 +293,40 @@ TOOLS: tuple[Tool, ...] = (  # likeliest first
     Tool("ir_measures", replace(TO_4, missing="empty"), (), (ERR,), has_cutoff=True),  # asks gdeval
     # asks cwl_eval
     Tool("ir_measures", ToolSettings(ties="input"), ("rel",), (RBP,), has_cutoff=False, parameters={"graded": False}),
-    Tool("BEIR", OF_TREC, (), (nDCG, AP, R, P), has_cutoff=True),
+    Tool("BEIR", OF_BEIR, ("identical_ids",), (nDCG, AP, R, P), has_cutoff=True),
     Tool("BEIR", ToolSettings(ties="input"), (), (RR, Hit), has_cutoff=True),
     Tool("BEIR", ToolSettings(ties="input", r_norm="min"), (), (R,), has_cutoff=True),
     Tool("ranx", ToolSettings(ties="quicksort"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
     # make_comparable=True sorts once more
     Tool("ranx", ToolSettings(ties="quicksort twice"), ("rel", "gain"), (*BINARY, F, Rprec, nDCG, DCG, bpref)),
-    Tool("scikit-learn", ToolSettings(ties="expected", judgments="retrieved"), (*BY_ARRAY, "gain"), (nDCG, DCG)),
+    Tool(
+        "scikit-learn",
+        ToolSettings(ties="expected", judgments="retrieved"),
+        (*BY_ARRAY, "gain"),
+        (nDCG, DCG),
+        words=LEFT_OUT,
+    ),
     Tool(
         "scikit-learn",
         ToolSettings(ties="expected", judgments="retrieved", ap_norm="steps"),
         (*BY_ARRAY, "rel"),
         (AP,),
         has_cutoff=False,
+        words=LEFT_OUT,
     ),
-    Tool("torchmetrics", ToolSettings(ties="expected", judgments="retrieved"), BY_ARRAY, (nDCG,)),
-    Tool("torchmetrics", OF_TORCH, (*BY_ARRAY, "rel"), (RR, P, R, AP)),
-    Tool("torchmetrics", replace(OF_TORCH, judgments="retrieved"), (*BY_ARRAY, "rel"), (Hit, Rprec)),
+    Tool("torchmetrics", ToolSettings(ties="expected", judgments="retrieved"), BY_ARRAY, (nDCG,), words=LEFT_OUT),
+    Tool("torchmetrics", OF_TORCH, (*BY_ARRAY, "rel"), (RR, P, R, AP), words=LEFT_OUT),
+    Tool("torchmetrics", replace(OF_TORCH, judgments="retrieved"), (*BY_ARRAY, "rel"), (Hit, Rprec), words=LEFT_OUT),
     Tool("sentence-transformers", OF_SENTENCES, ("rel",), (*BINARY, nDCG), has_cutoff=True),
     Tool("sentence-transformers", replace(OF_SENTENCES, ties="input"), ("rel",), (*BINARY, nDCG), has_cutoff=True),
+    Tool("LightGBM", OF_BOOSTING, ("gain",), (nDCG, AP), has_cutoff=True),
+    Tool(
+        "XGBoost",
+        replace(OF_BOOSTING, score_precision="float32"),
+        ("gain", "no_relevant"),
+        (nDCG, AP),
+        words={"gain": ("linear", "exp"), "no_relevant": ("zero", "one")},  # ndcg_exp_gain; ndcg- and map-
+    ),
     Tool("gdeval", TO_4, ("missing",), (nDCG, ERR), has_cutoff=True),
     Tool("trec_eval 10", OF_TREC_10, BY_TREC, (*IN_TREC, Hole)),
     Tool("trec_eval 10", OF_TREC_10, BY_TREC, (RBP,), parameters={"graded": True, "top": "query"}),

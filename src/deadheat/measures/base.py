@@ -384,6 +384,11 @@ class Measure(ABC, metaclass=MeasureType):
         return type(self).has_relevant is not Measure.has_relevant
 
     @property
+    def is_share(self) -> bool:
+        """Whether its values go from 0, the worst, to 1, the best."""
+        return self.range == (0.0, 1.0) and self.higher_is_better
+
+    @property
     def sign(self) -> float:
         """1 where higher is better, else -1: what a value is multiplied by to be the larger, the better it is."""
         return 1.0 if self.higher_is_better else -1.0

@@ -536,6 +536,7 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     for (counting, where, is_right), measures in alike.items():
         effects = {
             "left out": are_skipped,
+            "count as 1": is_right and first.conventions.no_relevant == "one",
             "count as 1 where nothing is retrieved, else as 0": is_right,
             "count as 0": all(one.higher_is_better for one in measures),
         }

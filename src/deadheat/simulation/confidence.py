@@ -388,7 +388,8 @@ def _draw(
 
 def _scores(plain: Evaluation, measure: Measure, means: FloatArray, errors: FloatArray) -> ConfidenceScores:
     """Return the scores of a measure; a query without a value keeps none."""
-    kept = plain[str(measure)].kept
+    kept, is_right = plain[str(measure)].kept, plain[str(measure)].spread.is_right
+    means, errors = np.where(is_right, 1.0, means), np.where(is_right, 0.0, errors)
     values, errors = (np.where(kept, column, np.nan) for column in (means, errors))
     found = replace(plain[str(measure)], values=values)
     # drawn orders of different queries are independent
