@@ -31,6 +31,8 @@ class Facts:
     n_open : int or None
         Queries whose list ends in a tie that may reach up to ranks that the measures look at: it lacks documents if the
         list was cut there.
+    own_queries : tuple of str
+        Queries that retrieve a document with their id, which may be the query itself.
     """
 
     n_queries: int
@@ -39,12 +41,14 @@ class Facts:
     n_cut: int | None = None
     depth: int = 0
     n_open: int | None = None
+    own_queries: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         noted = {
             "missing": self.n_missing,
             f"unjudged@{TOP}": self.unjudged_share and f"{self.unjudged_share:.0%}",
             "ends in ties": self.n_cut and self.n_open,  # told only where a list may have been cut
+            "retrieving themselves": len(self.own_queries),
         }
         return ", ".join([f"n_queries={self.n_queries}", *(f"{name}={one}" for name, one in noted.items() if one)])
 
@@ -71,7 +75,10 @@ def facts_of(placements: Placements, n_missing: int, depth: int | None = None, d
             is_open[placements.query[placements.above >= deepest]] = False
         is_full = (placements.n_retrieved == longest) & (longest > 0)
         n_open, n_cut = int(is_open.sum()), int((is_open & is_full).sum()) if is_full.sum() > 1 else 0
-    return Facts(placements.n_queries, n_missing, unjudged_share(placements, depth), n_cut, longest, n_open)
+    is_own = placements.retrieves_itself
+    own_queries = () if is_own is None else tuple(placements.query_ids[is_own].tolist())
+    share = unjudged_share(placements, depth)
+    return Facts(placements.n_queries, n_missing, share, n_cut, longest, n_open, own_queries)
 
 
 def unjudged_share(placements: Placements, depth: int | None = None) -> float | None:

@@ -187,6 +187,7 @@ SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
         "ends_in_tie": pl.Boolean,
         "top_score": pl.Float64,
         "absent": pl.Boolean,
+        "retrieves_itself": pl.Boolean,  # only where a query does
     },
     "retrieved": {
         "query": pl.Int64,
@@ -412,6 +413,8 @@ def _tables_of(placed: Placements) -> dict[str, object]:
         "ends_in_tie": placed.ends_in_tie,
         **{name: own for name in ("top_score", "absent") if (own := getattr(placed, name)) is not None},
     }
+    if placed.retrieves_itself is not None and placed.retrieves_itself.any():
+        queries["retrieves_itself"] = placed.retrieves_itself
     return {
         **({} if placed.subtopics is None else {"subtopics": _packed(placed.subtopics, "subtopics")}),
         **({} if placed.passages is None else {"passages": _packed(placed.passages, "passages")}),

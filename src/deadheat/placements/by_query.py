@@ -319,8 +319,12 @@ class ByQuery:
                 found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
                 return self._held().place()
-            counts = of_kind(found, QUERY, "query_id", "above", "tied", "value").select(
-                "query_id", n_retrieved="above", ends_in_tie=pl.col("tied") > 0, top_score="value"
+            counts = of_kind(found, QUERY, "query_id", "doc_id", "above", "tied", "value").select(
+                "query_id",
+                n_retrieved="above",
+                ends_in_tie=pl.col("tied") > 0,
+                top_score="value",
+                retrieves_itself=pl.col("doc_id").is_not_null(),
             )
             rows = of_kind(found, JUDGED, "query_id", "doc_id", "value", "above", "tied").rename({"value": "relevance"})
             del found  # there may be many judgments
@@ -352,6 +356,8 @@ def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:
     """Say how many documents each query has, and where its judged ones are."""
     counts, rows = count_in(blocks, judgments)
     rows = rows.drop("block").sort("query_id", "doc_id")  # one order, however the rows were divided
+    own_document = pl.when("retrieves_itself").then("query_id").alias("doc_id")  # that has the id of the query
+    counts = counts.with_columns(own_document).drop("retrieves_itself")
     return [
         said(QUERY, **counts.rename({"n_retrieved": "above", "ends_in_tie": "tied", "top_score": "value"}).to_dict()),
         said(JUDGED, **rows.rename({"relevance": "value"}).to_dict()),

@@ -133,6 +133,8 @@ class Placements(Renderable):
         The highest score of each query, NaN where nothing is retrieved; None if unknown.
     absent : ndarray of bool, shape (n_queries,), or None
         Which queries the run lacked before lists lost their unjudged documents; None if they did not.
+    retrieves_itself : ndarray of bool, shape (n_queries,), or None
+        Which queries retrieve a document that has their id; None if unknown.
     """
 
     query_ids: TextArray
@@ -152,6 +154,7 @@ class Placements(Renderable):
     top_score: FloatArray | None = field(default=None, repr=False)
     absent: BoolArray | None = field(default=None, repr=False)
     passages: Passages | None = field(default=None, repr=False)
+    retrieves_itself: BoolArray | None = field(default=None, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
     _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
 
@@ -306,6 +309,7 @@ class Placements(Renderable):
             passages=self.passages and self.passages.select(queries),
             top_score=None if self.top_score is None else self.top_score[queries],
             absent=None if self.absent is None else self.absent[queries],
+            retrieves_itself=None if self.retrieves_itself is None else self.retrieves_itself[queries],
             _of_judgments=known,
         )
 
@@ -327,6 +331,7 @@ class Placements(Renderable):
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
             top_score=None if self.top_score is None else self.top_score[queries],
             absent=None if self.absent is None else self.absent[queries],
+            retrieves_itself=None if self.retrieves_itself is None else self.retrieves_itself[queries],
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -378,6 +383,7 @@ def sort_rows(
     subtopics: Subtopics | None = None,
     top_score: FloatArray | None = None,
     passages: Passages | None = None,
+    retrieves_itself: BoolArray | None = None,
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
@@ -413,6 +419,7 @@ def sort_rows(
         subtopics=subtopics,
         top_score=top_score,
         passages=passages,
+        retrieves_itself=retrieves_itself,
     )
 
 
@@ -435,7 +442,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
     ----------
     qrels, run : Qrels, Run
     counts : polars.DataFrame
-        query_id, n_retrieved and, if known, ends_in_tie and top_score of every query of the run.
+        query_id, n_retrieved and, if known, ends_in_tie, top_score and retrieves_itself of every query of the run.
     rows : polars.DataFrame
         query_id, doc_id, relevance, above and tied of every judged document that was retrieved.
     """
@@ -447,6 +454,9 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
         raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
     # not computed in other engines, where it would take another pass over all rows
     ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
+    retrieves_itself = None
+    if "retrieves_itself" in counts:
+        retrieves_itself = queries["retrieves_itself"].fill_null(value=False).to_numpy()
     has_scores = "top_score" in counts and run.by_keys is None  # ranks by several keys are none
     rows = rows.join(codes, on="query_id").drop("query_id")  # there may be many judgments
     return sort_rows(
@@ -466,6 +476,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
         subtopics=subtopics_of(qrels.subtopics, queries["query_id"].to_list()),
         top_score=queries["top_score"].cast(pl.Float64).to_numpy() if has_scores else None,
         passages=passages_of(qrels.passages, queries["query_id"].to_list()),
+        retrieves_itself=retrieves_itself,
     )
 
 

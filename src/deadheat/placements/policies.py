@@ -215,7 +215,17 @@ def condense(placements: Placements) -> Placements:
         absent=placements.lacking,
         above=np.repeat(starts - of_query, tied),
         tied=np.repeat(tied, tied),
+        retrieves_itself=None if placements.retrieves_itself is None else _judge_themselves(kept),
     )
+
+
+def _judge_themselves(placements: Placements) -> BoolArray:
+    """Tell which queries retrieve a judged document that has their id."""
+    own = np.zeros(placements.n_queries, np.bool_)
+    if placements.retrieves_itself is not None and placements.retrieves_itself.any():
+        is_own = placements.doc_ids == placements.query_ids[placements.query]
+        own[placements.query[is_own]] = True
+    return own
 
 
 def truncate(

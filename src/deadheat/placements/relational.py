@@ -30,6 +30,8 @@ class Relational:
             counts = collect(
                 self._retrieved.group_by("query_id").agg(n_retrieved=nw.len(), top_score=nw.col("score").max())
             )
+            own = collect(self._retrieved.filter(nw.col("doc_id") == nw.col("query_id")).select("query_id"))
+            counts = counts.with_columns(retrieves_itself=pl.col("query_id").is_in(own["query_id"].implode()))
             rows = ranked(self._retrieved.join(self._judged.select("query_id").unique(), on="query_id", how="semi"))
             return from_frames(self._qrels, self._run, counts, collect(find_judged(self._judged, rows)))
 

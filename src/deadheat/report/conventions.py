@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, in_brackets, three
-from deadheat.evaluation.facts import NOTABLE, TOP
+from deadheat.evaluation.facts import NOTABLE, TOP, Facts
 from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
 from deadheat.measures import Measure
@@ -469,10 +469,20 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
         *tell_unshared(evaluations, evaluations[0].conventions.missing),
         *without_relevant(evaluations),
         Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", "; ".join(notes)),
+        *_retrieving_themselves(found),
         *_not_retrieved(evaluations),
         Fact("unjudged_share", shares, "unjudged", unjudged),
         Fact("cut_in_ties", dict.fromkeys(found) | cut, "list ends", ends if told else ""),
     ]
+
+
+def _retrieving_themselves(facts: Mapping[str, Facts]) -> Iterator[Fact]:
+    """Name the queries that retrieve a document with their id, and how many do in each run."""
+    queries = {run: list(one.own_queries) for run, one in facts.items()}
+    counts = [f"{run} {len(ids):,} ({three(ids)})" for run, ids in queries.items() if ids]
+    text = f"queries that retrieve a document with their own id: {three(counts, between='; ')}"
+    advice = "; if it is the query itself, leave it out: BEIR does by default, MTEB in some tasks"
+    yield Fact("retrieving_themselves", queries, "same id", text + advice if counts else "", is_note=True)
 
 
 def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
