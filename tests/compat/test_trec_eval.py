@@ -1,5 +1,6 @@
 """deadheat trec_eval: the lines of trec_eval, from values of pytrec_eval and from kept output of the C program."""
 
+import gzip
 import math
 from pathlib import Path
 
@@ -66,7 +67,30 @@ success_1              all 0.0000
 success_5              all 0.0000
 success_10             all 0.0000
 """,
+    ("9", WHOLE, "-q -m 11pt_avg.0.25,0.5,.75 -m ndcg_cut.23.5 -m P.1.9"): """\
+P_1                    q1 0.0000
+11pt_avg_0.25,0.5,.75  q1 0.5000
+ndcg_cut_23            q1 0.6309
+P_1                    q2 0.0000
+11pt_avg_0.25,0.5,.75  q2 0.0000
+ndcg_cut_23            q2 0.0000
+P_1                    q3 0.0000
+11pt_avg_0.25,0.5,.75  q3 0.0000
+ndcg_cut_23            q3 0.0000
+P_1                    q4 0.0000
+11pt_avg_0.25,0.5,.75  q4 0.0000
+ndcg_cut_23            q4 0.0000
+P_1                    all 0.0000
+11pt_avg_0.25,0.5,.75  all 0.1250
+ndcg_cut_23            all 0.1577
+""",
 }
+THREE_RELEVANT = "q 0 a 1\nq 0 b 1\nq 0 c 1\nq 0 d 0\n"
+RELEVANT_AT_1_3_4 = "q Q0 a 1 4 t\nq Q0 d 2 3 t\nq Q0 b 3 2 t\nq Q0 c 4 1 t\n"
+# Text behind the sixth field, as in test/results.trunc of trec_eval; its last row has the tag that is printed
+WITH_TRAILING_TEXT = (
+    "q1 Q0 a 1 0.5 tag1 more junk at\nq1\tQ0\tb\t2\t0.5\ttag2 end of lines.\nq3 Q0 y 1 1 tag3 reserved \n"
+)
 
 
 # of trec_eval 10.0: rbp by the highest relevance of the query's judgments, rbp_resid without an end that is judged
@@ -185,6 +209,15 @@ def test_exact_means_over_ties_by_option_and_by_environment(monkeypatch: pytest.
             "P: expected whole numbers from 1 on, got '0'; write it like P.5,10,15",
         ),
         (("-q", "-m", "relstring.inf", "x.qrels", "some.run"), 2, "relstring: expected numbers, got 'inf'"),
+        (("-m", "P.0.9", "x.qrels", "some.run"), 2, "P: expected whole numbers from 1 on, got '0.9'"),
+        (("-m", "P.1e3", "x.qrels", "some.run"), 2, "P: expected whole numbers from 1 on, got '1e3'"),
+        (("-m", "11pt_avg.0.5,0.2", "x.qrels", "some.run"), 2, "expected recall levels from 0 to 1, the lowest first"),
+        (("-m", "11pt_avg.1.2", "x.qrels", "some.run"), 2, "expected recall levels from 0 to 1, the lowest first"),
+        (
+            ("-m", "11pt_avg.0.5", "-m", "11pt_avg.0.7", "x.qrels", "some.run"),
+            2,
+            "11pt_avg: its numbers make one value together and were given twice",
+        ),
         (("-m", "utility.1,2", "x.qrels", "some.run"), 2, "expected 4 numbers behind the dot"),
         (("-m", "ndcg.2", "x.qrels", "some.run"), 2, "expected pairs such as ndcg.1=3,2=9, got 2"),
         (
@@ -229,3 +262,63 @@ def test_means_over_drawn_orders_are_told(tmp_path: Path) -> None:
     )
     assert not call(*asked).stderr
     assert not call("trec_eval", "-m", "map", "--ties", "expected", qrels, run).stderr
+
+
+@pytest.mark.parametrize(
+    ("version", "levels", "needed"),
+    [  # relevant documents that a level needs, of 3: 9 adds 0.9 and rounds down, 10 rounds
+        ("9", "0.25,0.5,.75", (1, 2, 3)),
+        ("9", ".7", (2,)),
+        ("10", "0.1,0.4,1", (1, 1, 3)),
+        ("10", "0.5,0.5", (2, 2)),
+    ],
+)
+def test_11pt_avg_over_other_recall_levels(version: str, levels: str, needed: tuple[int, ...]) -> None:
+    Path("q.txt").write_text(THREE_RELEVANT, encoding="utf-8")
+    Path("r.run").write_text(RELEVANT_AT_1_3_4, encoding="utf-8")
+    highest_precision = {1: 1 / 1, 2: max(2 / 3, 3 / 4), 3: 3 / 4}
+    expected = sum(highest_precision[count] for count in needed) / len(needed)
+    shown = ok("trec_eval", "--like", version, "-m", f"11pt_avg.{levels}", "q.txt", "r.run")
+    assert shown == as_printed(f"11pt_avg_{levels}", "all", expected, is_count=False) + "\n"
+
+
+@pytest.mark.parametrize("suffix", [".run", ".run.gz"])
+def test_text_behind_the_fields_of_a_run_is_left_out(suffix: str) -> None:
+    path = Path(f"trunc{suffix}")
+    data = WITH_TRAILING_TEXT.encode()
+    path.write_bytes(gzip.compress(data) if suffix.endswith(".gz") else data)
+    Path("clean.run").write_text("q1 Q0 a 1 0.5 tag1\nq1 Q0 b 2 0.5 tag2\nq3 Q0 y 1 1 tag3\n", encoding="utf-8")
+    shown = ok("trec_eval", "-q", "-m", "all_trec", "x.qrels", path)
+    assert shown == ok("trec_eval", "-q", "-m", "all_trec", "x.qrels", "clean.run")
+    assert "runid                 \tall\ttag3\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("q1 Q0 a 1 0.5 t and more\nq1 Q0 b 2\n", "bad.run:2: expected 6 fields"),
+        ("q1 Q0 a 1 0.5 t and more\nq1 Q0 b 2 nan t\n", "bad.run:2: score must be a number, got NaN"),
+        ("q1 Q0 a 1 0.5 t and more\nq1 Q0 a 2 0.4 t\n", "bad.run:2: document 'a' is retrieved 2 times"),
+        ("q8 Q0 a 1 0.5 t and more\n", "bad.run: qrels and run share no query"),
+    ],
+)
+def test_errors_beside_text_behind_the_fields_name_the_file(rows: str, message: str) -> None:
+    Path("bad.run").write_text(rows, encoding="utf-8")
+    result = call("trec_eval", "x.qrels", "bad.run")
+    assert (result.exit_code, message in result.output) == (3, True), result.output
+    assert "deadheat-" not in result.output  # the folder of the copy without that text
+
+
+def test_text_behind_the_fields_is_an_error_elsewhere() -> None:
+    Path("trunc.run").write_text(WITH_TRAILING_TEXT, encoding="utf-8")
+    result = call("evaluate", "x.qrels", "trunc.run")
+    assert (result.exit_code, "expected 6 fields" in result.output) == (3, True)
+
+
+def test_a_relevance_that_trec_eval_would_truncate_is_told() -> None:
+    Path("f.qrels").write_text("q1 0 a 1.5\nq1 0 b 0.5\nq3 0 y 1\n", encoding="utf-8")
+    told = call("trec_eval", "-m", "map", "f.qrels", "some.run").stderr
+    assert told.startswith(
+        "Note: the relevance of 2 judgments in f.qrels are not whole numbers (0.5, 1.5): trec_eval would truncate it"
+    )
+    assert not call("trec_eval", "-m", "map", "x.qrels", "some.run").stderr

@@ -1,13 +1,18 @@
 """deadheat trec_eval."""
 
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from deadheat.cli.app import say
 from deadheat.cli.files import INPUT, check_inputs, emit, kept, label, open_qrels, open_run
 from deadheat.cli.options import LAST, command, complete_from, takes
+from deadheat.errors import DataError, MalformedRowError, changed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 @command(
@@ -74,7 +79,7 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     multi-judge measures (-R other than qrels), and -Z.
     """
     from deadheat.compat.evaluating import OF_TREC_EVAL, tie_policy
-    from deadheat.compat.trec_eval import requested, trec_eval as lines_of
+    from deadheat.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
     from deadheat.io.formats import tag_of
 
     del options["check_duplicates"]  # what is opened is checked
@@ -85,9 +90,46 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     if not path.is_file():  # a pipe is read twice: the tag of a run by itself
         with path.open("rb") as stream:
             path = Path(kept(stream))
-    judgments, retrieved = open_qrels(qrels), open_run(str(path), name)
-    tag = tag_of(path) or retrieved.name
-    if text := "\n".join(
-        lines_of(judgments, retrieved, wanted, tag, **options, note=lambda told: say(f"Note: {told}"))
-    ):
+    judgments = open_qrels(qrels)
+
+    def evaluate(source: Path) -> str:
+        retrieved = open_run(str(source), name)
+        if source != path:
+            retrieved = changed(retrieved, path=path)  # messages name the file of the user
+        tag = tag_of(source) or retrieved.name
+        lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda told: say(f"Note: {told}"))
+        return "\n".join(lines)
+
+    text = _read_leniently(path, evaluate)
+    if fractions := describe_fractions(judgments):
+        say(f"Note: {fractions}")
+    if text:
         emit(text)
+
+
+def _read_leniently(path: Path, evaluate: "Callable[[Path], str]") -> str:
+    """Return what a run is evaluated to, if necessary without the text behind the six fields of a line.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Of the run.
+    evaluate : callable
+    """
+    from deadheat.compat.trec_eval import cut_trailing_text
+    from deadheat.io.formats import format_of
+
+    try:
+        return evaluate(path)
+    except MalformedRowError:
+        if format_of(path, None).name not in {"trec", "tsv"}:
+            raise
+        folder = click.get_current_context().with_resource(TemporaryDirectory(prefix="deadheat-"))
+        target = Path(folder) / path.name.removesuffix(".gz").removesuffix(".zst")
+        if not cut_trailing_text(path, target):
+            raise
+    try:
+        return evaluate(target)
+    except DataError as error:
+        error.path = path  # of the user's file, whose lines have the same numbers
+        raise

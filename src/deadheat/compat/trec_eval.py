@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +30,10 @@ from deadheat.errors import (
     rounded,
     three,
 )
+from deadheat.io.files import blocks
 from deadheat.measures import Measure, parse_measure
+from deadheat.measures.average import InterpolatedMeasure
+from deadheat.measures.base import Only, parameter, parameters
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
@@ -129,6 +133,9 @@ MEASURES = {
 NICKNAMES = ("official", "set", "all_trec")
 WORDS = (*NICKNAMES, *MEASURES)
 UNDERSCORED = re.compile(r"(?P<name>.+?)_(?P<parameters>[0-9.]+(?:,[0-9.]+)*)")
+CUTOFF = re.compile(r"\+?(?P<whole>[0-9]+)(?:\.[0-9]*)?")  # C reads the whole number and leaves what follows it
+# Six fields at the beginning of a line, which is no comment, and what follows them. `\s` is what C's isspace takes
+TRAILING_TEXT = re.compile(rb"^([^\S\n]*[^\s#]\S*(?:[^\S\n]+\S+){5})[^\S\n]+\S[^\n]*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -149,6 +156,18 @@ class PrintedValue:
     of: TrecMeasure
     measure: Measure | None
     parameters: tuple[str, ...] = ()
+
+
+@parameters
+class AveragePrecisionAtPoints(InterpolatedMeasure):
+    """11pt_avg with parameters: interpolated precision, averaged over other recall levels than the eleven."""
+
+    points: tuple[float, ...] = parameter((), Only("numbers from 0 to 1", tuple), "levels of recall")
+
+    @property
+    def levels(self) -> FloatArray:
+        """The levels that were given."""
+        return np.array(self.points)
 
 
 def known(version: int = 9) -> list[str]:
@@ -192,6 +211,13 @@ def requested(measures: Iterable[str], version: int = 9) -> dict[str, list[str]]
             name, parameters = found["name"], found["parameters"]
         if name not in names:
             raise _unknown(str(given), name, version)
+        if parameters and wanted.get(name) and MEASURES[name].takes == "numbers":
+            raise MeasureError(
+                "its numbers make one value together and were given twice",
+                given=parameters,
+                measure=name,
+                hint="call the command once for each of them",
+            )
         wanted.setdefault(name, []).extend(parameters.split(",") if parameters else [])
     return wanted
 
@@ -246,7 +272,9 @@ def columns(
 def _columns(
     one: TrecMeasure, given: tuple[str, ...], settings: dict[str, Any], levels: Collection[float]
 ) -> Iterator[PrintedValue]:
-    if one.takes != "pairs":
+    if one.takes == "cutoffs":
+        given = tuple(_read_cutoff(one, text) for text in given)
+    elif one.takes != "pairs":
         for text in given:
             _read_number(one, text)
     if one.printed == "text":
@@ -255,7 +283,9 @@ def _columns(
     each = [(value,) for value in sorted(set(given or one.defaults), key=float)] if one.has_values else [given]
     for values in each:
         name = _printed(one, values)
-        measure = parse_measure(name if one.has_values else one.name)
+        measure: Measure = parse_measure(name if one.has_values else one.name)
+        if one.name == "11pt_avg" and given:
+            measure = AveragePrecisionAtPoints()
         takes = {field.name for field in fields(measure)}
         own = {} if one.has_values else _named(one, given, levels)
         yield PrintedValue(name, one, measure(**own, **{key: settings[key] for key in takes & settings.keys()}), given)
@@ -266,11 +296,38 @@ def _read_number(one: TrecMeasure, text: str) -> float:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or (one.takes == "cutoffs" and not (number.is_integer() and number >= 1)):
-        allowed = "whole numbers from 1 on" if one.takes == "cutoffs" else "numbers"
-        example = f"{one.name}.{','.join(one.defaults[:3])}" if one.defaults else one.name
-        raise MeasureError(given=text, allowed=allowed, measure=one.name, hint=f"write it like {example}")
+    if not math.isfinite(number):
+        raise MeasureError(given=text, allowed="numbers", measure=one.name, hint=_example_of(one))
     return number
+
+
+def _read_cutoff(one: TrecMeasure, text: str) -> str:
+    """Return a cutoff as trec_eval reads it: the whole number that it begins with, as 23 of ``23.5``."""
+    match = CUTOFF.fullmatch(text)
+    cutoff = int(match["whole"]) if match else 0
+    if cutoff < 1:
+        raise MeasureError(given=text, allowed="whole numbers from 1 on", measure=one.name, hint=_example_of(one))
+    return str(cutoff)
+
+
+def _example_of(one: TrecMeasure) -> str:
+    """Return the advice how to write the parameters of a measure."""
+    if not one.defaults:
+        return f"write it like {one.name}"
+    return f"write it like {one.name}.{','.join(one.defaults[:3])}"
+
+
+def _read_recall_levels(one: TrecMeasure, given: Sequence[str]) -> tuple[float, ...]:
+    """Return the recall levels of 11pt_avg. trec_eval takes any number of them, and reads them from the last one on."""
+    levels = tuple(_read_number(one, text) for text in given)
+    if list(levels) != sorted(levels) or levels[0] < 0 or levels[-1] > 1:
+        raise MeasureError(
+            given=",".join(given),
+            allowed="recall levels from 0 to 1, the lowest first",
+            measure=one.name,
+            hint="write it like 11pt_avg.0.25,0.5,0.75",
+        )
+    return levels
 
 
 def _printed(one: TrecMeasure, given: Sequence[str]) -> str:
@@ -278,7 +335,7 @@ def _printed(one: TrecMeasure, given: Sequence[str]) -> str:
     if one.takes == "none" or not given:
         return one.name
     if one.takes == "cutoffs":
-        return f"{one.name}_{int(float(given[0]))}"
+        return f"{one.name}_{given[0]}"
     return f"{one.name}_{float(given[0]):.2f}" if one.takes == "shares" else f"{one.name}_{','.join(given)}"
 
 
@@ -294,6 +351,8 @@ def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) ->
         named = {name: _read_number(one, value) for name, _, value in pairs}
         gains = {int(level): named.pop(level) for level in list(named) if level.lstrip("-").isdigit()}
         return named | ({"gain": {level: level for level in levels if level > 0} | gains} if gains else {})
+    if one.name == "11pt_avg":
+        return {"points": _read_recall_levels(one, given)}
     numbers = [_read_number(one, text) for text in given]
     if len(numbers) != len(one.defaults):
         raise MeasureError(
@@ -302,11 +361,7 @@ def _named(one: TrecMeasure, given: Sequence[str], levels: Collection[float]) ->
         )
     if one.name == "set_F":  # its x is the square of van Rijsbergen's beta
         return {"beta": math.sqrt(max(numbers[0], 0.0))}
-    if one.name == "utility":
-        return dict(zip("abcd", numbers, strict=True))
-    if numbers != list(map(float, one.defaults)):
-        raise MeasureError(allowed="the 11 points of trec_eval", **refused)
-    return {}
+    return dict(zip("abcd", numbers, strict=True))  # of utility
 
 
 UNJUDGED, BELOW, BEYOND, UNKNOWN = "-", ".", ">", "?"  # in the place of a relevance; the last one inside a tie
@@ -384,6 +439,44 @@ def trec_eval(
         yield from _by_query(chosen, ranked, values, ~missing if version == 9 else np.ones_like(missing))
     if has_summary:
         yield from _summary(chosen, values, tag, int((placements.judged_relevance > 0).sum()) if complete else None)
+
+
+def cut_trailing_text(path: Path, target: Path) -> bool:
+    """Write a TREC run without what follows the six fields of a line; trec_eval reads no further.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Of a run, which may be compressed.
+    target : pathlib.Path
+        Of the file that is written.
+
+    Returns
+    -------
+    bool
+        Whether a line had such text.
+    """
+    n_cut = 0
+    with target.open("wb") as file:
+        for block in blocks(path):
+            text, n = TRAILING_TEXT.subn(rb"\1", block)
+            file.write(text)
+            n_cut += n
+    return n_cut > 0
+
+
+def describe_fractions(qrels: Qrels) -> str:
+    """Say that trec_eval would read another relevance than the one that counts here; empty if it would not."""
+    relevance = qrels.to_polars()["relevance"]
+    fractions = relevance.filter(relevance != relevance.round())
+    if fractions.is_empty():
+        return ""
+    examples = three([f"{value:g}" for value in fractions.unique().sort().to_list()])
+    are = "is not a whole number" if len(fractions) == 1 else "are not whole numbers"
+    return (
+        f"the relevance of {counted(len(fractions), 'judgment')} in {qrels.where} {are} ({examples}): trec_eval would"
+        " truncate it, 1.5 to 1; here it counts as it is"
+    )
 
 
 def _estimated(chosen: Sequence[PrintedValue], placements: Placements) -> str:
