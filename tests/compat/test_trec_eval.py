@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from deadheat.compat.trec_eval import MEASURES, columns, members, requested
+from deadheat.measures import parse_measure
+from deadheat.measures.notation import WHOLE_LIST
 from support.command import call, ok
 from support.shared_data import SOME_RUNS, needs_shared_data, qrels_dict, run_dict, sources_of
 
@@ -322,3 +324,16 @@ def test_a_relevance_that_trec_eval_would_truncate_is_told() -> None:
         "Note: the relevance of 2 judgments in f.qrels are not whole numbers (0.5, 1.5): trec_eval would truncate it"
     )
     assert not call("trec_eval", "-m", "map", "x.qrels", "some.run").stderr
+
+
+def test_names_without_a_cutoff_here_are_refused_with_one_elsewhere() -> None:
+    """Where our measure takes a cutoff, and trec_eval ignores what follows the name."""
+    ignored = set()
+    for name, measure in MEASURES.items():
+        if measure.takes == "none" and measure.printed != "text" and hasattr(parse_measure(name), "cutoff"):
+            ignored.add(name)
+    assert ignored == WHOLE_LIST
+    shown = ok("trec_eval", "-m", "map.2", "-m", "recip_rank.1", "x.qrels", "some.run")
+    assert shown == ok("trec_eval", "-m", "map", "-m", "recip_rank", "x.qrels", "some.run")
+    result = call("evaluate", "x.qrels", "some.run", "-m", "recip_rank.2")
+    assert (result.exit_code, "write 'RR@2' for the first 2" in result.output) == (2, True), result.output

@@ -228,7 +228,7 @@ def test_a_number_behind_f_is_a_cutoff_or_beta(number: str) -> None:
     for text in (f"F_{number}", f"f_{number}"):
         with pytest.raises(MeasureError, match=re.escape(f"write 'F(beta={number})', or a cutoff behind @")):
             dh.parse_measure(text)
-    assert dh.parse_measure("F1_5") == dh.parse_measure("set_F_5") == dh.parse_measure("F_cut_5") == dh.F @ 5
+    assert dh.parse_measure("F1_5") == dh.parse_measure("F_cut_5") == dh.F @ 5
 
 
 def test_messages_name_the_measure_that_was_asked_for() -> None:
@@ -242,3 +242,33 @@ def test_a_number_behind_rbp_is_no_cutoff(text: str) -> None:
     """It is p to ranx, and nothing to trec_eval."""
     with pytest.raises(UnknownMeasureError, match="RBP"):
         dh.parse_measure(text)
+
+
+@pytest.mark.parametrize(
+    ("given", "cut", "whole"),
+    [
+        ("map.2", "AP@2", "map"),
+        ("map_10", "AP@10", "map"),
+        ("recip_rank.2", "RR@2", "recip_rank"),
+        ("recip_rank_05", "RR@5", "recip_rank"),
+        ("num_rel_ret.3", "NumRelRet@3", "num_rel_ret"),
+        ("set_P.5", "P@5", "set_P"),
+        ("set_recall_5", "R@5", "set_recall"),
+        ("set_relative_P.5", "RelP@5", "set_relative_P"),
+        ("set_F.0.5", "F@10", "F(beta=...)"),
+    ],
+)
+def test_a_number_that_trec_eval_ignores_is_no_cutoff(given: str, cut: str, whole: str) -> None:
+    for notation in (given, f"nDCG@10 {given}"):
+        with pytest.raises(MeasureError, match="has two meanings") as caught:
+            dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, notation)
+        assert f"'{cut}'" in str(caught.value)
+        assert f"'{whole}'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [("map_cut.2", "AP@2"), ("map_cut_2", "AP@2"), ("map@2", "AP@2"), ("map_at_2", "AP@2"), ("MAP_2", "AP@2")],
+)
+def test_a_number_that_can_only_be_a_cutoff_is_one(given: str, read: str) -> None:
+    assert str(dh.parse_measure(given)) == read

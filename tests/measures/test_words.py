@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 import deadheat as dh
 from deadheat.errors import MeasureError, UnknownMeasureError
 from deadheat.measures.notation import DOUBTED, MEANINGS, split_notation
 from support.command import ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 READ = {
     "MaxOntSim@10": "MaxRel@10",
@@ -125,6 +130,40 @@ def test_reports_say_how_a_doubted_name_was_read() -> None:
     assert "NumRelRet@k" in text
     assert {word for own in MEANINGS.values() for word in own} >= DOUBTED
     assert "is read as" not in str(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["Hit@5", "MRR"]))
+
+
+HIT = "is read as Hit, whether a relevant document is in the top k"
+IN_ORDER = "is read as Accuracy, the share of pairs of documents that are in the right order"
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        *((name, IN_ORDER) for name in ("Accuracy@3", "Accuracy_3", "Accuracy.3", "Accuracy_at_3", "Accuracy")),
+        *((name, HIT) for name in ("accuracy@3", "accuracy_3", "accuracy.3", "accuracy_at_3", "hits_3", "Hits_at_3")),
+    ],
+)
+def test_reports_say_how_accuracy_was_read_in_every_spelling(given: str, read: str, tmp_path: Path) -> None:
+    qrels, run = {"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}
+    for rel in (None, 2):
+        evaluation = dh.evaluate(qrels, run, given, rel=rel)
+        assert f"{evaluation.measures[0].label} {read}" in " ".join(str(evaluation).split())
+    evaluation.save(tmp_path / "saved.json", method="t")
+    assert read in " ".join(str(dh.load_evaluation(tmp_path / "saved.json")).split())
+    comparison = dh.compare(qrels, {"a": run, "b": run}, given, n_resamples=99)
+    assert f"{given} {read}" in " ".join(str(comparison).split())
+    assert f"{given} {read}" in " ".join(str(dh.gate(dh.evaluate(qrels, run, given), f"{given} > 0")).split())
+
+
+def test_a_measure_of_a_caller_with_a_doubted_name_is_not_explained() -> None:
+    of_a_caller = dh.Custom("accuracy of pairs", lambda relevance: float(relevance[0]))
+    assert "is read as" not in str(dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, of_a_caller))
+
+
+def test_an_unknown_spelling_of_accuracy_names_both_measures() -> None:
+    for name in ("ACCURACY@3", "Acc@3", "acc"):
+        with pytest.raises(UnknownMeasureError, match="Did you mean 'Hit' or 'Accuracy'"):
+            dh.parse_measure(name)
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,20 @@ def test_they_are_saved_and_shown_and_kept_apart(tmp_path: Path) -> None:
         dh.compare_evaluations({"a": evaluation, "b": dh.evaluate(qrels, run, "AP", rel=2, depth=4, ties="doc_id")})
 
 
+def test_a_report_says_that_judged_documents_of_negative_relevance_are_taken_out() -> None:
+    qrels, run = {"q": {"a": 1, "b": -1, "c": -2}}, {"q": {"b": 3, "x": 2, "a": 1}}
+    evaluation = dh.evaluate(qrels, run, "RR", judged_only=True)
+    assert evaluation.means()["RR"] == 1.0  # neither x, which is not judged, nor b is above a
+    text = "documents of relevance below 0 are taken out, too (2 in the qrels)"
+    assert text in " ".join(str(evaluation).split())
+    assert text in " ".join(
+        str(dh.compare(qrels, {"a": run, "b": run}, "RR", judged_only=True, n_resamples=99)).split()
+    )
+    without = {"q": {"a": 1, "b": 0}}
+    for other in (dh.evaluate(qrels, run, "RR"), dh.evaluate(without, run, "RR", judged_only=True)):
+        assert "below 0" not in str(other)
+
+
 @pytest.mark.slow
 def test_all_commands_that_evaluate_take_them(tmp_path: Path) -> None:
     qrels, runs = tmp_path / "qrels.txt", [tmp_path / "a.run", tmp_path / "b.run"]

@@ -14,7 +14,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.report import data_of_bench, report_bench
-from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.figures.base import name_among
 from deadheat.measures.base import REGISTRY, other_names, trec_names
 from deadheat.measures.notation import BUNDLES
 from deadheat.report.as_data import as_json
@@ -129,7 +130,7 @@ def test_an_evaluation_has_the_names_everywhere_and_finds_all() -> None:
         number = plain.means()[notation]
         for name in (asked, notation, dh.parse_measure(notation)):
             assert name in evaluation
-            assert evaluation[name].mean == means[name] == number  # type: ignore[index]
+            assert evaluation[name].reported() == means[name] == number  # type: ignore[index]
     assert means["map"] == means.get("recip_rank", 0) + means["AP"] - means["RR"]
     assert means.get("ERR", 7) == 7
     assert "ERR" not in means
@@ -347,3 +348,79 @@ def test_names_of_frames_are_plain_texts() -> None:
     """A frame that is pickled, or read by another library, holds no class of ours."""
     evaluation = dh.evaluate(QRELS, RUN, ASKED)
     assert {type(one) for one in (*evaluation.to_polars()["measure"], *evaluation.means())} == {str}
+
+
+GRADED = {f"q{n}": {"a": 2, "b": 1, "c": n % 3} for n in range(6)}
+
+
+def test_names_without_a_level_find_the_measures_of_the_level_of_all(tmp_path: Path) -> None:
+    """Under rel=2 the measure is AP(rel=2), and who asked for AP or map looks for that."""
+    expected = dh.evaluate(GRADED, RUN, ["AP(rel=2)", "P(rel=2)@2"], ties="doc_id").means()
+    evaluation = dh.evaluate(GRADED, RUN, ["map", "P_2", "RR(rel=1.5)"], rel=2, ties="doc_id")
+    evaluation.save(tmp_path / "saved.json", method="t")
+    for found in (evaluation, dh.load_evaluation(tmp_path / "saved.json")):
+        means, of_query = found.means(), found.to_dict()["q1"]
+        for name in ("AP", "map", "MAP", "AP(rel=2)"):
+            assert means[name] == found[name].mean == expected["AP(rel=2)"]
+            assert of_query[name] == found[name].values[1]
+            assert name in means
+            assert found.intervals(method="t")[name].low < means[name]
+        assert means["P@2"] == means["P_2"] == expected["P(rel=2)@2"]
+        for name in ("RR", "AP(rel=3)", "AP@2"):  # another level was named for RR
+            assert name not in means
+    again = pickle.loads(pickle.dumps(evaluation.means()))  # noqa: S301 - our own
+    assert again["AP"] == expected["AP(rel=2)"]
+    assert "AP" not in dh.evaluate(GRADED, RUN, "AP(rel=2)").means()  # nobody said that AP is of level 2
+
+
+def test_comparisons_and_figures_find_the_measures_of_the_level_of_all() -> None:
+    found = dh.compare(GRADED, {"one": RUN, "other": OTHER}, ["AP", "recip_rank"], rel=2, n_resamples=99)
+    for name in ("AP", "map", "RR", "recip_rank"):
+        assert len(found[name]) == 1
+        assert found.intervals["one", name].low <= found.evaluations["one"].means()[name]
+    with pytest.raises(KeyError):
+        found.intervals["one", "AP(rel=3)"]
+    names = ["map(rel=2)", "P(rel=2)@5", "RR(rel=2)", "RR(rel=3)"]
+    assert [name_among(names, name) for name in ("AP", "P_5", "RR(rel=3)")] == ["map(rel=2)", "P(rel=2)@5", "RR(rel=3)"]
+    with pytest.raises(FigureError, match="there are no values of RR, only of"):  # which level is not known
+        name_among(names, "RR")
+
+
+def test_means_of_counts_are_totals_as_in_every_table() -> None:
+    names = ["NumQ", "num_rel", "NumRet", "num_rel_ret", "RR"]
+    evaluation = dh.evaluate(QRELS, RUN, names)
+    expected = {"NumQ": 6, "num_rel": 6 + 3, "NumRet": 6 * 3, "num_rel_ret": 6 + 3}
+    means = evaluation.means()
+    assert {name: means[name] for name in expected} == expected
+    assert means["RR"] == evaluation["RR"].mean < 1
+    assert "NumQ=6.0000, num_rel=9.0000" in repr(evaluation)
+    of_several: Any = dh.evaluate(QRELS, {"one": RUN, "other": RUN}, names)
+    assert [of_several["one"].means()[name] for name in expected] == list(expected.values())
+    table = of_several.to_polars().filter(pl.col("system") == "one")
+    assert dict(table.select("measure", "mean").rows()) == dict(means)
+    assert evaluation.to_dict()["q1"]["NumRet"] == 3  # of a query it is its own number
+
+
+def test_means_of_counts_of_an_accumulator_are_totals() -> None:
+    accumulator = dh.Accumulator(["NumRet", "RR"])
+    accumulator.add([[3.0, 2.0, 1.0]] * 2, [[0], [1]])
+    summary = accumulator.summary()
+    assert accumulator.means() == {"NumRet": 6, "RR": 0.75}
+    assert summary["mean"].to_list() == [6, 0.75]
+
+
+@pytest.mark.parametrize("given", ["map recip_rank P_2", "AP RR P@2"])
+def test_lines_of_trec_eval_have_its_names_under_a_level(folder: Path, given: str) -> None:
+    level = ["-l", "2", "--ties", "doc_id"]
+    graded = [(query, doc, grade) for query, docs in GRADED.items() for doc, grade in docs.items()]
+    pl.DataFrame(graded, ["query_id", "doc_id", "relevance"], orient="row").write_parquet(folder / "graded.parquet")
+    files = (folder / "graded.parquet", folder / "one.parquet")
+    for per_query in ((), ("--per-query",)):
+        ours = ok("evaluate", *files, "-m", given, *level, *per_query, "--format", "trec")
+        names = [line.split()[0] for line in ours.splitlines() if not line.startswith("runid")]
+        assert names == ["map", "recip_rank", "P_2"] * (len(names) // 3)
+    asked = ("-m", "map", "-m", "recip_rank", "-m", "P.2")
+    theirs = ok("trec_eval", "-c", *level, *asked, *files)
+    assert set(theirs.splitlines()) <= set(ours.splitlines())
+    named = ok("evaluate", *files, "-m", "AP(rel=2) P(rel=1)@2", "--format", "trec")
+    assert [line.split()[0] for line in named.splitlines()] == ["runid", "AP(rel=2)", "P_2"]

@@ -192,7 +192,7 @@ class Comparison(Plottable, Renderable):
         alike = collected(
             (tuple(one.query_ids), (name, scores)) for name, one in self.evaluations.items() for scores in one
         )
-        found = _Intervals()
+        found = _Intervals(next(iter(self.evaluations.values())).conventions.rel)
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
@@ -732,10 +732,21 @@ class Comparison(Plottable, Renderable):
 
 
 class _Intervals(dict[tuple[str, str], Interval]):
-    """Intervals by system and measure, which other names of the measure find too."""
+    """Intervals by system and measure, which other names of the measure find too.
+
+    Parameters
+    ----------
+    rel : float or None
+        The lowest relevant level of measures that name none.
+    """
+
+    def __init__(self, rel: float | None) -> None:
+        super().__init__()
+        self._rel = rel
 
     def __missing__(self, key: tuple[str, str]) -> Interval:
-        return ByMeasure({own: interval for (name, own), interval in self.items() if name == key[0]})[key[1]]
+        of_system = {label: interval for (name, label), interval in self.items() if name == key[0]}
+        return ByMeasure(of_system, rel=self._rel)[key[1]]
 
 
 def assemble(

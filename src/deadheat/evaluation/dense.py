@@ -48,7 +48,7 @@ STATE_TABLES: dict[str, dict[str, type[pl.DataType]]] = {
 }
 DEPTH = 20  # ranks of each list that are kept for items
 PLACES: dict[str, type[pl.DataType]] = dict.fromkeys(("query", "document", "above", "tied"), pl.Int32)
-IN_SUMMARY = ("mean", "mean_tie_std", "mean_tie_min", "mean_tie_max", "n_queries")
+OF_TIES = ("tie_std", "tie_min", "tie_max")
 
 
 def evaluate_dense(
@@ -510,23 +510,25 @@ class Accumulator:
         return self._evaluation
 
     def means(self) -> dict[str, float]:
-        """Return the mean over all queries so far of each measure, by the name by which it was asked for."""
+        """Return the mean over all queries so far of each measure, as :meth:`Evaluation.means`."""
         return self.evaluation().means()
 
     def summary(self) -> pl.DataFrame:
         """Return measure, mean, tie_std, tie_min, tie_max (of the mean over tie orders), n_queries, n_without_relevant.
 
-        The last says how many queries without a relevant document there are; they count as `no_relevant` says.
+        Of a count, mean is the total, and the others are of the total. The last column says how many queries without a
+        relevant document there are; they count as `no_relevant` says.
         """
         evaluation = self.evaluation()
-        return frame_of(
-            [
-                {"measure": scores.measure.label}
-                | {name.removeprefix("mean_"): getattr(scores, name) for name in IN_SUMMARY}
-                | {"n_without_relevant": len(evaluation.without_relevant(scores.measure))}
-                for scores in evaluation
-            ]
-        )
+        rows = []
+        for scores in evaluation:
+            row: dict[str, object] = {"measure": scores.measure.label, "mean": scores.reported()}
+            for of_ties in OF_TIES:
+                row[of_ties] = scores.reported(of_ties)
+            row["n_queries"] = scores.n_queries
+            row["n_without_relevant"] = len(evaluation.without_relevant(scores.measure))
+            rows.append(row)
+        return frame_of(rows)
 
     def _whole(self) -> Counted | None:
         if len(self._parts) > 1:

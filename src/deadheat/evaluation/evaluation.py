@@ -135,7 +135,7 @@ class Evaluation(Plottable, Renderable):
         self.lists, self.judge = lists, judge
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{measure.label}={scores.mean:.4f}" for measure, scores in self._scores.items())
+        means = ", ".join(f"{measure.label}={scores.reported():.4f}" for measure, scores in self._scores.items())
         return f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>"
 
     def __contains__(self, measure: object) -> bool:
@@ -208,7 +208,8 @@ class Evaluation(Plottable, Renderable):
             As for :meth:`Scores.interval`; all measures share the resamples.
         """
         found = intervals(list(self), IntervalOptions(**options))
-        return ByMeasure({scores.measure.label: one for scores, one in zip(self, found, strict=True)})
+        by_label = {scores.measure.label: interval for scores, interval in zip(self, found, strict=True)}
+        return ByMeasure(by_label, rel=self.conventions.rel)
 
     def steps(self, measure: MeasureLike, query_id: str, run: Source | None = None) -> Steps:
         """Return how the value of a measure for one query comes about, document by document.
@@ -584,9 +585,9 @@ class Evaluation(Plottable, Renderable):
         return tuple(self.query_ids[~self[measure].has_relevant].tolist())
 
     def means(self) -> dict[str, float]:
-        """Return the mean over queries of each measure, by the name by which it was asked for.
+        """Return the mean over queries of each measure, by the name by which it was asked for; of a count the total.
 
-        Other names find it too.
+        Other names find it too, and under ``rel=2`` a name without a level, such as "AP", finds "AP(rel=2)".
 
         Examples
         --------
@@ -595,15 +596,16 @@ class Evaluation(Plottable, Renderable):
         >>> means, means["AP"]
         ({'MAP': 0.75, 'RR': 0.75}, 0.75)
         """
-        return ByMeasure({scores.measure.label: scores.mean for scores in self})
+        return ByMeasure({scores.measure.label: scores.reported() for scores in self}, rel=self.conventions.rel)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return ``{query_id: {measure: value}}``, without the measures for which a query has no value."""
         columns = [(scores.measure.label, scores.values.tolist()) for scores in self]
-        return {
-            query: ByMeasure({name: values[n] for name, values in columns if not isnan(values[n])})
-            for n, query in enumerate(self.query_ids.tolist())
-        }
+        by_query: dict[str, dict[str, float]] = {}
+        for place, query_id in enumerate(self.query_ids.tolist()):
+            having = {label: values[place] for label, values in columns if not isnan(values[place])}
+            by_query[query_id] = ByMeasure(having, rel=self.conventions.rel)
+        return by_query
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, measure, value, tie_std, tie_min and tie_max; null where a query has no value.

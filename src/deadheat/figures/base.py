@@ -39,7 +39,7 @@ from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, best_key
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
 from deadheat.profile.profile import TieProfile
 from deadheat.simulation.coarsening import CoarseningProfile
 from deadheat.simulation.rerankers import Simulation
@@ -565,6 +565,9 @@ def refuse_repeats(evaluations: Mapping[str, Evaluation]) -> None:
 def name_among(names: Iterable[str], measure: MeasureLike | None) -> str:
     """Return by which of several names a measure goes, the first by default.
 
+    "AP" is also a name of AP(rel=2) where that is the only level: the names are those of results that were made under
+    ``rel=2``, perhaps, and the figure shows them.
+
     Raises
     ------
     FigureError
@@ -573,11 +576,25 @@ def name_among(names: Iterable[str], measure: MeasureLike | None) -> str:
     known: dict[Any, str] = ByMeasure((name, name) for name in names)
     wanted = next(iter(known), "") if measure is None else measure
     if wanted not in known:
+        at_a_level = _names_at_a_level(known, wanted)
+        if len(at_a_level) == 1:
+            return at_a_level[0]
         name = wanted if isinstance(wanted, str) else parse_measure(wanted).label
         raise FigureError(
             f"there are no values of {name}, only of {', '.join(known)}" if known else "there are no values"
         )
     return known[wanted]
+
+
+def _names_at_a_level(names: Iterable[str], measure: MeasureLike) -> list[str]:
+    """Return the names of a measure at any lowest relevant level."""
+    wanted = measure_named(measure)
+    found = []
+    for name in names:
+        known = measure_named(name)
+        if wanted is not None and known is not None and known == leveled(wanted, getattr(known, "rel", None)):
+            found.append(name)
+    return found
 
 
 def best_first(systems: Systems, measure: MeasureLike | None) -> dict[str, Scores]:

@@ -76,6 +76,9 @@ MEANT = {
     "rec": "R",
     "trefferquote": "R Hit",
     "genauigkeit": "P accuracy",
+    "accuracy": "Hit Accuracy",
+    "acc": "Hit Accuracy",
+    "cosine_accuracy": "Hit",
     "all": "trec",
     "all_trec": "trec",
     "official": "trec",
@@ -89,6 +92,10 @@ MEANINGS = {
         " are: NumRelRet@k",
         "accuracy": "Hit, whether a relevant document is in the top k, as sentence-transformers has it; ir_measures'"
         " Accuracy is the share of pairs of documents in the right order",
+    },
+    "Accuracy": {
+        "Accuracy": "Accuracy, the share of pairs of documents that are in the right order, as ir_measures has it; in"
+        " BEIR and sentence-transformers accuracy is whether a relevant document is in the top k: Hit@k",
     },
     "RBP": {
         "rbp": "rbp of trec_eval 10, with graded=True and top='query', and p = 0.9 unless it is named; RBP in capitals"
@@ -149,13 +156,20 @@ def meaning(name: str, measure: str) -> str:
     >>> meaning("Hits@5", "Hit").partition(";")[0]
     'Hit, whether a relevant document is in the top k, as for knowledge graphs'
     """
-    word, known = _word(name), MEANINGS.get(measure, {})
+    word, known = _word(_cut(name) or name), MEANINGS.get(measure, {})
     return known.get(word) or known.get(word.lower(), "")
 
 
 def is_doubted(name: str) -> bool:
-    """Tell whether a report says how a name was read."""
-    return _word(name).lower() in DOUBTED
+    """Tell whether a report says how a name was read.
+
+    Examples
+    --------
+    >>> [is_doubted(name) for name in ("Hits@5", "hits_at_5", "Accuracy@3", "accuracy.3", "rbp", "RBP", "Hit@5")]
+    [True, True, True, True, True, False, False]
+    """
+    word = _word(_cut(name) or name)
+    return word != "RBP" and word.lower() in DOUBTED
 
 
 def _word(name: str) -> str:
@@ -178,6 +192,9 @@ BUNDLES = {
 LONGEST = 10_000  # characters of a notation
 # A notation: anything but separators outside parentheses; an unclosed parenthesis takes the rest.
 NOTATION = re.compile(r"(?:[^\s,()]|\((?:[^()]|\([^()]*\))*\)|\(.*|\))+", re.DOTALL)
+
+# Names of trec_eval that take no cutoff there, of measures that take one here
+WHOLE_LIST = {"map", "recip_rank", "num_rel_ret", "set_P", "set_recall", "set_relative_P"}
 
 WORD = re.compile(r"[@(\s]")  # what ends a name
 TREC_CUT = re.compile(r"[0-9]++(?:\.[0-9]++)?+|\.[0-9]++")
@@ -259,9 +276,10 @@ def _parsed(text: str) -> Measure:
     if name in ALIASES and not name.isidentifier():  # as 11pt_avg, which Python's parser does not read
         text = ALIASES[name] + text.removeprefix(name)
     found = _read(_tree(text, name), text)
+    alias = "" if name in REGISTRY or _preset(name) else name
     if cut is not None or text in PRESETS:
-        return found.called("", given)  # the name as it is, with the cutoff or other parameters in it
-    return found if name in REGISTRY or _preset(name) else found.called(name)
+        return found.called(alias, given)  # the name as it is, with the cutoff or other parameters in it
+    return found.called(alias)
 
 
 def _tree(text: str, name: str) -> ast.expr:
@@ -286,6 +304,7 @@ def _cut(text: str) -> str | None:
     for place in (max(text.rfind("_", 0, max(last, 0)), text.rfind(".", 0, max(last, 0))), last):
         if place > 0 and TREC_CUT.fullmatch(text, place + 1):
             name, cutoff = re.sub("_(cut|at)$", "", text[:place]), text[place + 1 :].lstrip("0") or "0"
+            _refuse_ignored_number(text[:place], cutoff, text)
             if text[:place].casefold() == "f":  # papers write the weight of recall so
                 raise MeasureError(
                     f"the number in {as_given(text)} may be a cutoff or beta",
@@ -296,21 +315,50 @@ def _cut(text: str) -> str | None:
     return None
 
 
+def _refuse_ignored_number(name: str, number: str, text: str) -> None:
+    """Raise `MeasureError` for a name of trec_eval in which the number is no cutoff there, though it looks like one."""
+    if name in WHOLE_LIST:
+        raise MeasureError(
+            f"{as_given(text)} has two meanings: trec_eval ignores the number and looks at the whole list",
+            hint=f"write '{ALIASES[name]}@{number}' for the first {number}, or '{name}' for the whole list",
+        )
+    if name == "set_F":
+        raise MeasureError(
+            f"{as_given(text)} has two meanings: the number may be a cutoff, and in trec_eval is the square of beta",
+            hint="write 'F(beta=...)', or a cutoff behind @, as in 'F@10'",
+        )
+
+
 class ByMeasure(dict[str, V]):
     """Values by the names by which measures were asked for; other names of the same measures find them too.
+
+    Parameters
+    ----------
+    values : mapping of str to value, or iterable of pairs
+    rel : float, optional
+        The lowest relevant level of measures that name none: under ``rel=2``, "AP" finds "AP(rel=2)".
 
     Examples
     --------
     >>> means = ByMeasure({"MAP": 0.5, "mine": 0.25})
     >>> means["MAP"], means["AP"], means["map"], "AP@10" in means, means.get("AP@10"), dict(means)
     (0.5, 0.5, 0.5, False, None, {'MAP': 0.5, 'mine': 0.25})
+    >>> ByMeasure({"MAP(rel=2)": 0.5}, rel=2)["AP"]
+    0.5
     """
+
+    def __init__(self, values: Mapping[str, V] | Iterable[tuple[str, V]] = (), *, rel: float | None = None) -> None:
+        super().__init__(values)
+        self._rel = rel
 
     def __missing__(self, name: MeasureLike) -> V:
         wanted = measure_named(name)
-        for own, value in self.items():
-            if wanted is not None and measure_named(own) == wanted:
-                return value
+        if wanted is None:
+            raise KeyError(name)
+        for measure in (wanted, leveled(wanted, self._rel)):
+            for label, value in self.items():
+                if measure_named(label) == measure:
+                    return value
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:

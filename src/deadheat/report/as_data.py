@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from xml.etree import ElementTree as ET
 
@@ -121,18 +121,28 @@ register(ReportFormat(name="jsonl", suffixes=(".jsonl",), write=as_jsonl, needs=
 ALL = "all"  # in the place of a query
 
 
-def trec_name(measure: Measure | str) -> str:
+def trec_name(measure: Measure | str, level: float | None = None) -> str:
     """Return trec_eval's name of a measure, or our notation where trec_eval has no such measure.
+
+    Parameters
+    ----------
+    measure : Measure or str
+    level : float, optional
+        The lowest relevant level of the whole report (-l), which trec_eval does not print.
 
     Examples
     --------
     >>> trec_name("nDCG@10"), trec_name("RR"), trec_name("P(rel=2)@5"), trec_name("RBPResidual(p=0.9, tail='unjudged')")
     ('ndcg_cut_10', 'recip_rank', 'P(rel=2)@5', 'rbp_resid')
+    >>> trec_name("P(rel=2)@5", 2), trec_name("P(rel=3)@5", 2)
+    ('P_5', 'P(rel=3)@5')
     """
     from deadheat.measures.base import trec_names  # loads NumPy, which --help does not need
-    from deadheat.measures.notation import parse_measure
+    from deadheat.measures.notation import default_rel, parse_measure
 
     measure = parse_measure(measure)
+    if level is not None and getattr(measure, "rel", None) == level:
+        measure = measure(rel=default_rel(measure))
     for name, preset in measure.presets.items():
         if type(measure)(**preset) == measure:
             return name
@@ -153,8 +163,15 @@ def as_trec(report: Report, *, digits: int | None = None) -> str:
     digits : int, optional
         Decimals, 4 by default.
     """
+    level: Any = next((fact.value for fact in report.facts if fact.key == "rel"), None)
     *per_query, summary = report.tables
-    return "\n".join(line for place in range(len(summary.groups)) for line in _run(summary, per_query, place, digits))
+    names: dict[str, str] = {}
+    for row in summary.rows:
+        names[row.labels[0]] = trec_name(row.labels[0], level)
+    lines: list[str] = []
+    for place in range(len(summary.groups)):
+        lines += _run(summary, per_query, names, place, digits)
+    return "\n".join(lines)
 
 
 def field(query: str) -> str:
@@ -170,16 +187,18 @@ def field(query: str) -> str:
     return "".join(f"\\x{ord(one):02x}" if one.isspace() else one for one in printable(query))
 
 
-def _run(summary: Table, per_query: Sequence[Table], place: int, digits: int | None) -> Iterator[str]:
+def _run(
+    summary: Table, per_query: Sequence[Table], names: Mapping[str, str], place: int, digits: int | None
+) -> Iterator[str]:
     from deadheat.measures.notation import parse_measure
 
     for row in (row for table in per_query for row in table.rows):
         query, measure = field(row.labels[0]), parse_measure(row.labels[1])
         if not measure.only_total and plain(row.cells[place][0]) is not None:
-            yield _line(trec_name(measure), query, row.cells[place][0], digits)
+            yield _line(names[row.labels[1]], query, row.cells[place][0], digits)
     yield _line("runid", ALL, printable(summary.groups[place]), digits)
     for row in summary.rows:
-        yield _line(trec_name(row.labels[0]), ALL, row.cells[place][0], digits)
+        yield _line(names[row.labels[0]], ALL, row.cells[place][0], digits)
 
 
 def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:

@@ -15,7 +15,7 @@ from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
 from deadheat.measures import Measure
 from deadheat.measures.discounted import LOWEST_POSITIVE
-from deadheat.measures.notation import is_doubted, meaning, unit_of
+from deadheat.measures.notation import MEANINGS, is_doubted, meaning, unit_of
 from deadheat.report.model import (
     DOUBT,
     Cell,
@@ -255,6 +255,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
             for one, value in settings
             if (text := one.metadata["told"](value))
         ),
+        *negatives_taken_out(evaluations),
         Fact("missing", conventions.missing),
         Fact("no_relevant", conventions.no_relevant or (None if first.unanswerable else "zero")),
         *weighted(first),
@@ -262,7 +263,20 @@ def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
         *(_repeated(repeated) if repeated else ()),
         *_unjudged(evaluations),
         *([Fact("without_bounds", lacking, "no bound", unbounded, is_note=True)] if lacking else []),
+        *doubted_names(first.measures),
     ]
+
+
+def negatives_taken_out(evaluations: Sequence[Evaluation]) -> list[Fact]:
+    """Say that lists without unjudged documents also lack those of negative relevance, where there are some."""
+    first = evaluations[0]
+    if not first.conventions.judged_only:
+        return []
+    n_negative = max(int((one.placements.judged_relevance < 0).sum()) for one in evaluations)
+    if not n_negative:
+        return []
+    text = f"documents of relevance below 0 are taken out, too ({n_negative:,} in the qrels), as trec_eval -J does"
+    return [note("lists", text)]
 
 
 def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
@@ -407,11 +421,10 @@ def finite(number: float) -> float | None:
 
 def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
     """Say how names were read that mean something else elsewhere."""
-    return (
-        note("name", f"{one.asked} is read as {meaning(one.asked, type(one).__name__)}")
-        for one in measures
-        if one.asked and is_doubted(one.asked)
-    )
+    for measure in measures:
+        name = type(measure).__name__
+        if name in MEANINGS and is_doubted(measure.label):
+            yield note("name", f"{measure.label} is read as {meaning(measure.label, name)}")
 
 
 def brought_together(together: Reconciled | None) -> list[Fact]:

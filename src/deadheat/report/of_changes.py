@@ -14,6 +14,7 @@ from deadheat.report.conventions import (
     BOOTSTRAPS,
     EXPLAINED,
     brought_together,
+    doubted_names,
     estimated_by,
     helped,
     tell_geometric,
@@ -329,6 +330,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
         *weighted(evaluation),
         *helped([evaluation]),
+        *doubted_names(evaluation[name].measure for name in dict.fromkeys(check.measure for check in result.checks)),
         *_sizes(result),
         Fact(
             "ties",
