@@ -338,3 +338,31 @@ def test_the_weights_of_lenskit() -> None:
         {str(n): t for n, t in enumerate(totals)}
     )
     assert found.gini == pytest.approx(wanted)
+
+
+def test_the_target_of_items_is_over_judged_queries_as_that_of_groups() -> None:
+    """Two perfect lists, of which one is judged: the item has what it deserves, and not twice as much."""
+    lists = {"judged": ["a", "b"], "other": ["a", "b"]}
+    found = dh.exposure(lists, {"judged": {"a": 2, "b": 1}, "other": {"c": 0}}, {"x": ["a"], "y": ["b"]})
+    assert found.groups is not None
+    rows = {row["doc_id"]: row for row in found.items.to_dicts()}
+    groups = {row["group"]: row for row in found.groups.to_dicts()}
+    for doc, group, rank in (("a", "x", 1), ("b", "y", 2)):
+        deserved = 1 / math.log2(rank + 1)
+        assert rows[doc]["exposure"] == groups[group]["exposure"] == pytest.approx(deserved)
+        assert rows[doc]["target"] == groups[group]["target"] == pytest.approx(deserved)
+        assert rows[doc]["of_target"] == groups[group]["of_target"] == pytest.approx(1.0)
+    assert rows["c"]["target"] == 0
+    assert rows["c"]["of_target"] is None
+
+
+def test_items_are_held_against_their_target_over_the_same_queries() -> None:
+    """An item that the judged query alone retrieves has half the exposure over both, and all that it deserves."""
+    found = dh.exposure({"judged": ["a"], "other": ["b"]}, {"judged": {"a": 1}})
+    row = found.items.row(by_predicate=pl.col("doc_id") == "a", named=True)
+    assert (row["exposure"], row["target"], row["of_target"]) == (0.5, 1.0, 1.0)
+
+
+def test_items_have_no_target_without_a_judged_query() -> None:
+    found = dh.exposure({"q": ["a"]}, {"q": {"a": 0}})
+    assert found.items.select("target", "of_target").rows() == [(0.0, None)]

@@ -124,7 +124,7 @@ def test_popularity_from_the_interactions_of_users() -> None:
     assert found.means()["novelty"] == pytest.approx(math.log2(3))
     assert found.notes[-1] == "1 item of the top 2 without popularity: it is 0"
     by_item = dict(found.to_polars().select("doc_id", "popularity").rows())
-    assert by_item == {"a": 2, "c": 1, "x": 0}
+    assert by_item == {"a": 2, "b": 0, "c": 1, "x": 0}
 
 
 def test_a_head_without_an_item_is_said() -> None:
@@ -246,3 +246,31 @@ def test_items_that_tie_at_the_border_of_the_tail_are_told() -> None:
     assert "5 of 5 items: all but the 20% most popular ones; 1 of those counted as tail" in " ".join(tied.split())
     clear = str(dh.item_profile(run, {"v": {"a": 1, "b": 1}, "w": {"a": 1}}, head=0.2))
     assert "4 of 5 items: all but the 20% most popular ones\n" in clear
+
+
+def test_an_item_that_nobody_liked_is_in_the_catalogue_as_in_a_dict() -> None:
+    """Training qrels hold what users disliked, with relevance 0 or below: the catalogue has it, with popularity 0."""
+    run = {"u1": ["a", "b"], "u2": ["a", "d"]}
+    train = {"u1": {"a": 1, "c": 0}, "u2": {"a": 2, "b": 1, "e": -1}}
+    found = dh.item_profile(run, train, cutoff=2)
+    by_dict = dh.item_profile(run, {"a": 2, "b": 1, "c": 0, "e": 0}, cutoff=2, n_users=2)
+    assert found.n_items == by_dict.n_items == 5  # a, b and d of the run, c and e
+    assert found.coverage == 3 / 5
+    assert found.means() == by_dict.means()
+    assert found.n_users == 2
+    assert found.notes == by_dict.notes
+    assert found.notes[-1:] == ("1 item of the top 2 without popularity: it is 0",)  # d
+    assert sorted(found.to_polars().select("doc_id", "popularity").rows()) == [
+        ("a", 2.0),
+        ("b", 1.0),
+        ("c", 0.0),
+        ("d", 0.0),
+        ("e", 0.0),
+    ]
+
+
+def test_rows_of_training_data_that_repeat_count_a_user_once() -> None:
+    train = [("u1", "a", 1), ("u1", "a", 1), ("u2", "a", 0), ("u3", "b", 1)]
+    found = dh.item_profile({"u1": ["a"]}, train, cutoff=1, check_duplicates=False)
+    assert dict(found.to_polars().select("doc_id", "popularity").rows()) == {"a": 1.0, "b": 1.0}
+    assert found.n_users == 2  # u2 has nothing

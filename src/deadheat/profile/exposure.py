@@ -55,7 +55,9 @@ class Exposure(Renderable):
     n_judged : int or None
         Queries with a relevant item, over which expected exposure is averaged; None without judgments, then all.
     items : polars.DataFrame
-        doc_id, exposure (the mean over all queries), with judgments target, with groups group.
+        doc_id, exposure (the mean over all queries), with groups group; with judgments target (that of the ideal
+        rankings) and of_target (exposure divided by target, null where that is 0), both over queries with a relevant
+        item.
     queries : polars.DataFrame
         query_id and the expected exposure of the query by item (EE-D; with judgments EE-R and EE-L) and by group
         (group EE-D, ...); null where the query has no relevant item.
@@ -106,7 +108,7 @@ class Exposure(Renderable):
         return gini(self.items["exposure"].to_numpy(), self.items.height)
 
     def to_polars(self) -> pl.DataFrame:
-        """Return a row for each item, the most exposed first: doc_id, exposure, and target and group if known."""
+        """Return `items`, the most exposed first."""
         check_threads()
         return self.items.sort("exposure", "doc_id", descending=[True, False])
 
@@ -444,7 +446,12 @@ def _items(found: _Exposed, groups: Mapping[str, Sequence[str]]) -> pl.DataFrame
     every = np.ones(len(found.query_ids), np.bool_)
     columns: dict[str, Any] = {"doc_id": found.doc_ids, "exposure": found.by_item(found.exposure, every)}
     if found.has_target:
-        columns["target"] = found.by_item(found.target, every)
+        exposure = found.by_item(found.exposure, found.is_judged)
+        target = found.by_item(found.target, found.is_judged)
+        ratio: FloatArray = np.full(len(target), np.nan)
+        np.divide(exposure, target, out=ratio, where=target > 0)
+        columns["target"] = target
+        columns["of_target"] = pl.Series(ratio).fill_nan(None)
     if groups:
         of_item = collected((one, group) for group, items in groups.items() for one in items)
         columns["group"] = [BETWEEN.join(of_item[one]) if one in of_item else None for one in found.doc_ids]

@@ -131,7 +131,8 @@ def item_profile(
         A list of items for each user; or a matrix of scores, as for :func:`evaluate_dense`.
     popularity : dict, qrels, vector or matrix, optional
         ``{item: number}``; or the interactions that the system was trained on, as qrels of users and items: an item is
-        as popular as it has users with relevance above 0, however often each. Of a matrix of scores also a number for
+        as popular as it has users with relevance above 0, however often each; one that has none is in the catalogue
+        with popularity 0, as one of the dict is. Of a matrix of scores also a number for
         each column (an array or a list), or the interactions as for :func:`popularity`, a matrix or lists of columns.
         Items that are not in it have popularity 0.
     cutoff : int, default 10
@@ -353,9 +354,11 @@ def _numbers_of(source: Any, lists: Lists) -> tuple[dict[str, float], float | No
             allowed="{item: number}, or qrels of users and items",
             hint="an array or a list has no ids of items, and goes with a matrix of scores alone",
         )
-    rows = Qrels.of(source).to_polars().filter(pl.col("relevance") > 0)
-    counts = rows.group_by("doc_id").agg(pl.col("query_id").n_unique().cast(pl.Float64)).sort("doc_id")
-    return dict(counts.iter_rows()), rows["query_id"].n_unique()
+    rows = Qrels.of(source).to_polars()
+    is_positive = pl.col("relevance") > 0
+    users = pl.col("query_id").filter(is_positive).n_unique()
+    counts = rows.group_by("doc_id").agg(users.cast(pl.Float64)).sort("doc_id")  # 0 of an item that nobody liked
+    return dict(counts.iter_rows()), rows.filter(is_positive)["query_id"].n_unique()
 
 
 def _of_matrix(some: Any, doc_ids: TextArray) -> tuple[dict[str, float], float | None]:  # noqa: ANN401 - of many types
