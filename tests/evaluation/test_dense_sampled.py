@@ -73,7 +73,7 @@ def evaluated(
 def test_all_samples_and_orders_together(seed: int) -> None:
     scores, relevant, excluded = case = random_case(seed)
     kept = {doc: float(score) for doc, score in enumerate(scores) if doc not in excluded}
-    for n in (2, 9):
+    for n in (2, 7):
         ev = evaluated(case, list(DEFINITIONS), n)
         for name in DEFINITIONS:
             wanted, found = enumerated(kept, relevant, n, name), ev[name]
@@ -152,7 +152,7 @@ def test_documents_of_negative_relevance_are_drawn_as_others(seed: int) -> None:
     matrix[0, list(both)] = list(both.values())
     kept = {str(doc): score for doc, score in enumerate(scores[0].tolist()) if doc not in excluded}
     pool = [int(doc) for doc in kept if int(doc) not in relevant]
-    for n in (1, 2, 9):
+    for n in (1, 2, 7):
         ev = dh.evaluate_dense(scores, matrix, list(HARM), exclude=[excluded], sampled=n)
         samples = [{*one, *relevant} for one in itertools.combinations(pool, min(n, len(pool)))]
         for name, define in HARM.items():
@@ -194,6 +194,41 @@ def test_how_many_queries_have_fewer_others_is_said() -> None:
             assert ev.notes[0].endswith(f"among {n} others; exact means over all samples{told}")
     ev = dh.evaluate_dense([[5, 4, 3, 2, 1.0]], np.array([[1, -1, 0, 0, 0]]), "RR", sampled=4)
     assert ev.notes[0].endswith("exact means over all samples")  # one of negative relevance is drawn as others are
+
+
+def test_no_more_than_there_are_documents_can_be_sampled() -> None:
+    scores = np.arange(20.0)[None]
+    assert "among 20 others" in dh.evaluate_dense(scores, [[3]], "RR", sampled=20).notes[0]
+    for given, options in ((21, {}), (300, {"positives": "each"})):
+        with pytest.raises(ParameterError, match=f"sampled must be at most 20, the number of documents, got {given}"):
+            dh.evaluate_dense(scores, [[3]], "RR", sampled=given, **options)  # type: ignore[arg-type]
+
+
+def test_the_unjudged_share_of_whole_lists_is_not_said_of_samples(tmp_path: Path) -> None:
+    """The top 10 of the whole list has one judged document, that of a sample of ten others always has it."""
+    scores, relevant = np.arange(100.0)[None] * np.ones((5, 1)), [[99]] * 5
+    full = dh.evaluate_dense(scores, relevant, "RR")
+    assert "unjudged  of the top 10 documents: scores 90%" in str(full)
+    ev = dh.evaluate_dense(scores, relevant, "RR", sampled=10)
+    ev.save(tmp_path / "saved.json")
+    for found in (ev, dh.load_evaluation(tmp_path / "saved.json"), ev.select(np.arange(2))):
+        assert found.facts.unjudged_share is None
+        assert "unjudged" not in repr(found)
+        assert "of the top 10 documents" not in str(found)
+
+
+def test_intervals_of_samples_lie_between_the_limits_of_the_measure(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.random((12, 30))
+    scores[1:, 0] = 2.0  # first in all lists but one
+    ev = dh.evaluate_dense(scores, [[0]] * 12, ["RR", "nDCG@5"], sampled=9)
+    ev.save(tmp_path / "saved.json")
+    full = dh.evaluate_dense(scores, [[0]] * 12, ["RR"])["RR"].interval()
+    for found in (ev, dh.load_evaluation(tmp_path / "saved.json")):
+        for name in ("RR", "nDCG@5"):
+            interval = found[name].interval()
+            assert 0 <= interval.low < interval.mean < interval.high <= 1
+            assert interval.method == full.method
 
 
 def test_systems_are_compared() -> None:

@@ -105,9 +105,10 @@ def evaluate_dense(
         ranks, or as many as the deepest measure looks at, or this number, with the whole tie at the end.
     sampled : int, optional
         Rank the relevant documents among so many others alone, drawn without replacement from those that are neither
-        relevant nor excluded (all of them if there are fewer; those of negative relevance too): values are exact means
-        over all samples, and the spread over tie orders is that of these means. For linear measures (nDCG, DCG, P, R,
-        RBP), RR and Hit. Such values are no estimates of those of full rankings, and may order systems otherwise.
+        relevant nor excluded (those of negative relevance too; all of them where a query has fewer; at most the number
+        of documents): values are exact means over all samples, and the spread over tie orders is that of these
+        means. For linear measures (nDCG, DCG, P, R, RBP), RR and Hit. Such values are no estimates of those of full
+        rankings, and may order systems otherwise.
     positives : {"together", "each"}, default "together"
         With `sampled`: all relevant documents of a query in one list; or each in a list of its own, whose ties are
         broken on their own, and a query has the mean over its lists.
@@ -173,11 +174,20 @@ def evaluate_dense(
     if conventions.no_relevant not in {"zero", "skip"}:
         given = conventions.no_relevant
         raise ParameterError(argument="no_relevant", given=given, allowed=("zero", "skip"), beside={"sampled": n})
+    n_documents = int(np.shape(scores)[-1])
+    if n > n_documents:
+        raise ParameterError(
+            argument="sampled",
+            given=n,
+            allowed=f"at most {n_documents:,}, the number of documents",
+            hint="leave it out to rank all documents",
+        )
     found = sampled_scores(counts, chosen, n, positives=positives, conventions=conventions, rng=rng)
     note = f"sampled: relevant documents, {POSITIVES[positives]}, among {n} others; exact means over all samples"
     parts = evaluation_of_counted(counts, chosen, conventions, rng, name).parts()
     placed = parts["placements"]
-    n_others = placed.n_retrieved - np.bincount(placed.query[placed.relevance > 0], minlength=placed.n_queries)
+    n_positive = np.bincount(placed.query[placed.relevance > 0], minlength=placed.n_queries)
+    n_others = placed.n_retrieved - n_positive
     if n_fewer := int((n_others < n).sum()):
         note += f"; {n_fewer:,} of {placed.n_queries:,} queries have fewer, which all count"
     return Evaluation(found, **parts | {"notes": (note,)})

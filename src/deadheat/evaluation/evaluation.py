@@ -57,6 +57,7 @@ from deadheat.evaluation.steps import Steps, steps_of
 from deadheat.io.guarding import check_threads
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
+from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import kept
 from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
@@ -184,10 +185,16 @@ class Evaluation(Plottable, Renderable):
 
     @cached_property
     def facts(self) -> Facts:
-        """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut."""
+        """What to know about the run: queries that it lacks, unjudged documents, where it may have been cut.
+
+        Of values over sampled documents the share of unjudged ones is None, as that of whole lists is another.
+        """
         depths = [one.deepest for one in self.measures]
         deepest = None if None in depths else max(depths, default=0)  # type: ignore[type-var]
-        return facts_of(self.placements, len(self.missing_queries), self.conventions.depth, deepest)
+        facts = facts_of(self.placements, len(self.missing_queries), self.conventions.depth, deepest)
+        if any(isinstance(measure, StoredMeasure) and measure.is_sampled for measure in self.measures):
+            return replace(facts, unjudged_share=None)
+        return facts
 
     @cached_property
     def qrels_hash(self) -> str:

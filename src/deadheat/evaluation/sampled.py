@@ -69,7 +69,14 @@ def sampled_scores(
         values, mean, low, high = (sums_of(owner, one, users.n_queries) / size for one in (values, mean, low, high))
         std = np.sqrt(sums_of(owner, variance, users.n_queries)) / size
         whole = TieSpread(measure, users)
-        stored = StoredMeasure(notation=f"{measure} ({sampled} sampled, {positives})", total=measure.total)
+        lowest, highest = measure.limits(users)
+        stored = StoredMeasure(
+            notation=f"{measure} ({sampled} sampled, {positives})",
+            total=measure.total,
+            lowest=lowest,
+            highest=highest,
+            is_sampled=True,
+        )
         of_all = TieSpread.known(
             stored.called("", measure.label),
             users,

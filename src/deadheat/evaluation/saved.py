@@ -354,7 +354,15 @@ def stated(scores: Scores, interval: Interval) -> dict[str, Any]:
         "higher_is_better": measure.higher_is_better,
         "total": measure.total,
         "custom": measure_named(str(measure)) != measure,  # the name of a custom measure may look like another
+        **_of_samples(measure),
     }
+
+
+def _of_samples(measure: Measure) -> dict[str, Any]:
+    """Return what a file says of a measure whose values are means over samples, besides its name."""
+    if not (isinstance(measure, StoredMeasure) and measure.is_sampled):
+        return {}
+    return {"sampled": True, "lowest": _plain(measure.lowest), "highest": _plain(measure.highest)}
 
 
 def _plain(value: object) -> object:
@@ -537,8 +545,15 @@ def measure_of(label: str, stated: Mapping[str, Any]) -> Measure:
     """Return a measure from the name by which it was asked for, and what a file says of its mean."""
     notation = stated["measure"]
     if stated["custom"]:
-        custom = StoredMeasure(notation=notation, higher_is_better=stated["higher_is_better"], total=stated["total"])
-        return custom.called("", label)
+        stored = StoredMeasure(
+            notation=notation,
+            higher_is_better=stated["higher_is_better"],
+            total=stated["total"],
+            lowest=float(stated.get("lowest", -math.inf)),
+            highest=float(stated.get("highest", math.inf)),
+            is_sampled=stated.get("sampled", False),
+        )
+        return stored.called("", label)
     measure, named = parse_measure(notation), measure_named(label)
     if named == measure:
         return named

@@ -29,7 +29,7 @@ from deadheat.measures.base import (
 from deadheat.measures.notation import measure_named
 from deadheat.placements.placements import Placements
 
-MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn
+MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn, or fewer of large ties
 MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 100 are drawn
 FEWEST_DRAWN = 100
 CELLS_A_SECOND = 5e7  # ranks of orders
@@ -202,17 +202,24 @@ class StoredMeasure(Measure):
     notation : str
         Its name.
     higher_is_better, total : bool
+    lowest, highest : float
+        The limits of its values, where they are known.
+    is_sampled : bool
+        Whether the values are means over samples of the documents, and not of whole lists.
     """
 
     title: ClassVar[str] = "measure of a saved evaluation"
-    range: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
 
     notation: str = ""
     higher_is_better: bool = True  # type: ignore[misc]  # of each measure here, of the class elsewhere
     total: bool = False  # type: ignore[misc]
+    lowest: float = -math.inf
+    highest: float = math.inf
+    is_sampled: bool = False
 
     def __post_init__(self) -> None:
         """Skip the checks of other measures: the file says what it is."""
+        object.__setattr__(self, "range", (self.lowest, self.highest))
 
     def __repr__(self) -> str:
         return self.notation
