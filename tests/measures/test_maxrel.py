@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import deadheat as dh
+from support.command import ok
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def exact_moments(relevance: list[Fraction], n_tied: int, inside: int) -> tuple[Fraction, Fraction]:
@@ -74,3 +80,40 @@ def test_a_hit_that_is_sure_is_1_and_has_no_spread() -> None:
         run = {"q": {f"d{place}": 1.0 for place in range(n)}}
         scores = dh.evaluate(qrels, run, ["Hit"])["Hit"]
         assert (scores.values[0], scores.tie_std[0], scores.tie_min[0], scores.tie_max[0]) == (1, 0, 1, 1)
+
+
+def similarities(n_queries: int, n_near: int) -> tuple[dict[str, dict[str, float]], dict[str, list[str]]]:
+    """Queries that find what is expected, which is similar by 1, but for some that find what is similar by 0.7."""
+    qrels = {f"q{n}": {"exact": 1.0, "near": 0.7} for n in range(n_queries)}
+    return qrels, {f"q{n}": ["near"] if n < n_near else ["exact"] for n in range(n_queries)}
+
+
+@pytest.mark.parametrize("n_queries", [5, 30, 110])
+@pytest.mark.parametrize("n_near", [1, 3])
+def test_intervals_lie_between_0_and_the_highest_relevance(n_queries: int, n_near: int) -> None:
+    evaluation = dh.evaluate(*similarities(n_queries, n_near), "MaxRel@5 Hit@5")
+    interval = evaluation["MaxRel@5"].interval()
+    assert interval.mean == pytest.approx((n_queries - 0.3 * n_near) / n_queries)
+    assert 0 <= interval.low < interval.mean < interval.high <= 1
+    assert interval.method == ("bca" if n_queries >= 50 else "gaffke")  # as of other measures with two limits
+    assert interval.mean < evaluation["MaxRel@5"].interval(method="gaffke").high <= 1
+
+
+def test_the_limits_are_those_of_the_judgments_in_strata_and_saves_too(tmp_path: Path) -> None:
+    qrels = {f"q{n}": {"a": 3 if n == 0 else 1, "b": 0} for n in range(12)}
+    evaluation = dh.evaluate(qrels, {f"q{n}": ["a"] if n % 2 else ["b"] for n in range(12)}, "MaxRel@5")
+    evaluation.save(tmp_path / "saved.json")
+    parts = [evaluation, dh.load_evaluation(tmp_path / "saved.json"), evaluation.select(np.arange(1, 12))]
+    for part in parts:
+        assert part["MaxRel@5"].limits == (0, 3)  # the highest in the whole qrels, also where q0 is not
+    assert dh.evaluate({"q": {"a": 0.4}}, {"q": ["a"]}, "MaxRel")["MaxRel"].limits == (0, 1)
+    assert parts[1].intervals()["MaxRel@5"].high == evaluation.intervals()["MaxRel@5"].high <= 3
+
+
+def test_gaffkes_bounds_are_taken_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "q.qrels").write_text("".join(f"q{n} 0 a 1\nq{n} 0 b 0.5\n" for n in range(4)))
+    (tmp_path / "r.run").write_text("".join(f"q{n} Q0 {'ab'[n % 2]} 1 1 t\n" for n in range(4)))
+    files = (tmp_path / "q.qrels", tmp_path / "r.run")
+    document = json.loads(ok("evaluate", *files, "-m", "MaxRel@5", "--ci", "--ci-method", "gaffke", "--format", "json"))
+    scores = document["scores"]["r"]["MaxRel@5"]
+    assert scores["value"] == 0.75 < scores["high"] <= 1

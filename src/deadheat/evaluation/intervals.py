@@ -245,7 +245,7 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
     """
     is_grouped = has_clusters or has_weights
     is_proportion = measure.is_zero_or_one and not is_grouped
-    is_bounded = all(map(math.isfinite, measure.range))
+    is_bounded = measure.has_limits
     if method == "auto":
         if is_proportion:
             return PROPORTION

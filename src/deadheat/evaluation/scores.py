@@ -672,9 +672,15 @@ class Scores(InNotebooks):
         return replace(self, weights=weights, values=np.where(weights > 0, self.values, np.nan))
 
     @property
+    def value_limits(self) -> tuple[float, float]:
+        """Lowest and highest value that a query can have on judgments such as these."""
+        return self.measure.limits(self.spread.placements)
+
+    @property
     def limits(self) -> tuple[float, float]:
-        """Lowest and highest value that the mean can have; the range of a geometric measure is of logarithms."""
-        return self.measure.level_of(self.measure.range[0]), self.measure.level_of(self.measure.range[1])
+        """Lowest and highest value that the mean can have; the values of a geometric measure are logarithms."""
+        low, high = self.value_limits
+        return self.measure.level_of(low), self.measure.level_of(high)
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
         return np.where(self.kept, values, np.nan)
@@ -758,7 +764,7 @@ def _ends(
     from deadheat import stats  # as above
 
     ends = np.empty((2, len(scores)))
-    alike = collected(((method, scores[n].measure.range), n) for n, method in enumerate(methods))
+    alike = collected(((method, scores[n].value_limits), n) for n, method in enumerate(methods))
     for (method, limits), own in alike.items():
         if method == PROPORTION:
             bounds = [
@@ -790,7 +796,7 @@ def _over_repeats(found: Interval, scores: Scores) -> Interval:
         return found
     shared = shared_of(scores.repeats.values[scores.kept])
     ends = widened(found.mean, (found.low, found.high), [shared], found.confidence_level)
-    low, high = np.clip(ends, *scores.measure.range).tolist()
+    low, high = np.clip(ends, *scores.value_limits).tolist()
     return replace(
         found,
         low=low,

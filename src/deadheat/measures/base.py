@@ -379,6 +379,15 @@ class Measure(ABC, metaclass=MeasureType):
         return np.exp(mean) if self.geometric else mean
 
     @property
+    def has_limits(self) -> bool:
+        """Whether a value has a lowest and a highest possible one, on given judgments at least."""
+        return math.isfinite(self.range[0]) and math.isfinite(self.range[1])
+
+    def limits(self, placements: Placements) -> tuple[float, float]:  # noqa: ARG002 - of those that judgments limit
+        """Return the lowest and the highest possible value on judgments such as these: by default `range`."""
+        return self.range
+
+    @property
     def asks_for_relevant(self) -> bool:
         """Whether it looks for relevant documents, so that an unanswerable query has no value."""
         return type(self).has_relevant is not Measure.has_relevant

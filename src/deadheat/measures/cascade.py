@@ -195,7 +195,8 @@ class MaxRel(PositiveMeasure, JointMeasure, CutMeasure):
 
     with the positive relevance values :math:`t_l` of the judgments in ascending order, :math:`t_0 = 0`, and
     ``C_(k,l)`` documents of relevance :math:`t_l` or more in the top k: a sum of `Hit` over all thresholds.
-    Unjudged documents and negative relevance count 0, and so does an empty ranking. Without a cutoff it is the
+    Unjudged documents and negative relevance count 0, and so does an empty ranking. Intervals of the mean lie between 0
+    and the highest relevance in the qrels, or 1 if that is higher. Without a cutoff it is the
     largest relevance retrieved, which no tie changes. On judgments from ``Ontology.judge`` it is MaxOntSim@k, the
     highest similarity of a retrieved term to an expected one.
 
@@ -210,6 +211,12 @@ class MaxRel(PositiveMeasure, JointMeasure, CutMeasure):
     >>> evaluate({"q": {"a": 1, "c": 0.4}}, {"q": {"a": 0.5, "b": 0.5, "c": 0.5}}, ["MaxRel@1", "MaxRel"]).means()
     {'MaxRel@1': 0.4666666666666667, 'MaxRel': 1.0}
     """
+
+    has_limits = True
+
+    def limits(self, placements: Placements) -> tuple[float, float]:
+        """Return 0 and the highest relevance in the qrels, or 1, as of similarities, where none is higher."""
+        return 0.0, max(1.0, placements.max_relevance)
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         r"""Compute mean and variance over all tie orders, each of shape (n_queries,).

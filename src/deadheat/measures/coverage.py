@@ -247,10 +247,10 @@ class CharPrecision(ShareMeasure):
 
     Each character counts once; `CharDensity` counts those of overlapping chunks as often as they are retrieved. It is a
     ratio of two sums that both depend on the order of a tie: the subsets of the tie that can be in the top k are listed
-    up to 10,000, so mean and variance are exact. Of larger ties as many are drawn, and ``Scores.standard_error`` says
-    how far the mean may be off. The extremes are exact for any tie: dynamic programming as for `CharRecall`, of the
-    numerator less a rate times the denominator, until no list is better than the rate (Dinkelbach's method). Without
-    spans a document is one character.
+    up to 10,000, so mean and variance are exact. Of larger ties 100 to 10,000 subsets are drawn, the fewer the larger
+    the tie, and ``Scores.standard_error`` says how far the mean may be off. The extremes are exact for any tie: dynamic
+    programming as for `CharRecall`, of the numerator less a rate times the denominator, until no list is better than
+    the rate (Dinkelbach's method). Without spans a document is one character.
 
     References
     ----------

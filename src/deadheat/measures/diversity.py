@@ -242,7 +242,8 @@ class alpha_DCG(NoveltyMeasure, CutMeasure):
     retrieved documents. Subtopics are the second field of TREC qrels, or a column ``subtopic`` of a table; without them
     a query is one subtopic. Under ``ties="best"`` and ``"worst"`` the ids order what is equally relevant. The mean over
     ties is exact. Variance and extremes are too, but for ties of many documents with many sets of subtopics, where they
-    are those of a sample of 10,000 orders. At a cutoff of 1, ndeval (pyndeval, and ir_measures with it) forgets Z.
+    are those of a sample of 100 to 10,000 orders. At a cutoff of 1, ndeval (pyndeval, and ir_measures with it) forgets
+    Z.
 
     References
     ----------

@@ -332,9 +332,9 @@ class Compat(PositiveMeasure, MeanMeasure):
     ir_measures. The authors' program goes on to rank 1,000, whatever the lengths are, and counts what the two share at
     those ranks too: ``Compat(depth=1000)``. Z is the value of the ideal ranking itself, or with
     ``normalize=False`` the sum of the weights of all ranks, both to the same depth. The mean over ties is
-    exact; variance and extremes are too, but for large ties of many levels, where they are those of 10,000 drawn
-    orders. Documents that were not retrieved come last in their level; ir_measures takes their score for 0, so that
-    they come first where scores are negative.
+    exact; variance and extremes are too, but for large ties of many levels, where they are those of 100 to 10,000
+    drawn orders. Documents that were not retrieved come last in their level; ir_measures takes their score for 0, so
+    that they come first where scores are negative.
 
     References
     ----------
