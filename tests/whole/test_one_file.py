@@ -52,8 +52,8 @@ EXPORTS = """
 
 
 @export("mine", "run", lambda held: "mine" in held)
-def _read_mine(held: Document, where: str) -> Found:
-    return {held["mine"]: {"d": 1.0}}, ("mine is read",)
+def _read_mine(held: Document, where: str) -> Listing:
+    return Listing({held["mine"]: {"d": 1.0}}, ("mine is read",))
 """
 
 REPORTS = """
