@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,6 +173,67 @@ def test_what_it_does_not_go_with() -> None:
     with pytest.raises(DataError, match="of 20 queries with human labels"):
         dh.evaluate(HUMAN, RUN, "nDCG@5", judge=dict(list(JUDGE.items())[5:]))
     assert found.select(np.arange(20) < 9)["nDCG@5"].powered is None
+
+
+def test_what_would_mix_two_estimates_is_refused(tmp_path: Path) -> None:
+    """Means are estimated with the judge's labels; what compares values would do so by human labels alone."""
+    found = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE).called("judged")
+    human = dh.evaluate(HUMAN, RUN, "nDCG@5").called("human")
+    table = {query: {"kind": "even" if int(query[1:]) % 2 else "odd"} for query in ALL}
+    both = {"judged": found, "human": human}
+    queries = {query: {"language": "en" if int(query[1:]) % 2 else "fr", "pair_id": query} for query in ALL}
+    refused: dict[str, Any] = {
+        "a history": lambda: dh.history([human, found]),
+        "a history ": lambda: dh.history([human], reference=found),
+        "a leaderboard": lambda: dh.leaderboard({"task": both}),
+        "a comparison of evaluations": lambda: dh.compare_evaluations(both),
+        "a comparison of languages": lambda: dh.compare_languages({"en": found, "fr": human}),
+        "a comparison of languages ": lambda: dh.compare_languages({"a": found}, queries=queries),
+        "a baseline": lambda: dh.gate(found, baseline=human),
+        "a baseline ": lambda: dh.gate(human, baseline=found),
+        "a check of strata": lambda: dh.gate(found, "nDCG@5 >= 0.1", by="kind", queries=table),
+        "cannot check 'tie_min": lambda: dh.gate(found, "tie_min(nDCG@5) >= 0.1"),
+        "bounds over documents": lambda: dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE, unjudged="bounds"),
+        "bounds over documents ": lambda: dh.compare(
+            HUMAN, {"a": RUN, "b": RUN}, "nDCG@5", judge=JUDGE, unjudged="bounds"
+        ),
+    }
+    for message, action in refused.items():
+        with pytest.raises(ParameterError, match=re.escape(message.strip())):
+            action()
+    human.save(tmp_path / "human.json")
+    with pytest.raises(ParameterError, match="a history"):
+        dh.history([tmp_path / "human.json", found])
+
+
+def test_a_mean_with_a_judge_has_no_tie_range_that_is_not_its_own() -> None:
+    """The range over tie orders is of the human labels, and may lie beside the estimate: it has names of its own."""
+    found = dh.evaluate(HUMAN, RUN, "nDCG@5", judge=JUDGE)
+    human = dh.evaluate(HUMAN, RUN, "nDCG@5")["nDCG@5"]
+    scores = found["nDCG@5"]
+    assert np.isnan([scores.mean_tie_std, scores.mean_tie_min, scores.mean_tie_max]).all()
+    own = (scores.human_tie_std, scores.human_tie_min, scores.human_tie_max)
+    assert own == (human.mean_tie_std, human.mean_tie_min, human.mean_tie_max)
+    assert human.human_tie_max == human.mean_tie_max
+    flat = found.to_flat()
+    assert flat["ndcg_at_5"] == scores.mean
+    assert "ndcg_at_5.tie_min" not in flat
+    interval = scores.interval()
+    assert np.isnan(interval.tie_standard_error)
+    assert interval.alone is not None
+    assert interval.alone.tie_standard_error == human.mean_tie_std
+    strata = found.by("kind", {query: {"kind": "all"} for query in ALL}).summary()
+    assert strata["mean"].item() == scores.mean
+    assert strata["tie_min"].item() is None
+    assert scores.quantile(0.5).mean == scores.human_mean
+    row = json.loads(as_json(report_evaluations([found], "human")))
+    assert row["scores"]["run"]["nDCG@5"]["tie_min"] is None
+    assert row["judge"]["run"]["nDCG@5"]["human_tie_min"] == human.mean_tie_min
+    text = " ".join(str(found).split())
+    assert "no order of equal scores changes any value" not in text
+    assert "by human labels tie order alone moves nDCG@5 of run by up to" in text
+    useless = dh.evaluate(HUMAN, RUN, "nDCG@5", judge={query: dict.fromkeys(own, 1) for query, own in ALL.items()})
+    assert useless["nDCG@5"].mean_tie_min == human.mean_tie_min  # the mean is that of human labels
 
 
 def test_thresholds_of_gates_are_of_the_estimate() -> None:

@@ -97,12 +97,64 @@ def test_comparisons_carry_the_noise_of_repeats() -> None:
     expected = shared_p_value(mean, error, 11, shared, "two-sided")
     assert pair.p_value == pytest.approx(max(expected, float(stats.p_values(differences, test="t").p_values[0])))
     assert 0 <= pair.rerun_probability < 0.5
-    assert not math.isnan(single.rerun_probability)  # of the one that has repeats
+    assert math.isnan(single.rerun_probability)  # the noise of a single run is not known
     listed = dh.compare(QRELS, [dh.Repeats(RUNS, "one"), dh.Repeats(OTHERS, "two")], "nDCG@3", test="t").pairs[0]
     assert listed.system == "two"
     assert listed.p_value == pytest.approx(pair.p_value)
     plain = dh.compare(QRELS, {"a": RUNS[0], "b": OTHERS[0]}, "nDCG@3").pairs[0]
     assert math.isnan(plain.rerun_probability)
+
+
+def test_a_rerun_beside_a_single_run_is_not_known_and_says_why() -> None:
+    given: dict[str, Any] = {"one": dh.Repeats(RUNS), "single": RUNS[0]}
+    for order, role in ((["one", "single"], "system"), (["single", "one"], "baseline")):
+        found = dh.compare(QRELS, {name: given[name] for name in order}, "nDCG@3", test="t")
+        (pair,) = found.pairs
+        assert math.isnan(pair.rerun_probability)
+        assert pair.rerun_unknown == f"the {role} has a single run"
+        text = " ".join(str(found).split())
+        assert f"reverses their order is not known, as the {role} has a single run: {order[1]} / {order[0]}" in text
+        assert found.verdict.detectable is None  # no power without the noise of repeats
+    plain = dh.compare(QRELS, {"a": RUNS[0], "b": OTHERS[0]}, "nDCG@3").pairs[0]
+    assert plain.rerun_unknown == ""
+
+
+def test_a_rerun_with_weights_is_not_known_where_it_would_be_wrong() -> None:
+    """Eleven of 41 queries have nearly all of the weight, and there each run of both systems is good or bad at random.
+
+    Over all queries alike one system is ahead in every run, so that a probability without weights is near 0; many
+    pairs of runs with weights are in the other order.
+    """
+    rng = np.random.default_rng(1)
+    queries = [f"q{n:02}" for n in range(41)]
+    heavy = queries[:11]
+    qrels = {query: {"a": 1} for query in queries}
+
+    def drawn_run(rank: int) -> dict[str, list[str]]:
+        """Return lists with the relevant document at a rank, in heavy queries at a random one."""
+        ranks = dict.fromkeys(queries, rank) | dict.fromkeys(heavy, int(rng.integers(1, 5)))
+        return {query: [*["x", "y", "z", "w"][: place - 1], "a"] for query, place in ranks.items()}
+
+    runs = {name: [drawn_run(rank) for _ in range(6)] for name, rank in (("low", 3), ("high", 1))}
+    systems = {name: dh.Repeats(some) for name, some in runs.items()}
+    weights = dict.fromkeys(queries, 1e-6) | dict.fromkeys(heavy, 1.0)
+    (plain,) = dh.compare(qrels, systems, "RR", test="t").pairs
+    (weighted,) = dh.compare(qrels, systems, "RR", test="t", weights=weights).pairs
+    (equal,) = dh.compare(qrels, systems, "RR", test="t", weights=dict.fromkeys(queries, 2.0)).pairs
+    means = {
+        name: [np.average([1 / len(run[query]) for query in queries], weights=list(weights.values())) for run in some]
+        for name, some in runs.items()
+    }
+    reversals = [low > high for low in means["low"] for high in means["high"]]
+    assert np.mean(reversals) > 0.2
+    assert plain.rerun_probability < 0.05
+    assert equal.rerun_probability == plain.rerun_probability
+    assert math.isnan(weighted.rerun_probability)
+    assert weighted.rerun_unknown == "the queries have weights"
+    evaluations = {name: dh.evaluate(qrels, repeats, "RR", weights=weights) for name, repeats in systems.items()}
+    step = dh.history(list(evaluations.values())).since["RR"][1]
+    assert step is not None
+    assert step.rerun_unknown == "the queries have weights"
 
 
 def test_sign_flips_of_systems_with_repeats_find_no_p_below_that_of_a_t_test_with_their_shared_noise() -> None:
@@ -196,7 +248,16 @@ def test_a_plan_halves_the_noise_of_repeats() -> None:
         ),
         (
             lambda: dh.gate(dh.evaluate(QRELS, REPEATED, "RR"), baseline=dh.evaluate(QRELS, RUNS[0], "RR")),
-            "noise",
+            "a baseline is not for systems with repeats",
+        ),
+        (lambda: dh.leaderboard({"t": {"a": dh.evaluate(QRELS, REPEATED, "RR")}}), "a leaderboard is not for systems"),
+        (lambda: dh.evaluate(QRELS, REPEATED, "RR")["RR"].quantile(0.5), "a quantile is not for systems with repeats"),
+        (lambda: dh.evaluate(QRELS, REPEATED, "RR").abstention(), "abstention is not for systems with repeats"),
+        (
+            lambda: dh.evaluate(QRELS, REPEATED, "RR", weights={q: n + 1 for n, q in enumerate(QRELS)})[
+                "RR"
+            ].plan_repeats(0.1),
+            "a plan is not for weighted queries",
         ),
     ],
 )
@@ -310,6 +371,26 @@ def test_evaluate_saves_repeats(tmp_path: Path) -> None:
     ok("evaluate", tmp_path / "qrels.json", "--repeats", pattern, "-m", "RR", "--save", saved)
     found = dh.load_evaluation(saved)
     assert found["RR"].variance_components == dh.evaluate(QRELS, REPEATED, "RR")["RR"].variance_components
+
+
+def test_a_leaderboard_refuses_saved_repeats_and_tables_of_repeats(tmp_path: Path) -> None:
+    """Of systems that differ by their repeats alone, intervals over queries separate many; so none are made."""
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    for name, runs in (("one", RUNS), ("two", OTHERS)):
+        dh.evaluate(QRELS, dh.Repeats(runs), "RR").called(name).save(saved / f"{name}.json")
+    task = tmp_path / "board" / "task"
+    task.mkdir(parents=True)
+    rows = [f"{q} 0 {d} {label}\n" for q, docs in QRELS.items() for d, label in docs.items()]
+    (task / "qrels").write_text("".join(rows))
+    lines = ["query_id,doc_id,score,repeat\n"]
+    for n, run in enumerate(RUNS):
+        lines += [f"{q},{d},{score},{n}\n" for q, docs in run.items() for d, score in docs.items()]
+    (task / "model.csv").write_text("".join(lines))
+    for source in (saved, tmp_path / "board"):
+        with pytest.raises(ParameterError, match="a leaderboard is not for systems with repeats"):
+            dh.leaderboard(source)
+        assert "a leaderboard is not for systems with repeats" in call("leaderboard", source).stderr
 
 
 @pytest.mark.usefixtures("files")

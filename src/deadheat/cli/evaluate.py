@@ -252,6 +252,10 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     groupings = {one: None if queries is None else grouping_of(evaluations, queries, one, options) for one in columns}
     of_strata = [one for one in groupings.values() if one is not None and one.strata]
     output.check_sets(columns)
+    refuse_if(
+        output.form == "trec" and options["judge"],
+        "--format trec has no place for --judge: its values of queries are by human labels, and its means are not",
+    )
     if output.form == "trec" and of_strata:
         raise click.UsageError(
             f"--format trec has no place for strata, and the queries are in {', '.join(of_strata[0].languages)}:"

@@ -21,7 +21,7 @@ from deadheat.evaluation.evaluate import (
     evaluate_under,
     keys_of,
 )
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import Cluster, Weights
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.repeats import Repeats
@@ -347,6 +347,11 @@ def compare_evaluated(
 ) -> Comparison:
     """Do what :func:`compare_evaluations` does, under a given design."""
     given = evaluations
+    refuse_judge(
+        evaluations.values(),
+        "a comparison of evaluations",
+        "evaluate without a judge, and give its labels to the comparison",
+    )
     if weights is not None:
         evaluations = {name: one.weighted(weights, queries) for name, one in evaluations.items()}
     design.check_systems(

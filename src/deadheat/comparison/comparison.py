@@ -37,7 +37,7 @@ from deadheat.comparison.verdict import Grounds, Lacking, Verdict, Within
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import UNIT, DataError, ParameterError, Rng, as_count, as_level, as_positive, collected, counted
-from deadheat.evaluation.evaluation import Evaluation, labelled_by_none
+from deadheat.evaluation.evaluation import Evaluation, labelled_by_none, refuse_bounds
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
     FEWEST,
@@ -291,7 +291,7 @@ class Comparison(Plottable, Renderable):
         Holm's correction begins with the level of Bonferroni's.
         """
         n_tests = 1
-        if not math.isnan(pair.rerun_probability):
+        if any(self.evaluations[name][pair.measure].repeats is not None for name in (pair.system, pair.baseline)):
             return None, n_tests
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
             own = self.pairs.by(pair.measure).column("p_value").astype(np.float64)
@@ -375,7 +375,7 @@ class Comparison(Plottable, Renderable):
             found, the difference with ties broken by document id, as trec_eval, how skewed the differences are,
             n_clusters, and of the intervals ci_method, known and unknown (why not).
         """
-        every = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged"}]
+        every = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged", "rerun_unknown"}]
         names = {name: name for name in (every if details else COLUMNS)} | (KNOWN if details else {})
         found = {name: self.pairs.column(own) for name, own in names.items()}
         columns = {name: own if own.dtype == np.float64 else own.tolist() for name, own in found.items()}
@@ -509,6 +509,7 @@ class Comparison(Plottable, Renderable):
             raise ParameterError(argument="test", given=test, allowed=stats.CLUSTERED, beside={"judge": None})
         if self.cluster is not None:
             raise ParameterError(argument="cluster", found="some", allowed="none", beside={"judge": None})
+        refuse_bounds((*self.evaluations.values(), *judge.values()))
         if weights is not None:
             judge = {name: one.weighted(weights, queries) for name, one in judge.items()}
         evaluations = {

@@ -18,7 +18,7 @@ from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import what_is_judged
 from deadheat.errors import DataError, T, as_count, collected, counted, three
 from deadheat.evaluation.evaluate import opened, shared_measures
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
 from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated, summary_in
@@ -266,6 +266,7 @@ def history(
     if reference is not None:
         ((known, one),) = _given([reference], notes)
         given.setdefault(known, one)
+    refuse_judge((one for one in given.values() if isinstance(one, Evaluation)), "a history")
     now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
         found = sorted(beside.map(lambda file: _step(file, given[file], now), given), key=lambda one: one.origin.time)

@@ -20,7 +20,7 @@ from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import NOISE, UNIT, ColumnError, DataError, ParameterError, Rng, as_positive, collected, counted
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
@@ -637,6 +637,7 @@ def split_by_language(
             given=list(evaluations),
             allowed="a dict of system to Evaluation, where queries have the languages",
         )
+    refuse_judge(evaluations.values(), "a comparison of languages")  # while it is there: selecting queries drops it
     column = table.language_column
     if column is None:
         raise ColumnError("no column 'language' in the table of queries", allowed="one", path=table.where)
@@ -674,6 +675,7 @@ def languages_of(
     systems = list(next(iter(evaluations.values())))
     if unknown := [one for one in design.against if one not in systems]:
         raise ParameterError(argument="baseline", given=unknown[0], allowed=systems)
+    refuse_judge((one for own in evaluations.values() for one in own.values()), "a comparison of languages")
     if every := _weighted_or_repeated(one for own in evaluations.values() for one in own.values()):
         raise ParameterError(
             "with weights or repeats cannot be compared by language", argument="evaluations", given=every
@@ -781,12 +783,13 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | 
     Returns
     -------
     Languages or None
-        None where the table has no column language or pair_id, or no pair in two languages; and with weights or
-        repeats.
+        None where the table has no column language or pair_id, or no pair in two languages; and with weights,
+        repeats or a judge.
     """
     if (
         PAIR not in table.columns
         or table.language_column is None
+        or comparison.by_judge
         or _weighted_or_repeated(comparison.evaluations.values())
     ):
         return None

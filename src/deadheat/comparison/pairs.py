@@ -148,7 +148,10 @@ class Pair(InNotebooks):
         With weights: how many queries of equal weight are worth as much (Kish). Means, their errors and tests are
         weighted; wins, draws, losses and n_queries count queries.
     rerun_probability : float
-        Of systems with repeats: that running both once more, on these queries, reverses their order; else NaN.
+        Of two systems with repeats: that running both once more, on these queries, reverses their order; else NaN.
+    rerun_unknown : str
+        Why `rerun_probability` is NaN though a system has repeats, as with weights, which it leaves out, or beside a
+        system with a single run, whose noise nothing tells; else empty.
     method : {"bca", "bootstrap-t", "percentile", "t", "ppi"}
         Of the interval; "ppi" (prediction-powered inference) with a judge's labels that help.
     skewness : float
@@ -198,6 +201,7 @@ class Pair(InNotebooks):
     doubtful: bool
     n_effective: float | None = None
     rerun_probability: float = math.nan
+    rerun_unknown: str = ""
     judged: JudgeContribution | None = None
 
     @property
@@ -791,6 +795,7 @@ def _repeated(  # noqa: PLR0917 - what is compared, and how
 ) -> None:
     """Put the noise that the queries of a repeat share into intervals, errors and p values of systems with repeats."""
     columns["rerun_probability"] = np.full(len(first), math.nan)
+    columns["rerun_unknown"] = np.full(len(first), "", object)
     for n, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         difference = stack.values[a] - stack.values[b]
         keep = ~np.isnan(difference)
@@ -811,7 +816,32 @@ def _repeated(  # noqa: PLR0917 - what is compared, and how
             side = as_alternative(design.alternative)
             columns["p_value"][n] = max(columns["p_value"][n], shared_p_value(mean, error, freedom, shared, side))
         columns["standard_error"][n] = math.hypot(columns["standard_error"][n], spread)
-        columns["rerun_probability"][n] = rerun_probability(mean, shared)
+        unknown = _why_no_rerun(stack, a, b, keep)
+        columns["rerun_unknown"][n] = unknown
+        if not unknown:
+            columns["rerun_probability"][n] = rerun_probability(mean, shared)
+
+
+def _why_no_rerun(stack: Stack, system: int, baseline: int, keep: BoolArray) -> str:
+    """Return why it is not known how likely running two systems once more reverses their order; empty if it is.
+
+    Parameters
+    ----------
+    stack : Stack
+    system, baseline : int
+        Their rows, of which at least one has repeats.
+    keep : ndarray of bool, shape (n_queries,)
+        The queries with a value of both.
+    """
+    for row, role in ((system, "system"), (baseline, "baseline")):
+        repeats = stack.sides[row].repeats
+        if repeats is None:
+            return f"the {role} has a single run"
+        if not shared_of(repeats[keep]).freedom:
+            return f"fewer than two queries have a value in every repeat of the {role}"
+    if stack.weights is not None and not weighting.are_equal(stack.weights[system][keep]):
+        return "the queries have weights"
+    return ""
 
 
 def _reversal(sums: TieSums, a: Hashable, b: Hashable, normal_error: float) -> Flip | None:

@@ -25,7 +25,7 @@ from deadheat.errors import (
     three,
 )
 from deadheat.evaluation.evaluate import by_own_name, evaluate, opened, shared_measures
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES
@@ -244,6 +244,8 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:
     """Return the results of evaluations by task and model, by a measure that all have."""
     every = [(f"{name} on {task}", one) for task, own in named.items() for name, one in own.items()]
+    refuse_repeats((one for _, one in every), "a leaderboard")
+    refuse_judge((one for _, one in every), "a leaderboard")
     wanted: MeasureLike = (
         shared_measures([(name, {str(own): own.label for own in one.measures}) for name, one in every])[0]
         if measure is None

@@ -281,6 +281,7 @@ class Evaluation(Plottable, Renderable):
         >>> ev.abstention().select("threshold", "rate", "precision", "recall").rows()
         [(None, 0.0, None, 0.0), (0.3, 0.5, 1.0, 1.0), (0.9, 1.0, 0.5, 1.0)]
         """
+        refuse_repeats([self], "abstention")
         tops, lacks = self.placements.top_score, self.placements.lacking
         none = self.placements.n_relevant(rel) == 0
         best = np.full(len(lacks), np.nan) if tops is None else tops
@@ -656,6 +657,7 @@ def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
     human, judge : Evaluation
         Of one run, by either labels, both with weights or both without. Totals and geometric means stay as they are.
     """
+    refuse_bounds((human, judge))
     others = np.array(sorted({*judge.query_ids.tolist()}.difference(human.query_ids.tolist())), object)
     scores = []
     for own in human:
@@ -676,6 +678,35 @@ def labelled_by_none(human: Evaluation, judge: Evaluation) -> tuple[str, ...]:
     """Return the queries of a run that neither humans nor a judge labelled."""
     known = {*judge.query_ids.tolist()}
     return tuple(query for query in human.unjudged_queries if query not in known)
+
+
+def refuse_bounds(evaluations: Iterable[Evaluation]) -> None:
+    """Raise if there are bounds over documents without a label, beside a judge: they would be of human means alone."""
+    for evaluation in evaluations:
+        if any(scores.unjudged is not None for scores in evaluation):
+            raise ParameterError(
+                "bounds over documents without a label do not go with a judge's labels",
+                found=evaluation.qrels.where,
+                hint="leave out one of them",
+            )
+
+
+def refuse_repeats(evaluations: Iterable[Evaluation], what: str) -> None:
+    """Raise if a system has repeats, of which `what` would leave out the noise."""
+    for evaluation in evaluations:
+        if any(scores.repeats is not None for scores in evaluation):
+            raise ParameterError(
+                f"{what} is not for systems with repeats, whose noise it would leave out", found=evaluation.name
+            )
+
+
+def refuse_judge(evaluations: Iterable[Evaluation], what: str, hint: str = "evaluate without a judge") -> None:
+    """Raise if a judge's labels help to estimate a mean, which `what` would mix with values by human labels alone."""
+    for evaluation in evaluations:
+        if any(scores.predicted is not None for scores in evaluation):
+            raise ParameterError(
+                f"{what} is not for means that a judge's labels help to estimate", found=evaluation.name, hint=hint
+            )
 
 
 class Strata(Plottable, Renderable, dict[Stratum, Evaluation]):

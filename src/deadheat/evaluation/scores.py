@@ -310,6 +310,11 @@ class Scores(InNotebooks):
         )
         return replace(found, n_effective=found.n_effective * self.n_effective / self.n_queries)
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the labels of a judge count in the mean, which then is another number than `human_mean`."""
+        return self.powered is not None and self.powered.weight > 0
+
     @cached_property
     def variance_components(self) -> VarianceComponents:
         """The variance of single values, split into queries, repeats and ties; with :class:`Repeats` only."""
@@ -343,6 +348,8 @@ class Scores(InNotebooks):
         >>> evaluate(qrels, Repeats(runs), "RR")["RR"].plan_repeats(0.2)["n_repeats"].to_list()
         [1, 2, 3, 5, 10, 20]
         """
+        if self.is_weighted:
+            raise ParameterError("a plan is not for weighted queries", hint="evaluate without weights")
         found, half = self.variance_components, as_positive("width", width) / 2
         level = as_level("confidence_level", confidence_level)
         queries, shared = max(found.queries, 0.0), max(np.nan_to_num(found.shared), 0.0)
@@ -456,20 +463,42 @@ class Scores(InNotebooks):
     def mean_tie_std(self) -> float:
         """Standard deviation of the mean over queries when each query's ties are broken at random.
 
-        Of a geometric mean to first order: the mean times the standard deviation of the mean logarithm.
+        Of a geometric mean to first order: the mean times the standard deviation of the mean logarithm. NaN where a
+        judge's labels count in the mean: ties change their values too, and `human_tie_std` is of human labels alone.
         """
+        return math.nan if self.is_estimated else self.human_tie_std
+
+    @property
+    def mean_tie_min(self) -> float:
+        """Mean over queries of `tie_min`: the smallest mean that tie orders alone can produce.
+
+        NaN where a judge's labels count in the mean; `human_tie_min` is of human labels alone.
+        """
+        return math.nan if self.is_estimated else self.human_tie_min
+
+    @property
+    def mean_tie_max(self) -> float:
+        """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce.
+
+        NaN where a judge's labels count in the mean; `human_tie_max` is of human labels alone.
+        """
+        return math.nan if self.is_estimated else self.human_tie_max
+
+    @property
+    def human_tie_std(self) -> float:
+        """What `mean_tie_std` is of `human_mean`."""
         own = weighting.relative(self._weights_of(self.kept), self.n_queries)
         found = float(np.sqrt(((own * self.tie_std[self.kept]) ** 2).sum()) / own.sum()) if len(own) else math.nan
-        return found * self.mean if self.measure.geometric else found
+        return found * self.human_mean if self.measure.geometric else found
 
     @cached_property
-    def mean_tie_min(self) -> float:
-        """Mean over queries of `tie_min`: the smallest mean that tie orders alone can produce."""
+    def human_tie_min(self) -> float:
+        """What `mean_tie_min` is of `human_mean`."""
         return self._mean(self.tie_min)
 
     @cached_property
-    def mean_tie_max(self) -> float:
-        """Mean over queries of `tie_max`: the largest mean that tie orders alone can produce."""
+    def human_tie_max(self) -> float:
+        """What `mean_tie_max` is of `human_mean`."""
         return self._mean(self.tie_max)
 
     @property
@@ -607,12 +636,12 @@ class Scores(InNotebooks):
             `value` is the quantile, by linear interpolation; the ends are values of queries, and cover that of all
             queries with the confidence level at least, whatever the distribution. Where there are too few queries for
             an end, as for a median of fewer than six, it is the lowest or highest value of the measure, and `unknown`
-            says so. Each query counts the same, whatever weights there are.
+            says so. Each query counts the same, whatever weights there are, and a judge's labels count in none.
 
         Raises
         ------
         ParameterError
-            The quantile or the level is not between 0 and 1.
+            The quantile or the level is not between 0 and 1, or there are repeats.
 
         Examples
         --------
@@ -625,12 +654,14 @@ class Scores(InNotebooks):
         """
         from deadheat import stats  # slow to import, and only intervals need it
 
+        if self.repeats is not None:
+            raise ParameterError("a quantile is not for systems with repeats, whose noise its interval would leave out")
         values = self.measure.level_of(self.values)
         low, high = stats.quantile_bounds(values, quantile, confidence_level)
         lowest, highest = self.limits
         kept = values[self.kept]
         return Interval(
-            mean=self.mean,
+            mean=self.human_mean,
             low=max(low, lowest),
             high=min(high, highest),
             standard_error=math.nan,
@@ -738,7 +769,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             high[n],
             error[n],
             query_error[n],
-            one.mean_tie_std,
+            one.human_tie_std,
             methods[n],
             options.confidence_level,
             one.n_queries,
@@ -851,6 +882,7 @@ def _with_judge(human: Interval, scores: Scores) -> Interval:
         high=min(high, highest),
         standard_error=human.standard_error * ratio,
         query_standard_error=human.query_standard_error * ratio,
+        tie_standard_error=math.nan,
         n_effective=powered.n_effective,
         judge_weight=powered.weight,
         alone=human,

@@ -28,7 +28,7 @@ from deadheat.errors import (
     printable,
 )
 from deadheat.evaluation.evaluate import checked, opened
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
 from deadheat.evaluation.intervals import (
     FEWEST,
     MANY,
@@ -128,7 +128,7 @@ def gate(
     ----------
     evaluation : Evaluation or path
         Or the path of a saved one. If it was made with a judge's labels (``judge=``), thresholds are of the means that
-        are estimated with their help, but strata and comparisons with a baseline of the human labels.
+        are estimated with their help; strata, a baseline and thresholds of tie orders are refused.
     checks : str, Threshold or iterable of them
         ``"nDCG@10 >= 0.8"`` is about the mean, or the total for a count such as NumRet; ``low(...)`` and ``high(...)``
         are the ends of its confidence interval; ``tie_min(...)``, ``tie_max(...)`` and ``tie_std(...)`` are its
@@ -357,6 +357,14 @@ def check_family(
                 f"cannot check {str(one)!r}: {one.label} is a count, whose total over these queries has no "
                 f"interval; check the total, as in '{one.label} {one.operator} {one.bound:.15g}'"
             )
+        if one.quantity.startswith("tie_") and evaluation[one.label].is_estimated:
+            raise ParameterError(
+                f"cannot check {str(one)!r}: it is not known how far ties move a mean that a judge's labels help to"
+                " estimate",
+                hint="evaluate without a judge",
+            )
+    if any(subset.by for subset in family):
+        refuse_judge([evaluation], "a check of strata")
     level = 1 - (1 - options.confidence_level) / len(family)
     # the further out an end, the more resamples it takes to see it
     least = math.ceil(2 * BEYOND / (1 - level)) if len(family) > 1 else 0
@@ -464,7 +472,9 @@ def _limits(
     `of_ideal` is the interval of the ideal ranking, if the threshold is about the end of an interval.
     """
     low, high = scores.limits
-    if of_ideal is not None:
+    if scores.predicted is not None:
+        best = math.nan  # the ideal ranking of the queries that a judge alone labelled is not known
+    elif of_ideal is not None:
         best = getattr(of_ideal, threshold.quantity)
     elif threshold.quantity in LOWER_IS_BETTER:
         best, low, high = 0.0, 0.0, math.inf  # a spread over ties may be 0
@@ -494,7 +504,7 @@ def _doubts(
     return {
         "unknown": unknown,
         "trivial": threshold.quantity not in ENDS and math.isfinite(easiest) and threshold.holds(easiest),
-        "luck": ties == "random" and not threshold.quantity.startswith("tie_") and scores.mean_tie_std,
+        "luck": ties == "random" and not threshold.quantity.startswith("tie_") and scores.human_tie_std,
         "missing": n_left_out and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_left_out)),
     }
 
@@ -657,8 +667,8 @@ def paired(
         )
         why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
         raise DataError(f"{names} are of different queries: {only}", hint=f"evaluate both on the same queries{why}")
-    if any(one.repeats is not None for each in (evaluation, baseline) for one in each):
-        raise ParameterError("a baseline is not for systems with repeats, whose noise the tests would leave out")
+    refuse_repeats((evaluation, baseline), "a baseline")
+    refuse_judge((evaluation, baseline), "a baseline")
     own, of_baseline = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
     shared = [name for name in own if name in of_baseline]
     if not shared:

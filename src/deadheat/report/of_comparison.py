@@ -693,6 +693,18 @@ def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
         n, likely = _named(places, pairs, chance >= LIKELY, lambda pair: f": {pair.rerun_probability:.0%}")
         what = f"reverse the order with a probability of {LIKELY:.0%} or more"
         yield said("once more", f"running both systems again would {what}: {three(likely, n=n) or 'of no pair'}")
+    unknown = pairs.column("rerun_unknown")
+    reasons = sorted(set(unknown.tolist()) - {""})
+    told = []
+    for reason in reasons:
+        n, names = _named(places, pairs, unknown == reason)
+        told.append(f"{reason}: {three(names, n=n)}")
+    if told:
+        text = (
+            f"the probability that running both systems again reverses their order is not known, as {'; '.join(told)}"
+        )
+        counts = {reason: int((unknown == reason).sum()) for reason in reasons}
+        yield Fact("rerun_unknown", counts, "once more", text)
 
 
 def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:

@@ -195,6 +195,7 @@ def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparis
     if queries is None:
         return []
     is_unpaired = comparison.weights is not None and PAIR in queries.columns
+    is_judged = bool(comparison.by_judge) and PAIR in queries.columns
     small = {label(name): len(one.query_ids) for name, one in parts.items() if len(one.query_ids) < SMALLEST}
     strata = [
         Fact("strata", len(parts), "strata", f"{len(parts)} from {source}"),
@@ -203,6 +204,9 @@ def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparis
     ]
     return [
         note("languages", "not compared by pairs of queries, each of which has two weights" if is_unpaired else ""),
+        note(
+            "languages", "not compared by pairs of queries, of which a judge alone labelled many" if is_judged else ""
+        ),
         *([] if () in parts else strata),
     ]
 
@@ -642,11 +646,13 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
         for one in measures
     }
     over = "-".join(f"{n:,}" for n in dict.fromkeys([counts[0], counts[-1]]))
+    judge = evaluations[0].judge
+    helped = "" if judge is None else f"Means are estimated with the help of the labels of {judge.qrels.where}."
     return tabulate(
         "scores",
         (replace(SYSTEM, of=str),),
         _columns(measures, lambda name, measure: cells[measure][name]),
         [one.name for one in evaluations],
-        caption=joined(_numbers(measures, over), f"Ties: {broken_by(evaluations[0].ties, seed)}."),
+        caption=joined(_numbers(measures, over), helped, f"Ties: {broken_by(evaluations[0].ties, seed)}."),
         main=-1,
     )

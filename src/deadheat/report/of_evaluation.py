@@ -10,7 +10,7 @@ from deadheat.arrays import FloatArray
 from deadheat.errors import NOISE, collected, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import NONE, IntervalOptions, label, order
-from deadheat.evaluation.scores import n_swapped
+from deadheat.evaluation.scores import Scores, n_swapped
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
     RULES,
@@ -163,13 +163,18 @@ def report_evaluations(
         beside=beside,
     )
     of_queries = quantiles_of(parts, quantiles, confidence_level) if quantiles else {}
+    title = "Quantiles over queries" if first.judge is None else "Quantiles over queries, by human labels alone"
     tables = (
         *([list_queries(evaluations, strata, beside)] if per_query else []),
         summary,
         *([tabulate_filled(evaluations, confidence_level)] if first.conventions.unjudged == "judge" else []),
         *([] if first.judge is None else [tabulate_judged(parts, names, columns, confidence_level)]),
         *(_averages(grouping) if grouping else []),
-        *([tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns)] if of_queries else []),
+        *(
+            [tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns, title=title)]
+            if of_queries
+            else []
+        ),
     )
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
@@ -255,21 +260,28 @@ def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
 
 
 def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object] | None, str]:
-    """Return which value tie orders change most: for JSON, and as text."""
+    """Return which value tie orders change most: for JSON, and as text; with a judge, of the human labels."""
     spans = [
         (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, labels, scores.measure)
         for labels, _, one, _ in parts
         for scores in one
-        if (span := scores.reported("tie_max") - scores.reported("tie_min")) > NOISE
+        if (span := _tie_range(scores)) > NOISE
     ]
+    by_human = "by human labels " if any(scores.is_estimated for _, _, one, _ in parts for scores in one) else ""
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
     _, span, name, run, labels, measure = max(spans, key=lambda one: one[:5], default=(False, 0.0, "", "", (), None))
     if measure is None:
-        return None, "no order of equal scores changes any value"
-    text = (
-        f"tie order alone moves {name} of {run}{inside(labels)} by up to {format_cell(cell_of(measure, span), digits)}"
-    )
+        return None, f"{by_human}no order of equal scores changes any value"
+    size = format_cell(cell_of(measure, span), digits)
+    text = f"{by_human}tie order alone moves {name} of {run}{inside(labels)} by up to {size}"
     return {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(name), "range": span}, text
+
+
+def _tie_range(scores: Scores) -> float:
+    """Return how far tie orders move what is reported of scores; with a judge, the mean by human labels."""
+    if scores.measure.total:
+        return scores.total_tie_max - scores.total_tie_min
+    return scores.human_tie_max - scores.human_tie_min
 
 
 def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> list[Fact]:

@@ -187,6 +187,7 @@ def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequen
             "measure": scores.measure.label,
             "human": scores.human_mean,
             "alone": span_of(found.alone or found),
+            "ties": Span(scores.human_tie_min, scores.human_tie_max),
             "with": scores.mean,
             "both": span_of(found),
         }
@@ -203,6 +204,7 @@ def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequen
         (
             Column("human", "human"),
             Column("alone", heading, ends=("human_low", "human_high"), spare=1),
+            Column("ties", "human tie orders", ends=("human_tie_min", "human_tie_max"), spare=2),
             *with_judge(heading),
         ),
         rows,
@@ -221,7 +223,14 @@ def quantiles_of(parts: Sequence[Part], quantiles: Sequence[float], level: float
     }
 
 
-def tabulate_quantiles(found: Quantiles, names: Sequence[str], *, level: float, columns: Sequence[str] = ()) -> Table:
+def tabulate_quantiles(
+    found: Quantiles,
+    names: Sequence[str],
+    *,
+    level: float,
+    columns: Sequence[str] = (),
+    title: str = "Quantiles over queries",
+) -> Table:
     """Return a table with a row a part, measure and quantile, and a group of columns a run.
 
     Parameters
@@ -233,6 +242,7 @@ def tabulate_quantiles(found: Quantiles, names: Sequence[str], *, level: float, 
         Confidence level of the intervals.
     columns : sequence of str, default ()
         The stratum columns, if the parts are strata.
+    title : str, default "Quantiles over queries"
     """
     counts = {one.n_queries for one in found.values()}
     return tabulate_groups(
@@ -249,7 +259,7 @@ def tabulate_quantiles(found: Quantiles, names: Sequence[str], *, level: float, 
             for labels in dict.fromkeys(labels for labels, _ in found)
         ),
         names,
-        title="Quantiles over queries",
+        title=title,
     )
 
 
