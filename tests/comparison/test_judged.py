@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,12 +11,14 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.errors import ParameterError
+from deadheat.comparison.comparison import estimated_within
+from deadheat.errors import FigureError, ParameterError
 from deadheat.kernels.weighting import linearised
 from deadheat.stats.labels import powered_mean, sample_doubt, strata_doubt
 from support.command import call, ok
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 Labels = dict[str, dict[str, int]]
@@ -70,8 +73,144 @@ def test_a_judge_that_reverses_the_difference_is_said_so() -> None:
     verdict = found.verdict
     assert (verdict.outcome, verdict.leader) == ("contradicted", "A")
     assert verdict.headline == "No clear winner: A leads B by P@1, but not with the judge's labels."
-    assert "by the human labels alone, but with the judge's labels B is ahead: difference -0." in str(verdict)
+    assert "(0.5500 to 0.4500 by human labels), but with the judge's labels B is ahead: difference with" in str(verdict)
     assert "ties are broken" not in str(verdict)
+
+
+def test_equal_human_means_are_not_called_no_difference() -> None:
+    """Of 20 queries that humans judged, ten are for A; of 300 that the judge did, two thirds."""
+    is_for_a = {f"q{n:03}": n % 2 == 0 if n < 20 else n % 3 > 0 for n in range(300)}
+    judge = {query: {"a": int(own), "b": int(not own)} for query, own in is_for_a.items()}
+    runs = {"A": {query: {"a": 2, "b": 1} for query in judge}, "B": {query: {"a": 1, "b": 2} for query in judge}}
+    found = dh.compare({q: judge[q] for q in list(judge)[:20]}, runs, "P@1", judge=judge)
+    (pair,) = found.pairs
+    assert pair.mean == pair.baseline_mean == 0.5
+    assert pair.is_estimated
+    verdict = found.verdict
+    assert (verdict.outcome, verdict.leader) == ("same mean", None)
+    assert verdict.headline == "No clear winner: A and B have the same mean P@1 by human labels."
+    assert "difference with the judge's labels" in str(verdict)
+
+
+def test_margins_test_the_difference_that_is_shown() -> None:
+    """By Student's t of the estimate; "no worse" where the one-sided bound of its interval is above the margin."""
+    found = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)
+    (pair,) = found.pairs
+    assert pair.is_estimated
+    for alternative in (0.9, 1.1):
+        margin = abs(pair.difference) * alternative
+        row = found.equivalence(margin).row(0, named=True)
+        t = stats.t(len(HUMAN) - 1)
+        tails = [t.sf((margin + side * pair.difference) / pair.standard_error) for side in (1, -1)]
+        assert row["difference"] == pair.difference
+        assert row["p_no_worse"] == pytest.approx(tails[0])
+        assert row["p_equivalent"] == pytest.approx(max(tails))
+        human = dh.compare(HUMAN, RUNS, "nDCG@5").equivalence(margin).row(0, named=True)
+        assert abs(human["p_no_worse"] - row["p_no_worse"]) > 1e-3
+        assert found.judge(margin).no_worse == row["no_worse"]
+    (wide,) = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE, confidence_level=0.9).pairs
+    assert found.equivalence(-wide.low + 1e-6)["no_worse"].item()
+    assert not found.equivalence(-wide.low - 1e-6)["no_worse"].item()
+    less_is_better = dh.compare(HUMAN, RUNS, "MR", judge=JUDGE)
+    (pair,) = less_is_better.pairs
+    assert pair.is_estimated
+    tail = stats.t(pair.n_queries - 1).sf((2.0 - pair.difference) / pair.standard_error)
+    assert less_is_better.equivalence(2.0)["p_no_worse"].item() == pytest.approx(tail)
+
+
+def test_systems_that_are_worse_by_the_margin_are_rarely_shown_no_worse() -> None:
+    """The true difference is the margin: in 2,000 drawn samples of 25 queries, and 200 of a judge, at the level 5%."""
+    rng = np.random.default_rng(4)
+    found = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)
+    (drawn,) = found.pairs
+    assert drawn.judged is not None
+    margin, n_shown, n_helped, n_drawn = 0.1, 0, 0, 2_000
+    for _ in range(n_drawn):
+        shared, others = rng.normal(size=25), rng.normal(size=200)
+        known = -margin + 0.2 * (shared + 0.6 * rng.normal(size=25))
+        predicted = 0.2 * (shared + 0.6 * rng.normal(size=25))
+        estimate = powered_mean(known, predicted, 0.2 * (others + 0.6 * rng.normal(size=200)))
+        pair = replace(
+            drawn,
+            difference=estimate.estimate,
+            standard_error=estimate.standard_error,
+            n_queries=25,
+            judged=replace(drawn.judged, weight=estimate.weight),
+        )
+        n_helped += pair.is_estimated
+        n_shown += estimated_within(pair, margin, 1.0, found.design).no_worse
+    assert n_helped > 0.95 * n_drawn
+    assert 0.03 < n_shown / n_drawn < 0.07
+
+
+def test_a_plan_takes_the_error_of_the_difference_that_is_shown() -> None:
+    """The power by the noncentral t distribution, of the standard error with the judge's labels."""
+    found = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)
+    (pair,) = found.pairs
+    row = found.sample_sizes(0.1).row(0, named=True)
+    freedom = len(HUMAN) - 1
+    critical, shift = stats.t(freedom).ppf(0.975), 0.1 / pair.standard_error
+    power = stats.nct.sf(critical, freedom, shift) + stats.nct.cdf(-critical, freedom, shift)
+    assert row["power"] == pytest.approx(power, rel=1e-6)
+    assert row["std"] == pytest.approx(pair.standard_error * np.sqrt(len(HUMAN)))
+    human = dh.compare(HUMAN, RUNS, "nDCG@5").sample_sizes(0.1).row(0, named=True)
+    assert row["n_needed"] < human["n_needed"]
+
+
+def test_rows_name_what_is_by_human_labels_alone() -> None:
+    """A row of a pair has two sets of columns: the difference with the judge, and all that is by human labels."""
+    found = dh.compare(HUMAN, RUNS, ["nDCG@5", "NumRelRet"], judge=JUDGE)
+    pair, total = found.pairs
+    row = found.to_polars(details=True).row(0, named=True)
+    mixed = {"mean", "baseline_mean", "effect_size", "std", "wins", "draws", "losses", "flip_probability"}
+    assert mixed.isdisjoint(row)
+    assert {name: row[f"human_{name}"] for name in mixed} == {name: getattr(pair, name) for name in mixed}
+    assert row["human_mean"] - row["human_baseline_mean"] == pytest.approx(row["human_difference"])
+    assert row["human_difference"] / row["human_std"] == pytest.approx(row["human_effect_size"])
+    assert row["difference"] == pair.difference != row["human_difference"]
+    assert mixed <= set(dh.compare(HUMAN, RUNS, "nDCG@5").to_polars(details=True).columns)
+    flat = found.to_flat()
+    assert flat["ndcg_at_5.good.human_mean"] == pair.baseline_mean
+    assert flat["ndcg_at_5.poor_vs_good.difference"] == pair.difference
+    assert flat["ndcg_at_5.poor_vs_good.human_wins"] == pair.wins
+    assert not {"ndcg_at_5.good", "ndcg_at_5.poor_vs_good.effect_size"} & set(flat)
+    assert total.judge_weight == 0  # a total is of these queries alone
+    assert total.difference == dh.compare(HUMAN, RUNS, "NumRelRet").pairs[0].difference
+    assert f"by human labels {pair.wins} wins" in repr(pair)
+    text = " ".join(found.to_markdown().split())
+    assert "nDCG@5: means, by human labels alone" in text
+    assert "nDCG@5: differences, system - baseline, with the judge's labels" in text
+    lead, opening = found.verdict.headline, str(found.verdict)
+    assert lead.startswith("good beats poor")
+    assert f"({pair.baseline_mean:.4f} to {pair.mean:.4f} by human labels)" in opening
+    assert "difference with the judge's labels +" in opening
+    assert "(human labels)" in opening  # of ties
+
+
+def test_what_would_be_by_human_labels_alone_is_refused() -> None:
+    found = dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE)
+    own = dh.evaluate(HUMAN, RUNS["good"], "nDCG@5", judge=JUDGE)
+    refused: dict[str, Callable[[], object]] = {
+        "a range of ranks": found.rank_intervals,
+        "an order of systems": found.orders,
+        "a page": lambda: found.to_html(full=True),
+        "a page ": lambda: own.to_html(full=True),
+        "a single table": lambda: found.to_markdown(compact=True),
+        "a single table ": lambda: found.to_latex(compact=True),
+    }
+    for message, action in refused.items():
+        with pytest.raises(ParameterError, match=message.strip()):
+            action()
+    drawn: list[Callable[[], object]] = [
+        found.plot,
+        own.plot,
+        lambda: dh.figures.forest(found),
+        lambda: dh.figures.forest(systems=[own]),
+        lambda: own.by("half", {q: {"half": q < "q30"} for q in ALL}).plot(),
+    ]
+    for draw in drawn:
+        with pytest.raises(FigureError, match="judge"):
+            draw()
 
 
 def test_one_sided_p_values() -> None:
@@ -231,7 +370,15 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert row["judge_n_effective"] == (pair.judged.n_effective if pair.judged else None)
     assert row["human_difference"] == pytest.approx(pair.judged.difference if pair.judged else None)
     assert call(*arguments, "--test", "sign").exit_code == 2
-    assert call(*arguments, "--compact").exit_code == 2
+    for option in ("--compact", "--orders", "--ranks"):
+        assert call(*arguments, option).exit_code == 2
+    assert call(*arguments, "--figures", "drawn").exit_code == 2
+    assert row["human_mean"] == pytest.approx(pair.mean)
+    assert "mean" not in row
+    header, values = ok(*arguments, "--format", "csv").splitlines()[:2]
+    in_csv = dict(zip(header.split(","), values.split(","), strict=True))
+    assert float(in_csv["human_mean"]) == pytest.approx(pair.mean)
+    assert "effect_size" not in in_csv
     (tmp_path / "grades.json").write_text(json.dumps(JUDGE), encoding="utf-8")
     lines = [f"{q} Q0 {d} 1 {g} llm\n" for q, own in JUDGE.items() for d, g in own.items()]
     (tmp_path / "grades.run").write_text("".join(lines), encoding="utf-8")

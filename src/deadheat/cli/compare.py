@@ -151,6 +151,8 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
         named, options["repeats"] = split_repeats(named, options["repeats"])
     if options["repeats"]:
         refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks", "figures"), "is not for repeats of a run")
+    if options["judge"]:
+        refuse(("orders", "ranks", "figures"), "is not for --judge: it would be by the human labels alone")
     alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
         named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]

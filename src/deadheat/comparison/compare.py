@@ -110,7 +110,7 @@ def compare(
     judge : path, dict of dict, dataframe or Qrels, optional
         Labels of a judge, such as a language model, for the queries of `qrels`, which must be a random sample, and for
         more: differences are estimated from both (prediction-powered inference), and `Pair.judge_weight` says how much
-        the judge counts.
+        the judge counts. Means, effect sizes, wins and what ties can reverse are by the human labels, and named so.
     weights : str or dict, optional
         As for :func:`evaluate`, or a column of `queries`: means, intervals and tests are weighted. Not for "wilcoxon"
         and "sign". With a judge, all queries that it labelled need one.

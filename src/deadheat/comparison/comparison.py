@@ -15,6 +15,7 @@ from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
 from deadheat.comparison.pairs import (
     MULTIPLIED,
+    OF_HUMANS,
     JudgeContribution,
     Pair,
     Pairs,
@@ -56,6 +57,7 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.settings import TUKEY, Design
 from deadheat.stats.power import check_power
+from deadheat.stats.significance import t_tail
 
 ONE_RULE: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),
@@ -83,6 +85,7 @@ RANKS: dict[str, type[pl.DataType]] = {
 
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
+OF_JUDGE = tuple(one.name for one in fields(JudgeContribution))
 MOST_FLIPPED = 10**11  # values that get a sign without being asked for: two seconds or three
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
 # fields of a pair that every table shows; the others are details
@@ -157,7 +160,7 @@ class Comparison(Plottable, Renderable):
 
     @cached_property
     def differences(self) -> FloatArray:
-        """Of each query and pair, shape (n_queries, n_pairs); NaN where one of the two has no value."""
+        """Of each query and pair, by human labels, shape (n_queries, n_pairs); NaN where one of both has no value."""
         return self._differences(range(len(self.pairs)))
 
     def _differences(self, places: Iterable[int]) -> FloatArray:
@@ -276,12 +279,16 @@ class Comparison(Plottable, Renderable):
         )
 
     def _errors_of(self, places: Sequence[int]) -> FloatArray:
-        """Return the standard errors of some differences."""
-        return stats.standard_errors(
+        """Return the standard errors of some differences, as these are estimated: with a judge, by its labels too."""
+        errors = stats.standard_errors(
             self._differences(places),
             cluster=self.cluster,
             weights=None if self.weights is None else self.weights[:, list(places)],
         )
+        for n, place in enumerate(places):
+            if self.pairs[place].is_estimated:
+                errors[n] = self.pairs[place].standard_error
+        return errors
 
     def _detectable(self, pair: Pair) -> tuple[float | None, int]:
         """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
@@ -306,8 +313,11 @@ class Comparison(Plottable, Renderable):
         return int(np.flatnonzero(is_it)[0])
 
     def _by_weight(self, pair: Pair) -> tuple[float, dict[str, float]] | None:
-        """Return the unweighted difference of a pair, and the few queries without which the weighted one is gone."""
-        if self.weights is None or pair.n_effective is None:
+        """Return the unweighted difference of a pair, and the few queries without which the weighted one is gone.
+
+        None without weights, and where a judge's labels count, so that no queries alone decide.
+        """
+        if self.weights is None or pair.n_effective is None or pair.is_estimated:
             return None
         place = self._place_of(pair)
         values, weights = self._differences([place])[:, 0], self.weights[:, place]
@@ -320,6 +330,14 @@ class Comparison(Plottable, Renderable):
         few = zip(ids[:n].tolist(), shares[:n].tolist(), strict=True) if n <= DECIDING < len(kept) else ()
         return float(values[kept].mean()), dict(few)
 
+    def refuse_judge(self, what: str) -> None:
+        """Raise with a judge, whose labels count in differences, for something that would be by human labels alone."""
+        if self.by_judge:
+            raise ParameterError(
+                f"{what} is not for a comparison with a judge's labels: it would be by human labels alone",
+                hint="compare without a judge",
+            )
+
     def _refuse_repeats(self, what: str) -> None:
         if any(scores.repeats is not None for one in self.evaluations.values() for scores in one):
             raise ParameterError(f"{what} is not for systems with repeats, whose noise it would leave out")
@@ -328,7 +346,7 @@ class Comparison(Plottable, Renderable):
         """Return what the tests of margins say about some of the pairs."""
         own, pairs = list(places), [self.pairs[place] for place in places]
         self._refuse_repeats("margin")
-        return within_margins(
+        found = within_margins(
             pairs,
             self._differences(own),
             margins,
@@ -337,6 +355,11 @@ class Comparison(Plottable, Renderable):
             cluster=self.cluster,
             weights=None if self.weights is None else self.weights[:, own],
         )
+        signs = {measure.label: measure.sign for measure in self.measures}
+        for n, pair in enumerate(pairs):
+            if pair.is_estimated:
+                found[n] = estimated_within(pair, float(margins[n]), signs[pair.measure], self.design)
+        return found
 
     @cached_property
     def _known_ends(self) -> dict[tuple[str, str, str], tuple[float, float]]:
@@ -346,7 +369,8 @@ class Comparison(Plottable, Renderable):
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
         """Return what is not judged of two systems; None where that is little of the rival, or not known.
 
-        Nor where qrels name relevant documents alone, which all others are not by design, and both lack as many.
+        Nor where qrels name relevant documents alone, which all others are not by design, and both lack as many. Where
+        a judge's labels count, what labels could make of the difference is not known.
         """
         measure = next(one for one in self.measures if one.label == pair.measure)
         both = [self.evaluations[name] for name in (pair.system, pair.baseline)]
@@ -357,6 +381,8 @@ class Comparison(Plottable, Renderable):
         if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
             return None
         named = (pair.measure, pair.system, pair.baseline)
+        if pair.is_estimated:
+            return Lacking(depth, shares[0], shares[1], math.nan, math.nan)
         if named not in self._known_ends:
             n_both = np.zeros(len(self.query_ids), np.int64)
             scores, other_scores = (bounded(one, measure) for one in both)
@@ -374,31 +400,44 @@ class Comparison(Plottable, Renderable):
             Whether to add what is behind the numbers: n_queries, standard errors, how the flip probability was
             found, the difference with ties broken by document id, as trec_eval, how skewed the differences are,
             n_clusters, and of the intervals ci_method, known and unknown (why not).
+
+        With a judge, what is by human labels alone (means, effect_size, wins, flip_probability, ...) has names that
+        begin with ``human_``, and there are ``human_difference`` with its interval and p value, and ``judge_weight``,
+        ``judge_correlation``, ``judge_n_effective`` and ``judge_n_others``.
         """
         every = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged", "rerun_unknown"}]
         names = {name: name for name in (every if details else COLUMNS)} | (KNOWN if details else {})
         found = {name: self.pairs.column(own) for name, own in names.items()}
         columns = {name: own if own.dtype == np.float64 else own.tolist() for name, own in found.items()}
         if self.by_judge:
-            columns |= {
-                f"{'human' if name in {*FLAT, 'p_value'} else 'judge'}_{name}": [
-                    getattr(pair.judged, name) for pair in self.pairs
-                ]
-                for name in (one.name for one in fields(JudgeContribution))
+            columns = {name: column for name, column in columns.items() if name not in OF_HUMANS} | {
+                f"human_{name}": column for name, column in columns.items() if name in OF_HUMANS
             }
+            for name in OF_JUDGE:
+                whose = "human" if name in {*FLAT, "p_value"} else "judge"
+                columns[f"{whose}_{name}"] = [getattr(pair.judged, name) for pair in self.pairs]
         return frame_of(columns)
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""
         for name, evaluation in self.evaluations.items():
             of_runs = (one for one in evaluation.named_numbers() if one[0] != ("n_queries",))
-            yield from (((parts[0], name, *parts[1:]), number) for parts, number in of_runs)
+            for parts, number in of_runs:
+                of_mean = parts[1:]
+                if self.by_judge:  # beside differences that are estimated with a judge's labels
+                    of_mean = (f"human_{parts[1]}",) if of_mean else ("human_mean",)
+                yield (parts[0], name, *of_mean), number
         totals = {measure.label for measure in self.measures if measure.total}
         for pair in self.pairs:
             scale = pair.n_queries if pair.measure in totals else 1
             versus = (pair.measure, (pair.system, pair.baseline))
             yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
-            yield from (((*versus, name), getattr(pair, name)) for name in (*FLAT_TESTED, "n_queries"))
+            for name in (*FLAT_TESTED, "n_queries"):
+                shown = f"human_{name}" if self.by_judge and name in OF_HUMANS else name
+                yield (*versus, shown), getattr(pair, name)
+            if pair.judged is not None:
+                yield (*versus, "human_difference"), scale * pair.judged.difference
+                yield (*versus, "judge_weight"), pair.judged.weight
 
     def to_markdown(self, *, digits: int | None = None, compact: bool = False) -> str:
         """Return what prints as GitHub-flavoured Markdown.
@@ -674,6 +713,7 @@ class Comparison(Plottable, Renderable):
             rng=self.design.rng if rng is None else rng,
         )
         self._refuse_repeats("ranks")
+        self.refuse_judge("a range of ranks")
         first = next(iter(self.evaluations.values()))
         rows = [
             {"measure": one.label, **row}
@@ -690,6 +730,7 @@ class Comparison(Plottable, Renderable):
         p : float, default 0.9
             Persistence of rank-biased overlap.
         """
+        self.refuse_judge("an order of systems")
         return orders_of(
             self.evaluations,
             self.pairs,
@@ -863,6 +904,35 @@ def within_margins(
     is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
     columns = margins, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
     return [Within(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def estimated_within(pair: Pair, margin: float, sign: float, design: Design) -> Within:
+    """Return what the tests of a margin say about a difference that a judge's labels help to estimate.
+
+    The t tests of :func:`within_margins` by its estimate and standard error, with the degrees of freedom of its
+    interval, so that "no worse" is shown where the one-sided bound is above the margin.
+
+    Parameters
+    ----------
+    pair : Pair
+    margin : float
+    sign : float
+        -1 where less is better.
+    design : Design
+    """
+    better = sign * pair.difference
+    ends = np.array([margin + better, margin - better])  # from the margin on the worse side, and on the better one
+    tails = t_tail(ends, np.full(2, pair.standard_error), pair.n_queries - 1)
+    p_no_worse, p_equivalent = float(tails[0]), float(tails.max())
+    is_shown = stats.significant([p_no_worse, p_equivalent], 1 - design.confidence_level)
+    is_enough = n_units(pair) >= FEWEST
+    return Within(
+        margin,
+        p_no_worse,
+        bool(is_shown[0]) and is_enough,
+        p_equivalent,
+        bool(is_shown[1]) and is_enough,
+    )
 
 
 def planned(target: float, error: float, pair: Pair, design: Design, power: float) -> dict[str, float | None]:

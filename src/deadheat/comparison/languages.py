@@ -38,7 +38,8 @@ SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("worst_mean", "p_worst"), pl.Float64),
 }
 PAIR = "pair_id"  # the column that says which queries are the same in several languages
-OF_PAIR = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "system", "baseline", "judged"}]
+NOT_SHOWN = {*KNOWN.values(), "system", "baseline", "judged", "rerun_unknown"}
+OF_PAIR = [one.name for one in fields(Pair) if one.name not in NOT_SHOWN]
 SPOKEN = 3  # systems that are said one by one
 # what is said of the other languages; the key is why the system is not shown to be worse in them
 OTHERS = {

@@ -162,9 +162,9 @@ class Pair(InNotebooks):
         differences or many queries, may reject equal systems more often than it promises: `test="bootstrap-t"` is
         nearer to its level (:func:`deadheat.stats.is_doubtful`). Never of "wilcoxon" and "sign", which test no mean.
     judged : JudgeContribution or None
-        With ``compare(judge=)``: what the judge's labels add. Where they count (`judge_weight` above 0), difference,
-        interval and p value are those of prediction-powered inference; means, wins, losses and what ties can reverse
-        are by the human labels.
+        With ``compare(judge=)``: what the judge's labels add. Where they count (`is_estimated`), difference, interval,
+        standard error and p value are those of prediction-powered inference; means, effect size, std, wins, draws,
+        losses, skewness and what ties can reverse are by the human labels alone, and tables name them so.
     """
 
     measure: str
@@ -209,8 +209,14 @@ class Pair(InNotebooks):
         """What a judge's labels count, from 0 to 1; NaN without a judge."""
         return math.nan if self.judged is None else self.judged.weight
 
+    @property
+    def is_estimated(self) -> bool:
+        """Whether the labels of a judge count in the difference."""
+        return self.judged is not None and self.judged.weight > 0
+
     def __repr__(self) -> str:
         """Return the difference with its ends and what is said of it, rounded."""
+        by_human = "by human labels " if self.is_estimated else ""
         ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
         p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
         flips = ""
@@ -222,7 +228,7 @@ class Pair(InNotebooks):
             f"<Pair {self.measure}: {self.system} - {self.baseline} ="
             f" {rounded(self.difference)}{unit_of(self.measure)} {ends},"
             f" {'no p value' if math.isnan(self.p_adjusted) else p},"
-            f" {self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
+            f" {by_human}{self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
         )
 
     @property
@@ -234,6 +240,14 @@ class Pair(InNotebooks):
     def unknown(self) -> str:
         """Why it does not, as for `Interval.unknown`; empty if it does."""
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method, self.n_effective)
+
+
+OF_HUMANS = (
+    *("mean", "baseline_mean", "effect_size", "std", "wins", "draws", "losses", "skewness"),
+    *("flip_probability", "can_flip", "flip_method", "flip_standard_error", "tie_standard_error"),
+    *("expected_difference", "doc_id_difference", "doc_id_reverses"),
+)
+"""The fields of a pair that are by human labels alone, whatever a judge's labels do to its difference."""
 
 
 def n_units(pair: Pair) -> int:

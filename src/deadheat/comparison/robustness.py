@@ -24,6 +24,7 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import as_placed, ends, has_ends
 from deadheat.settings import Design
+from deadheat.stats import is_doubtful
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt
 from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
 
@@ -359,10 +360,13 @@ def judged_pairs(
         if judge[pair.system][pair.measure].weights is not None:
             ends = zip(known_of(pair.measure, "weights"), (kept, known), strict=True)
             weights, of_others = (columns[some, a] for columns, some in ends)
+        predicted = weighting.linearised(others[known], of_others)
+        if judge[pair.system][pair.measure].measure.total:  # it is of these queries alone, which humans judged
+            predicted = predicted[:0]
         powered = powered_mean(
             weighting.linearised(own[kept], weights),
             weighting.linearised(both[kept], weights),
-            weighting.linearised(others[known], of_others),
+            predicted,
             confidence_level=design.confidence_level,
         )
         human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}
@@ -379,6 +383,7 @@ def judged_pairs(
             "method": "ppi",
             "exact_p_value": False,
             "n_queries": int(kept.sum()),
+            "doubtful": bool(is_doubtful(np.array([pair.skewness]), np.array([kept.sum()]), "t")[0]),
         }
         found.append(replace(pair, judged=added, **(numbers if powered.weight else {})))
     return Pairs.of(found)

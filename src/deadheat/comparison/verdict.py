@@ -45,6 +45,7 @@ HEADLINES = {
     "shared": "No clear winner: {best} share the best {measure}.",
     "equal": "No winner: {baseline} and {system} are equal by {measure} on every {query}.",
     "same mean": "No winner: {baseline} and {system} have the same {mean} {measure}.",
+    "same by humans": "No clear winner: {baseline} and {system} have the same {mean} {measure} by human labels.",
     "one query": "{leader} leads {runner_up} by {measure}, but one {query} proves nothing.",
     "better": "{leader} beats {runner_up}{size}.",
     "better if": "{leader} beats {runner_up}{size}, but {doubts} could reverse it.",
@@ -237,6 +238,8 @@ FIRST = {
     "equal": "{baseline} and {system} are equal by {measure} {everywhere}.",
     "same mean": "{baseline} and {system} have the same {mean} {measure} ({level}) over {units}, which differ: neither"
     " leads.",
+    "same by humans": "{baseline} and {system} have the same {mean} {measure} ({level}) by human labels over {units}:"
+    " neither leads; {numbers}.",
     "one query": "{lead}, on one {query} only, which shows nothing about others.",
     "better": "{lead}, and is better than {rival} by more than chance: {numbers}, {units}{near}{rest}.",
     "few": "{lead}, but {n_units} prove little about {rival}: {numbers}, {units}.",
@@ -245,14 +248,14 @@ FIRST = {
     "in doubt": "{lead}, but whether the lead over {rival} is more than chance is undecided, as the differences are too"
     " skewed ({skewness:+.1f}) for so few {nouns} to trust p: {numbers}, {units}{rest}.",
     "behind": "{lead}, but is not ahead over the {queries} that it shares with {rival}: {numbers}, {units}.",
-    "by judge": "{lead}, by the human labels alone, but with the judge's labels {rival} is ahead: {numbers}, {units}.",
+    "by judge": "{lead}, but with the judge's labels {rival} is ahead: {numbers}, {units}.",
     "contradicted": "{lead}, but is not shown better than {rival}: the test, {test}, is not of the means and finds a"
     " difference the other way ({wins} wins, {losses} losses): {numbers}, {units}.",
     "not shown": "{lead}, but is not shown better than {rival}{sided}: {numbers}, {units}{rest}.",
 }
 # first sentences whose outcome has another name
-OUTCOMES = {"no quality": "none", "no value": "none", "few differ": "few"} | dict.fromkeys(
-    ("behind", "by judge"), "contradicted"
+OUTCOMES = {"no quality": "none", "no value": "none", "few differ": "few", "same by humans": "same mean"} | (
+    dict.fromkeys(("behind", "by judge"), "contradicted")
 )
 JUDGMENTS = {
     "unknown": "The lead of {leads} may be due to the judgments: {shares}.",
@@ -435,7 +438,7 @@ class Grounds:
             sentences += [
                 of_weights,
                 _judgments(found, sign),
-                _agreement(found),
+                _agreement(found, " (human labels)" if pair.is_estimated else ""),
                 "" if kind == "by judge" else self._ties(pair, measure, scale),
             ]
             if design.baseline is not None and len(own) > 1:
@@ -452,9 +455,12 @@ class Grounds:
                 )
         margin = "" if kind == "none" else self._of_margin(own, words)
         if kind == "not shown" and not margin and not pair.doubtful:
-            sentences.append(self._power(found, own, words))
+            units = f"{words['units']}, with the judge's labels," if pair.is_estimated else words["units"]
+            sentences.append(self._power(found, own, words | {"units": units}))
         doubts = {
-            "ties": pair.flip_probability >= LIKELY or pair.doc_id_reverses or _is_by_policy(pair),
+            "ties (human labels)" if pair.is_estimated else "ties": pair.flip_probability >= LIKELY
+            or pair.doc_id_reverses
+            or _is_by_policy(pair),
             "missing judgments": found.lacking is not None and not found.lacking.is_safe,
             "weights": bool(of_weights),
         }
@@ -479,10 +485,11 @@ class Grounds:
         is_hopeless = least > 0 and not significant([least], 1 - design.confidence_level)[0]
         cases = (  # of which the first holds
             (not pair.n_queries, "none"),
+            (leader is None and pair.is_estimated, "same by humans"),
             (leader is None, "same mean" if pair.wins or pair.losses else "equal"),
             (pair.n_queries == 1, "one query"),
             (favoured(pair, measure, design) == leader, doubt(pair, design) or "better"),
-            (not is_ahead(pair, measure, leader), "by judge" if pair.judge_weight > 0 else "behind"),
+            (not is_ahead(pair, measure, leader), "by judge" if pair.is_estimated else "behind"),
             (pair.significant and design.alternative == "two-sided", "contradicted"),
             (n < FEWEST and n_differing(pair) == n, "few"),  # all of them differ
             (is_hopeless, "few differ"),
@@ -528,6 +535,7 @@ class Grounds:
             levels = {pair.system: abs(sign) * pair.mean, pair.baseline: abs(sign) * pair.baseline_mean}
         level, other = number(levels[leader]), number(levels[rival or pair.system])
         held = f"{level} to {other}" if level != other else f"both {level}"
+        held += " by human labels" if pair.is_estimated else ""
         held += "" if measure.higher_is_better else ", lower is better"
         name, leads, against = leader, "leads", rival
         if found.n_systems > 2:
@@ -554,8 +562,9 @@ class Grounds:
         p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
         tested = "" if math.isnan(pair.p_adjusted) else f", {p} {probability(pair.p_adjusted)}"
         interval = f", {level_text(design.confidence_level)} CI [{number(found.low)}, {number(found.high)}]"
+        difference = "difference with the judge's labels" if pair.is_estimated else "difference"
         return {
-            "numbers": f"difference {signed(found.difference)}{unit_of(measure)}{interval * pair.is_known}{tested}",
+            "numbers": f"{difference} {signed(found.difference)}{unit_of(measure)}{interval * pair.is_known}{tested}",
             "near": ", though p is in doubt as the differences are skewed" if pair.doubtful else "",
             "p": p,
             "least": number(found.least_p),
@@ -584,7 +593,7 @@ class Grounds:
         if is_share_known(pair.flip_probability, pair.flip_standard_error):
             chance = f"with a probability of {percentage(pair.flip_probability, pair.flip_standard_error)}"
         return TIES[next(key for holds, key in cases if holds)].format(
-            measure=measure.label,
+            measure=f"{measure.label} (human labels)" if pair.is_estimated else measure.label,
             ties=self.ties,
             ahead=ahead,
             behind=behind,
@@ -649,7 +658,7 @@ def _said(kind: str, words: Mapping[str, Any], *more: str) -> Verdict:
 def _too_many(pair: Pair, own: Pairs, design: Design) -> str:
     """Say what can be significant, where the correction raises p of resamples too far."""
     n_tests, least = least_adjusted(own, design)
-    if pair.exact_p_value or significant([least], 1 - design.confidence_level)[0]:
+    if pair.exact_p_value or pair.is_estimated or significant([least], 1 - design.confidence_level)[0]:
         return ""
     text = f"p of {design.test_resamples:,} resamples, corrected for {n_tests:,} differences, is at least"
     return f"{text} {number(least)}: {beyond_resamples(n_tests, design)}."
@@ -700,11 +709,11 @@ def _unjudged_shares(found: Verdict, lacking: Lacking) -> tuple[str, str]:
     return shares if found.leader == found.system else shares[::-1]
 
 
-def _agreement(found: Verdict) -> str:
-    """Say who leads by the other measures."""
-    said = [f"{found.leader} leads by {three(found.agree)} too"] if found.agree else []
+def _agreement(found: Verdict, by: str) -> str:
+    """Say who leads by the other measures; `by` says by what, if that is not clear."""
+    said = [f"{found.leader} leads by {three(found.agree)} too{by}"] if found.agree else []
     for leader, names in collected((leader, name) for name, leader in found.others.items()).items():
-        said.append(f"{leader or ('nobody' if said else 'Nobody')} leads by {three(names)}")
+        said.append(f"{leader or ('nobody' if said else 'Nobody')} leads by {three(names)}{by}")
     return f"{'; '.join(said)}." if said else ""
 
 

@@ -7,8 +7,8 @@ import math
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal, TypeAlias, TypeVar
+from functools import partial, wraps
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 import altair as alt
 import numpy as np
@@ -133,13 +133,40 @@ class Drawing:
 
 
 def figure(*of: SubjectKind, measures: str = "each", place: int = 100) -> Callable[[Draw], Draw]:
-    """Return a decorator that registers a figure by the name of its function."""
+    """Return a decorator that registers a figure by the name of its function, and refuses what a judge has a part in.
+
+    A figure would show values by human labels beside means or differences that a judge's labels help to estimate.
+    """
 
     def register(draw: Draw) -> Draw:
-        REGISTRY[draw.__name__] = Figure(name=draw.__name__, draw=draw, of=of, measures=measures, place=place)
-        return draw
+        @wraps(draw)
+        def checked(*given: object, **options: object) -> Chart:
+            if any(map(has_judge, (*given, *options.values()))):
+                raise FigureError(
+                    "a figure is not drawn where a judge's labels count: it would show values by human labels beside"
+                    " estimates",
+                    hint="leave the judge out",
+                )
+            return draw(*given, **options)
+
+        drawn = cast("Draw", checked)
+        REGISTRY[draw.__name__] = Figure(name=draw.__name__, draw=drawn, of=of, measures=measures, place=place)
+        return drawn
 
     return register
+
+
+def has_judge(subject: object) -> bool:
+    """Return whether a judge's labels help to estimate a mean or a difference of what is to be drawn."""
+    if isinstance(subject, Comparison):
+        return bool(subject.by_judge)
+    if isinstance(subject, Strata):
+        return has_judge(subject.whole)
+    if isinstance(subject, Evaluation):
+        return any(scores.predicted is not None for scores in subject)
+    if isinstance(subject, Mapping):
+        return any(map(has_judge, subject.values()))
+    return isinstance(subject, list | tuple) and any(map(has_judge, subject))
 
 
 def kind_of(subject: object) -> SubjectKind:

@@ -72,6 +72,7 @@ OF_MEANS = {
     *("mean", "baseline_mean", "difference", "low", "high", "expected_difference", "doc_id_difference"),
     *("standard_error", "query_standard_error", "tie_standard_error", "tie_std", "tie_min", "tie_max"),
 }  # numbers that are as many times as large of a total as it has queries; a test and its p value do not change
+OF_MEANS |= {f"human_{name}" for name in OF_MEANS}  # of a comparison with a judge
 
 
 def span_of(one: Interval | Pair) -> Span:
@@ -134,7 +135,8 @@ def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: in
 
     A row of a count has totals there, no means, and all its numbers are of the total.
     """
-    totals = {mean: mean.replace("mean", "total") for mean in ("mean", "baseline_mean") if counts and mean in row}
+    means = ("mean", "baseline_mean", "human_mean", "human_baseline_mean")
+    totals = {mean: mean.replace("mean", "total") for mean in means if counts and mean in row}
     if row["measure"] not in counts:
         return {**row, **dict.fromkeys(totals.values())}
     own = {name: n_queries * row[name] for name in OF_MEANS.intersection(row) if row[name] is not None}

@@ -198,8 +198,13 @@ def _counts(comparisons: Collection[Comparison]) -> set[int]:
 def list_systems(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
     """Return the systems by one measure, for people; in each part the best one first."""
     heading = mean_heading([measure])
-    title, columns = f"{measure.label}: {heading}s", _columns(parts, heading)
+    title, columns = f"{measure.label}: {heading}s{by_humans(parts.values())}", _columns(parts, heading)
     return tabulate("systems", (*leading, SYSTEM), columns, _systems(parts, measure), title=title, main=1)
+
+
+def by_humans(parts: Iterable[Comparison]) -> str:
+    """Return what the title of a table says of numbers that are by human labels alone, if there is a judge."""
+    return ", by human labels alone" if any(part.by_judge for part in parts) else ""
 
 
 def _systems_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
@@ -281,6 +286,16 @@ def cells_of(pair: Pair) -> dict[str, Any]:
     }
 
 
+OF_VALUES = (
+    Column("effect_size", "effect", spare=5),
+    Column("std", "std", spare=7),
+    Column("wins", "wins", spare=3),
+    Column("draws", "draws", spare=4),
+    Column("losses", "losses", spare=3),
+)
+"""What is said of the differences query by query."""
+
+
 def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
     """Return each pair with its difference, and how certain that is."""
     design = next(iter(parts.values())).design
@@ -299,15 +314,14 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
         Column("bar", "", spare=6),
         *(() if is_tukey else (Column("p_value", "p", spare=-1),)),
         Column("p_adjusted", "p" if is_tukey else "p adj"),
-        Column("effect_size", "effect", spare=5),
-        Column("std", "std", spare=7),
-        Column("wins", "wins", spare=3),
-        Column("draws", "draws", spare=4),
-        Column("losses", "losses", spare=3),
     )
+    has_judge = any(part.by_judge for part in parts.values()) and not measure.total
+    if not has_judge:  # else they are in the table of what the judge adds, by human labels alone
+        columns = (*columns, *OF_VALUES)
     labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     of_what = ", system - baseline" if design.baseline is None else f" from {design.baseline}"
+    of_what += ", with the judge's labels" if has_judge else ""
     return tabulate(
         "pairs",
         labels,
@@ -378,7 +392,7 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Tab
             Column("doc_id_difference", BY_DOC_ID),
         ),
         rows,
-        title=titled(f"{measure.label}: what ties can reverse", parts.values()),
+        title=titled(f"{measure.label}: what ties can reverse{by_humans(parts.values())}", parts.values()),
     )
 
 
@@ -414,15 +428,24 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
 def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
     """Return what the human labels alone say of each pair, and what a judge's labels add."""
     rows = [
-        {"stratum": stratum, **vars(pair), **vars(pair.judged), "with": pair.difference, "both": span_of(pair)}
+        {
+            "stratum": stratum,
+            **vars(pair),
+            **vars(pair.judged),
+            "human_p_value": p_value(pair.judged.p_value),
+            "with": pair.difference,
+            "both": span_of(pair),
+        }
         for stratum, part in parts.items()
-        for pair in (part[measure] if part.by_judge else ())
+        for pair in (part[measure] if part.by_judge and not measure.total else ())
         if pair.judged is not None
     ]
     level = level_heading(next(iter(parts.values())).design.confidence_level, set())
     columns = (
         Column("difference", "human"),
         Column("ci", level, lambda row: Span(row["low"], row["high"]), spare=1),
+        Column("human_p_value", "human p", spare=2),
+        *(replace(column, heading=f"human {column.heading}") for column in OF_VALUES),
         *with_judge(level),
     )
     return tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=f"{measure.label}: what the judge adds")
@@ -436,11 +459,13 @@ def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
     name, judge = next(iter(comparison.by_judge.items()))
     n_others, n_queries = max(one.n_others for _, one in pairs), max(pair.n_queries for pair, _ in pairs)
     of = "differences, and p by Student's t and not by the test above,"
+    by_humans = "means, effects, std, wins, losses and what ties can reverse are by the human labels alone"
     useless = sum(not one.weight for _, one in pairs)
     text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
     each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
     return [
         *of_judge(judge, comparison.evaluations[name], n_others, n_queries, of),
+        said("by humans", by_humans),
         said("weight 0", text if useless else ""),
         *strata_of_sample(each, len(judge.query_ids)),
         *(
@@ -601,7 +626,8 @@ def tell_tests(
     n_few, few = _named(places, pairs, pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough))
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
     n_tests, least_sampled = least_adjusted(pairs, design)
-    is_limited = least_sampled >= alpha and not pairs.column("exact_p_value").all()
+    is_resampled = ~pairs.column("exact_p_value").astype(np.bool_) & (pairs.column("method") != "ppi")
+    is_limited = least_sampled >= alpha and is_resampled.any()
     too_skewed = (
         f"{n_skewed:,} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
         f" take p near {alpha:.3g} as undecided{other}"
@@ -711,10 +737,11 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
     """Say how many differences ties can reverse."""
     chance, can_flip = pairs.column("flip_probability"), pairs.column("can_flip")
     method, error = pairs.column("flip_method"), pairs.column("flip_standard_error")
-    total, n_open = counted(len(pairs), "difference"), can_flip.sum()
+    by_human = " by human labels" if (pairs.column("method") == "ppi").any() else ""
+    total, n_open = counted(len(pairs), "difference") + by_human, can_flip.sum()
     if not n_open:
         # a difference of 0 has no sign to reverse
-        is_zero = np.abs(pairs.column("difference")) <= stats.NEGLIGIBLE_DIFFERENCE
+        is_zero = np.abs(pairs.column("expected_difference")) <= stats.NEGLIGIBLE_DIFFERENCE
         moved = int((is_zero & (pairs.column("tie_standard_error") > 0)).sum())
         also = f"; orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
         return [said("reversed", f"none: no order of equal scores reverses any of {total}{also}")]

@@ -45,6 +45,7 @@ from deadheat.report.of_comparison import (
     TESTS,
     as_shown,
     best_first,
+    by_humans,
     clusters_of,
     corrected_by,
     doubt_margin,
@@ -294,7 +295,7 @@ def list_deciding(comparison: Comparison, n: int, queries: Queries | None, *, fo
             *(Column(name, heading, spare=1) for name, heading in zip(NUMBERS[1:], pair, strict=True)),
             *(ties, *text),
         )
-        title = f"{measure}: queries that decide, {' - '.join(pair)}"
+        title = f"{measure}: queries that decide, {' - '.join(pair)}{by_humans([comparison])}"
         tables.append(tabulate("queries", (kind, QUERY), columns, own, title=title, has_blocks=True))
     return tables
 
@@ -398,6 +399,7 @@ def report_compact(
     digits : int, optional
         Decimals that will be printed: values that look alike are both bold if one is the best.
     """
+    comparison.refuse_judge("a single table")
     headline, opening, verdict = judged(comparison, strata, columns, margin)
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
     facts = tuple(

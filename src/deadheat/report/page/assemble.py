@@ -18,7 +18,7 @@ from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, three
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
 from deadheat.measures import Measure, unit_of
@@ -160,6 +160,7 @@ def fragment_of(subjects: Sequence[Subject], form: str) -> str:
 @shows(Comparison, among=PAGES)
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
+    comparison.refuse_judge("a page")
     return page_of(
         [
             Subject(
@@ -175,6 +176,7 @@ def page_of_comparison(comparison: Comparison) -> str:
 @shows(Evaluation, among=PAGES)
 def page_of_evaluation(evaluation: Evaluation) -> str:
     """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
+    refuse_judge([evaluation], "a page")
     return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels.where)])
 
 
