@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError, three
+from deadheat.report.as_data import as_json
 from deadheat.report.of_judgments import report_judges
 from support.figure_data import rows_of
 from support.random_runs import random_runs
@@ -84,6 +86,80 @@ def test_shares_of_the_confusion_have_intervals() -> None:
             half = scipy_stats.t.ppf(0.975, n - 1) * math.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum())
             assert one == pytest.approx(share("", grade, other))
             assert (one.low, one.high) == pytest.approx((max(one - half, 0), min(one + half, 1)))
+
+
+def judged_alike(n_queries: int, n_wrong: int = 0) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
+    """Return labels of humans and of a judge that is wrong once in some of the queries."""
+    human = {f"q{n}": {"a": 1, "b": 0, "c": 1, "d": 0} for n in range(n_queries)}
+    judge = {query: own | {"b": int(n < n_wrong)} for n, (query, own) in enumerate(human.items())}
+    return human, judge
+
+
+def test_an_interval_that_vanishes_is_marked_unknown() -> None:
+    """Of 20 queries in which all that is relevant is found, the recall of others is not known to be 1."""
+    found = dh.judge_agreement(*judged_alike(20, n_wrong=7))
+    recall, precision = found.only.estimates["recall"], found.only.estimates["precision"]
+    assert (recall.low, float(recall), recall.high) == (1.0, 1.0, 1.0)
+    assert (recall.is_known, recall.unknown) == (False, "the same without any of 20 queries")
+    assert repr(recall) == "1.0000 [1.0000, 1.0000]?"
+    assert precision.low < precision.high
+    assert precision.is_known
+    assert repr(precision).endswith("]")
+    rows = {row["statistic"]: row for row in found.to_polars().to_dicts()}
+    assert (rows["recall"]["known"], rows["recall"]["unknown"]) == (False, recall.unknown)
+    assert (rows["precision"]["known"], rows["precision"]["unknown"]) == (True, "")
+    text = " ".join(str(found).split())
+    assert "[1.0000, 1.0000]?" in text
+    assert "cannot be known: the same without any of 20 queries" in text
+    page = found.to_html()
+    assert "[1.0000, 1.0000]?" in page
+    document = json.loads(as_json(report_judges(found, for_people=False)))
+    assert document["judges"]["qrels"]["recall_known"] is False
+    assert document["judges"]["qrels"]["precision_known"] is True
+    assert document["grades"]["qrels"]["1"]["recall_known"] is False
+
+
+def test_few_queries_are_marked_unknown() -> None:
+    """Also few of many: a grade that humans gave in two of 20 queries has a precision of the others, no recall."""
+    found = dh.judge_agreement(*judged_alike(3, n_wrong=1))
+    assert found.kappa.unknown == "only 3 queries"
+    human, judge = judged_alike(20, n_wrong=7)
+    human["q0"]["a"] = human["q1"]["a"] = 2
+    judge |= {query: own | {"c": 2} for query, own in judge.items() if query not in {"q0", "q5"}}
+    own = dh.judge_agreement(human, judge).only
+    place = own.grades.tolist().index(2)
+    assert own.by_grade["recall"][place].unknown == "only 2 queries"
+    assert [one.unknown for one in own.confusion_shares[place]] == ["only 2 queries"] * 3
+    assert own.by_grade["precision"][place].n_queries == 18
+    assert own.confusion_shares[1][1].is_known
+    nothing = dh.judge_agreement(human, judge, rel=9).only
+    assert nothing.estimates["recall"].unknown == "there is no value"
+
+
+def test_no_known_interval_is_without_width() -> None:
+    """Of drawn labels of five queries, where a third of the shares have none."""
+    rng, n_shares, n_vanished = np.random.default_rng(6), 0, 0
+    for _ in range(60):
+        human, judge = ({f"q{q}": {f"d{d}": int(rng.integers(0, 3)) for d in range(3)} for q in range(5)} for _ in "ab")
+        own = dh.judge_agreement(human, judge).only
+        every = [*own.estimates.values()]
+        for row in (*own.confusion_shares, *own.by_grade.values()):
+            every += row
+        for one in every:
+            n_shares += 1
+            n_vanished += one.high == one.low
+            assert one.low < one.high or not one.is_known
+    assert n_vanished > 0.02 * n_shares
+
+
+def test_intervals_of_a_bias_that_vanishes_are_not_drawn() -> None:
+    human, judge = judged_alike(20)
+    runs = {name: {query: {"a": 2.0, "b": score} for query in human} for name, score in (("x", 1.0), ("y", 3.0))}
+    found = dh.judge_agreement(human, judge, runs=runs, measures="RR")
+    assert all(not bias.is_known for bias in found.conclusions[0].biases)
+    assert {row["low"] for row in rows_of(found.plot("judge_bias"))} == {None}
+    assert {row["low"] for row in rows_of(found.plot("judged_means"))} == {None}
+    assert "[0.0000, 0.0000]?" in str(found.to_markdown())
 
 
 def test_frames_for_people_and_programs() -> None:

@@ -29,7 +29,7 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.intervals import groups
+from deadheat.evaluation.intervals import FEWEST, groups
 from deadheat.io.guarding import phase
 from deadheat.kernels import agreement
 from deadheat.measures import Measure
@@ -65,6 +65,7 @@ class Estimate(float):
     low, high : float
         NaN with fewer than two queries.
     n_queries : int
+        Queries with documents that the number is of: of the precision at a grade, those where the judge gave it.
     """
 
     low: float
@@ -78,7 +79,24 @@ class Estimate(float):
         return found
 
     def __repr__(self) -> str:
-        return f"{float(self):.4f} [{self.low:.4f}, {self.high:.4f}]"
+        """Return the number with its ends; a question mark means that these cannot be known."""
+        return f"{float(self):.4f} [{self.low:.4f}, {self.high:.4f}]{'' if self.is_known else '?'}"
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the ends say where the number may lie: there are enough queries, which change it."""
+        return not self.unknown
+
+    @property
+    def unknown(self) -> str:
+        """Why the ends are not known, such as "only 3 queries"; empty if they are."""
+        if np.isnan(self):
+            return "there is no value"
+        if self.n_queries < FEWEST:
+            return f"only {counted(self.n_queries, 'query', 'queries')}"
+        if self.low < self.high:
+            return ""
+        return f"the same without any of {self.n_queries:,} queries"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,19 +151,36 @@ class LabelAgreement:
         tables = _leaving_out(self.counts)
         with np.errstate(invalid="ignore"):  # a grade that no human gave
             shares = (tables / tables.sum(-1, keepdims=True)).transpose(1, 2, 0)
-        return [[_estimate(one, self.confidence_level, 0, 1) for one in row] for row in shares]
+        n_queries = self._queries_by_grade["recall"]
+        return [
+            [_estimate(one, self.confidence_level, 0, 1, n_queries=n) for one in row]
+            for row, n in zip(shares, n_queries, strict=True)
+        ]
+
+    @cached_property
+    def _queries_by_grade(self) -> dict[str, list[int]]:
+        """How many queries have documents of each grade: of the judge's for precision, else of the humans'."""
+        of_human, of_judge = ((self.counts.sum(axis) > 0).sum(0).tolist() for axis in (-1, -2))
+        return {"precision": of_judge, "recall": of_human, "inflation": of_human}
+
+    @cached_property
+    def _queries_with_relevant(self) -> dict[str, int]:
+        """How many queries have documents that the judge, or a human, calls relevant."""
+        is_relevant = self.grades >= self.rel
+        by_judge, by_human = self.counts[..., is_relevant], self.counts[..., is_relevant, :]
+        return {name: int(some.any((1, 2)).sum()) for name, some in (("precision", by_judge), ("recall", by_human))}
 
     @cached_property
     def estimates(self) -> dict[str, Estimate]:
         """Every statistic of `STATISTICS`, with its interval."""
         found = self.statistics(_leaving_out(self.counts))
         by_query = _mean_of(labels.tau_b(self.counts), self.confidence_level)
-        return {
-            name: by_query
-            if name == "tau_b"
-            else _estimate(found[name], self.confidence_level, lowest=-(name not in SHARES))
-            for name in STATISTICS
-        }
+        estimates = {}
+        for name in STATISTICS:
+            lowest = 0 if name in SHARES else -1
+            n_queries = self._queries_with_relevant.get(name)
+            estimates[name] = _estimate(found[name], self.confidence_level, lowest, n_queries=n_queries)
+        return estimates | {"tau_b": by_query}
 
     @cached_property
     def by_grade(self) -> dict[str, list[Estimate]]:
@@ -153,10 +188,11 @@ class LabelAgreement:
         found = labels.by_grade(_leaving_out(self.counts), self.grades)
         reach = float(np.ptp(self.grades))
         limits = {name: (0.0, 1.0) if name in SHARES else (-reach, reach) for name in OF_GRADES}
-        return {
-            name: [_estimate(column, self.confidence_level, *limits[name]) for column in found[name].T]
-            for name in OF_GRADES
-        }
+        estimates = {}
+        for name in OF_GRADES:
+            columns = zip(found[name].T, self._queries_by_grade[name], strict=True)
+            estimates[name] = [_estimate(one, self.confidence_level, *limits[name], n_queries=n) for one, n in columns]
+        return estimates
 
     def statistics(self, tables: FloatArray) -> dict[str, FloatArray]:
         """Return each of `STATISTICS` of some tables, of shape (..., n_grades, n_grades)."""
@@ -364,15 +400,18 @@ class JudgeAgreement(Plottable, Renderable):
         return found
 
     def to_polars(self) -> pl.DataFrame:
-        """Return a row for each judge and statistic: judge, statistic, value, low, high, n_queries, n_documents."""
+        """Return a row for each judge and statistic.
+
+        Columns: judge, statistic, value, low, high, n_queries, n_documents, and whether low and high are known, or why
+        not.
+        """
         rows = [
-            (judge, name, float(own), own.low, own.high, own.n_queries, one.n_documents)
+            (judge, name, float(own), own.low, own.high, own.n_queries, one.n_documents, own.is_known, own.unknown)
             for judge, one in self.judges.items()
             for name, own in one.estimates.items()
         ]
-        return pl.DataFrame(
-            rows, ["judge", "statistic", "value", "low", "high", "n_queries", "n_documents"], orient="row"
-        ).with_columns(pl.col(pl.Float64).fill_nan(None))
+        columns = ("judge", "statistic", "value", "low", "high", "n_queries", "n_documents", "known", "unknown")
+        return pl.DataFrame(rows, columns, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def per_query(self) -> pl.DataFrame:
         """Return a row for each judge and query: documents, share of equal grades, kappas and tau-b."""
@@ -446,6 +485,7 @@ def judge_agreement(
     Notes
     -----
     Intervals leave out one query at a time (jackknife) and take Student's t: documents of a query are not independent.
+    One of fewer than five queries, or without width, is marked as unknown: other queries may differ.
     In simulations they cover 90 to 95% with 5 queries, where the bootstrap over queries covers 79 to 85%.
 
     References
@@ -574,11 +614,19 @@ def _leaving_out(counts: FloatArray) -> FloatArray:
     return np.concatenate([whole[None], whole - counts])
 
 
-def _estimate(values: FloatArray, confidence: float, lowest: float = -1, highest: float = 1) -> Estimate:
-    """Return a statistic with its interval, cut to its limits, from its values for all queries and without each."""
+def _estimate(
+    values: FloatArray, confidence: float, lowest: float = -1, highest: float = 1, *, n_queries: int | None = None
+) -> Estimate:
+    """Return a statistic with its interval, cut to its limits, from its values for all queries and without each.
+
+    Of an interval without width, which rounding may leave some, the ends are equal. `n_queries` is how many of the
+    queries it is of; by default all.
+    """
     value = float(values[0])
     low, high = np.clip(jackknife_bounds(value, values[1:], confidence), lowest, highest)
-    return Estimate(value, low, high, len(values) - 1)
+    if high - low <= NOISE:
+        low = high = value
+    return Estimate(value, low, high, len(values) - 1 if n_queries is None else n_queries)
 
 
 def _mean_of(values: FloatArray, confidence: float) -> Estimate:

@@ -8,6 +8,7 @@ import numpy as np
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import NOISE, FigureError, check_choice, counted, exact_text, level_text, percentage
+from deadheat.evaluation.intervals import why_unknown
 from deadheat.figures.base import (
     BLACK,
     BLUE,
@@ -277,6 +278,7 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         tooltip=tips("label:N", "judge:N", "documents:Q", "share:Q"),
     )
     low, high = (number(end) for end in (own.kappa.low, own.kappa.high))
+    doubt = "" if own.kappa.is_known else f"? ({own.kappa.unknown})"
     return finished(
         [
             base.mark_rect().encode(
@@ -297,7 +299,7 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         title=f"{own.judge} gives {percentage(own.estimates['agreement'])} of documents the human grade",
         notes=[
             (
-                f"kappa {number(own.kappa)} [{low}, {high}], quadratic {number(own.quadratic_kappa)};"
+                f"kappa {number(own.kappa)} [{low}, {high}]{doubt}, quadratic {number(own.quadratic_kappa)};"
                 f" {counted(own.n_documents, 'document')} of {counted(len(own.query_ids), 'query', 'queries')}."
             )
         ],
@@ -330,13 +332,14 @@ def judged_means(
         No runs were given.
     """
     own, placed = _ranked(found, measure, judge)
-    rows: list[Record] = [
-        {"label": name, "labels": by, "mean": mean, "low": own.ends[which][n][0], "high": own.ends[which][n][1]}
-        for name, n in placed
-        for which, (by, mean) in enumerate(
-            (("human", own.biases[n].baseline_mean), (own.judge, own.biases[n].mean)),
-        )
-    ]
+    rows: list[Record] = []
+    for name, n in placed:
+        means = (("human", own.biases[n].baseline_mean), (own.judge, own.biases[n].mean))
+        for which, (by, mean) in enumerate(means):
+            low, high = own.ends[which][n].tolist()
+            is_known = not why_unknown(low, high, len(own.query_ids), None, "t")
+            ends = {"low": low, "high": high} if is_known else {"low": None, "high": None}
+            rows.append({"label": name, "labels": by, "mean": mean, **ends})
     base = alt.Chart().encode(
         row_axis([name for name, _ in placed], grid=True),
         alt.YOffset("labels:N", sort=["human", own.judge]),
@@ -392,8 +395,8 @@ def judge_bias(
         {
             "label": name,
             "bias": own.biases[n].difference,
-            "low": own.biases[n].low,
-            "high": own.biases[n].high,
+            "low": own.biases[n].low if own.biases[n].is_known else None,
+            "high": own.biases[n].high if own.biases[n].is_known else None,
             "kind": "favoured" if own.systems[n] in own.favoured else "as others",
         }
         for name, n in placed

@@ -32,6 +32,7 @@ from deadheat.report.model import (
 from deadheat.settings import BOUNDED
 
 if TYPE_CHECKING:
+    from deadheat.comparison.judges import Estimate
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.reconciling import Reconciled
@@ -229,12 +230,12 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     return "; ".join(told)
 
 
-def cannot_be_known(given: Iterable[tuple[str, Interval | Pair]]) -> Iterator[Fact]:
+def cannot_be_known(given: Iterable[tuple[str, Interval | Pair | Estimate]]) -> Iterator[Fact]:
     """Say which intervals have a question mark, and why.
 
     Parameters
     ----------
-    given : iterable of (str, Interval or Pair)
+    given : iterable of (str, Interval, Pair or Estimate)
         All that have ends, with what they are of.
     """
     having = list(given)

@@ -10,9 +10,18 @@ import polars as pl
 from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
 from deadheat.comparison.judgments import Holes, QrelsDiff
+from deadheat.comparison.pairs import Pair
 from deadheat.comparison.robustness import OrderAgreement, SystemOrders
 from deadheat.errors import counted, exact_text, three
-from deadheat.report.conventions import finite, made_under, named, tell_geometric, tell_unshared
+from deadheat.report.conventions import (
+    cannot_be_known,
+    finite,
+    made_under,
+    named,
+    span_of,
+    tell_geometric,
+    tell_unshared,
+)
 from deadheat.report.model import (
     MEASURE,
     QUERY,
@@ -82,7 +91,7 @@ def report_judges(
     worst = min(found.conclusions, key=lambda one: [*IN_SHORT].index(_outcome(one)), default=None)
     return Report(
         tuple(one for one in tables if one.rows),
-        tuple(_facts(found)),
+        tuple(_facts(found, strata or {})),
         opening=" ".join(map(verdict_of, found.conclusions)),
         headline=_told(worst, IN_SHORT) if worst else _agreed(found.judges),
     )
@@ -144,13 +153,20 @@ def verdict_of(one: Conclusions) -> str:
 
 
 def _with_ends(found: Mapping[str, Estimate]) -> dict[str, Cell]:
-    """Return the cells of some numbers, each with its interval."""
-    return {**found, **{f"{name}_ci": Span(own.low, own.high) for name, own in found.items()}}
+    """Return the cells of some numbers, each with its interval, and whether that is known."""
+    cells: dict[str, Cell] = dict(found)
+    for name, own in found.items():
+        cells[f"{name}_ci"] = Span(own.low, own.high, own.is_known)
+        cells[f"{name}_known"] = own.is_known
+    return cells
 
 
-def _ends_of(name: str, level: str, spare: int) -> Column:
-    """Return the column of the interval of a number."""
-    return Column(f"{name}_ci", level, ends=(f"{name}_low", f"{name}_high"), spare=spare)
+def _ends_of(name: str, level: str, spare: int) -> tuple[Column, Column]:
+    """Return the columns of the interval of a number: its ends, and for programs whether these are known."""
+    return (
+        Column(f"{name}_ci", level, ends=(f"{name}_low", f"{name}_high"), spare=spare),
+        Column(f"{name}_known", f"{name} known", is_data=True),
+    )
 
 
 def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
@@ -160,9 +176,9 @@ def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "ju
         Column("n_documents", "documents"),
         *(Column(name, name, is_data=True) for name in ("n_queries", "only_human", "only_judge")),
         *(
-            replace(column, is_data=name not in spares)
+            replace(column, is_data=column.is_data or name not in spares)
             for name, spare in {**dict.fromkeys(STATISTICS, 3), **spares}.items()
-            for column in (Column(name, name.replace("_", " "), spare=spare), _ends_of(name, level, spare + 3))
+            for column in (Column(name, name.replace("_", " "), spare=spare), *_ends_of(name, level, spare + 3))
         ),
     ]
     rows = [
@@ -184,7 +200,11 @@ def _of_one(own: LabelAgreement, level: str) -> Table:
     return tabulate(
         "judges",
         (Column("statistic", "statistic"),),
-        (Column("value", own.judge), Column("ci", level, lambda row: row["value_ci"])),
+        (
+            Column("value", own.judge),
+            Column("ci", level, lambda row: row["value_ci"]),
+            Column("known", "known", lambda row: row["value_known"], is_data=True),
+        ),
         [{"statistic": name, **_with_ends({"value": one})} for name, one in own.estimates.items()],
     )
 
@@ -201,7 +221,7 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
     ]
     every = sorted({exact_text(grade) for own in judges.values() for grade in own.grades}, key=float)
     grades = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
-    both = [part for name in OF_GRADES for part in (Column(name, name), _ends_of(name, level, 1))]
+    both = [part for name in OF_GRADES for part in (Column(name, name), *_ends_of(name, level, 1))]
     return [
         tabulate(
             "confusion",
@@ -227,7 +247,8 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
             "human": bias.baseline_mean,
             "by_judge": bias.mean,
             "bias": bias.difference,
-            "ci": Span(bias.low, bias.high),
+            "ci": span_of(bias),
+            "known": bias.is_known,
             "favour": favour.difference,
             "p": p_value(favour.p_adjusted, is_significant=favour.significant),
         }
@@ -238,6 +259,7 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
         Column("by_judge", one.judge if not is_named else "judge"),
         Column("bias", "bias"),
         Column("ci", level, ends=("bias_low", "bias_high"), spare=1),
+        Column("known", "known", is_data=True),
         Column("favour", "against others", spare=2),
         Column("p", "p", spare=2),
     )
@@ -273,10 +295,31 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
     )
 
 
-def _facts(found: JudgeAgreement) -> list[Fact]:
+def _named_intervals(
+    found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]
+) -> Iterator[tuple[str, Estimate | Pair]]:
+    """Give all intervals that are shown, each with what it is of."""
+    for where, agreement in (("", found), *((f" ({name})", own) for name, own in strata.items())):
+        for judge, own in agreement.judges.items():
+            of = where if len(found.judges) == 1 else f" of {judge}{where}"
+            yield from ((f"{name}{of}", one) for name, one in own.estimates.items())
+            if where:  # strata have no tables of grades
+                continue
+            for name, estimates in own.by_grade.items():
+                pairs = zip(own.grades.tolist(), estimates, strict=True)
+                yield from ((f"{name} at grade {grade:g}{of}", one) for grade, one in pairs)
+    yield from ((f"alpha of all, {name}", one) for name, one in found.together.items())
+    for conclusions in found.conclusions:
+        of = (
+            conclusions.measure.label if len(found.judges) == 1 else f"{conclusions.measure.label}, {conclusions.judge}"
+        )
+        yield from ((f"bias of {bias.system} by {of}", bias) for bias in conclusions.biases)
+
+
+def _facts(found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]) -> list[Fact]:
     together = found.together or {}
     alphas = {
-        name: {"value": finite(float(one)), "low": finite(one.low), "high": finite(one.high)}
+        name: {"value": finite(float(one)), "low": finite(one.low), "high": finite(one.high), "known": one.is_known}
         for name, one in together.items()
     }
     text = ", ".join(f"{name} {one!r}" for name, one in together.items())
@@ -299,6 +342,7 @@ def _facts(found: JudgeAgreement) -> list[Fact]:
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
         said("statistics", "; ".join(f"{name} {text}" for name, text in STATISTICS.items())),
         said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent"),
+        *cannot_be_known((name, one) for name, one in _named_intervals(found, strata) if not np.isnan(one.low)),
     ]
 
 
