@@ -249,6 +249,8 @@ def history(
     ------
     DataError
         There is no saved evaluation; or none, or not the reference, has the conventions and a measure of the last one.
+    ParameterError
+        The means of one are estimated with a judge's labels, and tests would be of human labels alone.
 
     Examples
     --------

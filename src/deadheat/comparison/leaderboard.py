@@ -370,7 +370,8 @@ def leaderboard(
     DataError
         A model comes twice, a task has no value, values are on different scales, no model has all tasks, ...
     ParameterError
-        An option is not known, or a task has no weight or group.
+        An option is not known, or a task has no weight or group; a model has repeats, whose noise intervals would leave
+        out, or means that a judge's labels help to estimate.
 
     Notes
     -----
