@@ -117,17 +117,17 @@ def judgments_for(evaluation: Evaluation, judgments: Qrels | Spans) -> Qrels:
     DataError
         Only one of the two is of spans, or either is of a file in format 2, which lacks the rule of its spans.
     """
-    own, given = what_is_judged(evaluation.qrels), OF_SPANS
+    before, now = what_is_judged(evaluation.qrels), OF_SPANS
     if isinstance(judgments, Qrels):
-        given = what_is_judged(judgments)
-    _check_rule_is_kept(evaluation.name, own)
-    _check_rule_is_kept("the reference", given)
-    if own != given:
+        now = what_is_judged(judgments)
+    _check_rule_is_kept(evaluation.name, before)
+    _check_rule_is_kept("the reference", now)
+    if before != now:
         raise DataError(
-            f"{evaluation.name} has judgments of {own}, and the new ones are of {given}",
-            hint="give spans" if own == OF_SPANS else "evaluate a run of chunks against the spans",
+            f"{evaluation.name} has judgments of {before}, and the new ones are of {now}",
+            hint="give spans" if before == OF_SPANS else "evaluate a run of chunks against the spans",
         )
-    if isinstance(judgments, Qrels) and given == OF_DOCUMENTS:
+    if isinstance(judgments, Qrels) and now == OF_DOCUMENTS:
         return judgments
     spans = judgments if isinstance(judgments, Spans) else Spans.of_qrels(judgments)
     return spans.judge_chunks(chunks_of(evaluation.qrels))
@@ -534,7 +534,7 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
         allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
         judgments = judgments_for(one, newest)
         again, unknown = rescore(one.called(name), judgments, one.measures, allowing)
-        if _finds_something(one, one.qrels) and not _finds_something(again, judgments):
+        if _retrieves_judged(one, one.qrels) and not _retrieves_judged(again, judgments):
             if judgments.passages is None:
                 raise DataError(
                     f"no document that {name} retrieved is judged any more by the judgments of {reference}",
@@ -554,7 +554,7 @@ def _rescore(evaluations: Mapping[str, Evaluation], reference: str, others: Mapp
     return found, differing, left_out, not_asked
 
 
-def _finds_something(evaluation: Evaluation, judgments: Qrels) -> bool:
+def _retrieves_judged(evaluation: Evaluation, judgments: Qrels) -> bool:
     """Tell whether a retrieved document is judged; of spans, whether a chunk is of a document that has one."""
     if judgments.passages is None:
         return len(evaluation.placements.query) > 0
