@@ -215,8 +215,8 @@ def test_an_overlap_that_changed_is_said_and_the_newest_counts(tmp_path: Path) -
     assert found.together is not None
     told = "a chunk had to cover at least 0.5 of the span, and has to cover at least 0.9 of the span now"
     assert str(found.together.changes["before"]).endswith(told)
-    (together,) = [fact.value for fact in report_comparison(found, qrels="x").facts if fact.key == "together"]
-    rules = together["changes"]["before"]["rules"]
+    facts: dict[str, Any] = {fact.key: fact.value for fact in report_comparison(found, qrels="x").facts}
+    rules = facts["together"]["changes"]["before"]["rules"]
     assert rules == ["at least 0.5 of the span", "at least 0.9 of the span"]
     means = [one.means()["R@5"] for one in found.evaluations.values()]
     assert means == pytest.approx([true_means(SPANS, run, 0.9)["R@5"] for run in (NEW, COARSE)])

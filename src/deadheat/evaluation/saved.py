@@ -187,7 +187,7 @@ SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
         "ends_in_tie": pl.Boolean,
         "top_score": pl.Float64,
         "absent": pl.Boolean,
-        "retrieves_itself": pl.Boolean,  # only where a query does
+        "retrieves_itself": pl.Boolean,
     },
     "retrieved": {
         "query": pl.Int64,
@@ -415,14 +415,15 @@ def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[R
 
 
 def _tables_of(placed: Placements) -> dict[str, object]:
-    queries = {
+    queries: dict[str, object] = {
         "query_id": placed.query_ids.tolist(),
         "n_retrieved": placed.n_retrieved,
         "ends_in_tie": placed.ends_in_tie,
-        **{name: own for name in ("top_score", "absent") if (own := getattr(placed, name)) is not None},
     }
-    if placed.retrieves_itself is not None and placed.retrieves_itself.any():
-        queries["retrieves_itself"] = placed.retrieves_itself
+    for name in ("top_score", "absent", "retrieves_itself"):
+        column = getattr(placed, name)
+        if column is not None:  # else it is unknown
+            queries[name] = column
     return {
         **({} if placed.subtopics is None else {"subtopics": _packed(placed.subtopics, "subtopics")}),
         **({} if placed.passages is None else {"passages": _packed(placed.passages, "passages")}),
