@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from dataclasses import fields, replace
@@ -33,6 +34,7 @@ from support.demo import DEMO
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 RUNS = [DEMO / f"{name}.run.gz" for name in ("Olz-gpt4o", "willia-umbrela1", "TREMA-CoT", "NISTRetrieval-instruct0")]
 QRELS = DEMO / "qrels.human.txt.gz"
@@ -347,7 +349,9 @@ def test_headlines_of_margins_missing_judgments_and_many() -> None:
     assert said == "No clear winner, but new is no worse than old within 0.01 nDCG@10."
     said = judged(one, within={one: equivalent}).headline
     assert said == "No clear winner: new and old are equivalent within 0.01 nDCG@10."
-    lacking = Lacking(depth=10, system=0.1, baseline=0.5, low=-0.1, high=0.3)
+    outer = Lacking(depth=10, system=0.1, baseline=0.5, low=-0.1, high=0.3)
+    assert judged(PAIR, lacking=outer).headline == "new beats old by about 10 points of nDCG@10."
+    lacking = replace(outer, is_attained=True)
     said = judged(PAIR, lacking=lacking).headline
     assert said == "new beats old by about 10 points of nDCG@10, but missing judgments could reverse it."
     flips = pair(can_flip=True, flip_probability=0.2)
@@ -831,6 +835,67 @@ def test_a_lead_over_a_system_that_is_not_judged_may_be_due_to_the_judgments(mea
         assert asked.low == pytest.approx(found.lacking.low)
         judged = {query: docs | {f"new{n}": 1 for n in range(15)} for query, docs in qrels.items()}
         assert dh.compare(judged, runs, measure).verdict.leader == "new"
+
+
+def same_below(n_better: int = 34, n_alike: int = 6) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return two systems that differ in judged documents alone, above the same two documents that nobody judged."""
+    queries = [f"q{n:02}" for n in range(n_better + n_alike)]
+    qrels: dict[str, Any] = {query: {"good": 1, "bad": 0} for query in queries}
+    first = {q: {"good" if n < n_better else "bad": 3.0, "u": 2.0, "v": 1.0} for n, q in enumerate(queries)}
+    return qrels, {"a": first, "b": {query: {"bad": 3.0, "u": 2.0, "v": 1.0} for query in queries}}
+
+
+@pytest.mark.parametrize("measure", ["P@3", "DCG@3", "RBP", "R@3", "nDCG@3", "F@3"])
+def test_labels_that_both_systems_share_reverse_nothing(measure: str) -> None:
+    """Each is bounded by itself from far below the other: only as one difference is it known."""
+    qrels, runs = same_below()
+    found = dh.compare(qrels, runs, measure)
+    assert found.verdict.lacking is not None
+    assert found.verdict.lacking.is_safe
+    assert "missing judgments" not in found.verdict.headline
+    assert "no labels of unjudged documents reverse the lead of a over b" in str(found.verdict)
+    differences = []
+    for labels in itertools.product((0, 1), repeat=2):  # the same in each query: those of one do not change another
+        judged = {query: own | dict(zip("uv", labels, strict=True)) for query, own in qrels.items()}
+        differences.append(dh.compare(judged, runs, measure, n_resamples=99).pairs[0].difference)
+    ends = sorted((min(differences), max(differences)))
+    assert (found.verdict.lacking.low, found.verdict.lacking.high) == pytest.approx(ends)
+    (asked,) = dh.compare(qrels, runs, measure, unjudged="bounds").unjudged_outer_bounds
+    assert (asked.is_attained, asked.is_safe, asked.is_reversible) == (True, True, False)
+
+
+@pytest.mark.parametrize("measure", ["AP", "RR", "ERR", "Hit@3", "Rprec"])
+def test_the_headline_is_silent_where_bounds_may_not_be_attained(measure: str) -> None:
+    qrels, runs = pooled()
+    found = dh.compare(qrels, runs, measure).verdict
+    assert found.lacking is not None
+    assert not found.lacking.is_attained
+    assert "missing judgments" not in found.headline
+    assert "(outer bounds)" in str(found)
+
+
+def test_the_headline_is_silent_where_documents_are_not_known(tmp_path: Path) -> None:
+    """Of saved evaluations without (enough of) their rankings, and of a difference that a judge helps to estimate.
+
+    Documents below the saved ones are relevant or not for the ideal of nDCG, and nothing for P@5.
+    """
+    qrels, runs = pooled()
+    assert "missing judgments" in dh.compare(qrels, runs, "P@5").verdict.headline
+    for save_depth, known in ((100, {"P@5", "nDCG@10"}), (5, {"P@5"}), (0, set())):
+        for name, run in runs.items():
+            evaluation = dh.evaluate(qrels, dh.Run(run, name=name), "P@5 nDCG@10")
+            evaluation.save(tmp_path / f"{name}.json", save_depth=save_depth)
+        saved = dh.compare_evaluations([tmp_path / f"{name}.json" for name in runs])
+        for verdict in (saved.judge(measure=measure) for measure in saved.measures):
+            assert verdict.lacking is not None
+            assert verdict.lacking.is_attained == (verdict.measure in known)
+            assert ("missing judgments" in verdict.headline) == verdict.lacking.is_attained
+    half = dict(list(qrels.items())[:15])
+    judged = dh.compare(half, runs, "P@5", judge=qrels)
+    assert judged.pairs[0].is_estimated
+    assert judged.verdict.lacking is not None
+    assert math.isnan(judged.verdict.lacking.low)
+    assert "missing judgments" not in judged.verdict.headline
 
 
 def test_a_lead_that_no_labels_reverse_is_safe() -> None:

@@ -20,6 +20,8 @@ from support.command import call, ok
 
 Nested = dict[str, dict[str, float]]
 MEASURES = ["P@2", "R@2", "AP", "nDCG@3", "RR", "ERR", "Rprec", "bpref"]
+OF_DIFFERENCES = [*MEASURES[:-1], "P", "F@2", "R@1", "nDCG(gain='exp')", "DCG@2", "RBP", "RBP(graded=True)@3"]
+JOINT = {"P@2", "R@2", "nDCG@3", "P", "F@2", "R@1", "nDCG(gain='exp')", "DCG@2", "RBP", "RBP(graded=True)@3"}
 
 
 def drawn(seed: int, n_systems: int = 1) -> tuple[Nested, list[Nested]]:
@@ -69,15 +71,17 @@ def test_ends_are_those_of_all_judgments_that_can_be(seed: int, ties: str) -> No
 
 @pytest.mark.parametrize(("ties", "depth"), [("expected", None), ("doc_id", None), ("doc_id", 2)])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_difference_is_bounded_by_the_ends_of_each_system_over_the_labels_of_both(
-    seed: int, ties: str, depth: int | None
-) -> None:
-    """And so no labels lead beyond. Only of what a depth cut off is it not known whether both retrieve it."""
+def test_a_difference_is_bounded_over_the_labels_of_both(seed: int, ties: str, depth: int | None) -> None:
+    """No labels lead beyond, and by some measures some labels lead to each end: evaluated with every set of labels.
+
+    Elsewhere each system is bounded by itself. Only of what a depth cut off is it not known whether both retrieve it.
+    """
     qrels, runs = drawn(seed, 2)
     del runs[1]["q2"]["d0" if "d0" in runs[1]["q2"] else next(iter(runs[1]["q2"]))]  # lists of several lengths
-    names = MEASURES[:-1]
+    names = OF_DIFFERENCES
     options: dict[str, Any] = {"ties": ties, "depth": depth}
-    found = dh.compare(qrels, {"a": runs[0], "b": runs[1]}, MEASURES, unjudged="bounds", n_resamples=99, **options)
+    asked = [*names, "bpref"]
+    found = dh.compare(qrels, {"a": runs[0], "b": runs[1]}, asked, unjudged="bounds", n_resamples=99, **options)
     bounds = {one.measure: one for one in found.unjudged_outer_bounds}
     assert list(bounds) == names
     kept = [{q: sorted(own, key=lambda one: (own[one], one))[::-1][:depth] for q, own in run.items()} for run in runs]
@@ -95,12 +99,40 @@ def test_a_difference_is_bounded_by_the_ends_of_each_system_over_the_labels_of_b
             np.mean([here(theirs) - there(own) for own, theirs in zip(*sides, strict=True)])
             for here, there in ((np.min, np.max), (np.max, np.min))
         )
-        if depth is None:
+        assert bounds[name].is_attained == (name in JOINT and ties == "expected")
+        if depth is None and not bounds[name].is_attained:
             assert (bounds[name].low, bounds[name].high) == pytest.approx((low, high), abs=1e-12), name
         apart = [theirs - own for own, theirs in zip(*sides, strict=True)]
         least, most = (float(np.mean([end(one) for one in apart])) for end in (np.min, np.max))
         assert bounds[name].low - 1e-12 <= least <= most <= bounds[name].high + 1e-12
         assert not bounds[name].is_safe or least * most > 0
+        if bounds[name].is_attained:
+            assert (bounds[name].low, bounds[name].high) == pytest.approx((least, most), abs=1e-12), name
+            has_sign = abs(bounds[name].difference) > 1e-12
+            assert bounds[name].is_reversible == (has_sign and least < -1e-12 and most > 1e-12)
+        assert not (bounds[name].is_reversible and bounds[name].is_safe)
+
+
+@pytest.mark.filterwarnings("ignore:.*means depend on few queries")
+@pytest.mark.parametrize("name", ["P@2", "nDCG@3", "R@2"])
+def test_bounds_of_a_weighted_difference_are_over_the_queries_of_both(name: str) -> None:
+    """One system lacks a query, and the others weigh 1 and 3."""
+    qrels, runs = drawn(5, 2)
+    qrels["q3"], runs[0]["q3"] = {"d0": 1.0}, {"d0": 1.0, "d1": 2.0}
+    weights = {"q1": 1.0, "q2": 3.0, "q3": 2.0}
+    found = dh.compare(
+        qrels, {"a": runs[0], "b": runs[1]}, name, unjudged="bounds", missing="skip", weights=weights, n_resamples=99
+    )
+    (bound,) = found.unjudged_outer_bounds
+    known = labelled({query: qrels[query] for query in ("q1", "q2")}, runs)
+    apart: dict[str, list[float]] = {"q1": [], "q2": []}
+    for judged in known:
+        values = [dh.evaluate(judged | {"q3": qrels["q3"]}, run, name, missing="empty").to_dict() for run in runs]
+        for query, differences in apart.items():
+            differences.append(values[1][query][name] - values[0][query][name])
+    assert bound.is_attained
+    assert bound.low == pytest.approx((min(apart["q1"]) + 3 * min(apart["q2"])) / 4)
+    assert bound.high == pytest.approx((max(apart["q1"]) + 3 * max(apart["q2"])) / 4)
 
 
 def test_a_lower_top_has_narrower_bounds() -> None:
@@ -160,6 +192,19 @@ def test_commands_show_a_second_range(tmp_path: Path) -> None:
     assert "labels of unjudged documents could reverse" in " ".join(told.split())
     result = call("evaluate", qrels, run, "--unjudged", "bounds", "--ties", "best")
     assert result.exit_code == 2
+
+
+def test_a_report_says_which_differences_labels_reverse_and_of_which_that_is_not_known() -> None:
+    qrels = {f"q{n}": {"good": 1, "bad": 0} for n in range(8)}
+    first = {query: {"good": 2.0, "x": 1.0} if n else {"bad": 2.0, "x": 1.0} for n, query in enumerate(qrels)}
+    runs = {"a": first, "b": {query: {"bad": 2.0, "y": 3.0} for query in qrels}}
+    found = dh.compare(qrels, runs, "P@2 RR R@2", unjudged="bounds", n_resamples=99)
+    bounds = {bound.measure: bound for bound in found.unjudged_outer_bounds}
+    assert [bound.is_reversible for bound in bounds.values()] == [True, False, True]
+    assert [bound.is_open for bound in bounds.values()] == [False, True, False]
+    text = " ".join(str(found).split())
+    assert "could reverse 2 of 3 differences: P@2 b - a" in text
+    assert "; of 1 that is not known (outer bounds): RR b - a [" in text
 
 
 def test_bounds_of_queries_are_in_every_format(tmp_path: Path) -> None:

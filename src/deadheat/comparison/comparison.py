@@ -13,6 +13,7 @@ import polars as pl
 from deadheat import stats
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
+from deadheat.comparison.label_bounds import LabelBound, OuterBound, bound_of_pair, outer_bounds
 from deadheat.comparison.pairs import (
     MULTIPLIED,
     OF_HUMANS,
@@ -24,16 +25,7 @@ from deadheat.comparison.pairs import (
     n_units,
     pairs_of,
 )
-from deadheat.comparison.robustness import (
-    OuterBound,
-    SystemOrders,
-    bounded,
-    difference_bounds,
-    judged_pairs,
-    orders_of,
-    outer_bounds,
-    rank_intervals,
-)
+from deadheat.comparison.robustness import SystemOrders, judged_pairs, orders_of, rank_intervals
 from deadheat.comparison.verdict import Grounds, Lacking, Verdict, Within
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
@@ -154,7 +146,8 @@ class Comparison(Plottable, Renderable):
     def unjudged_outer_bounds(self) -> tuple[OuterBound, ...]:
         """How far labels of unjudged documents can move each difference at most; with ``unjudged="bounds"``.
 
-        A sound bound, but not always attained: a document that both systems retrieve counts as if it had two labels.
+        `OuterBound.is_attained` says whether some labels give both ends: by P, DCG, RBP, R, F and nDCG, of documents
+        that are known by their ids. Else a document that both systems retrieve counts as if it had two labels.
         """
         return tuple(outer_bounds(self.evaluations, self.query_ids, self.design))
 
@@ -362,9 +355,9 @@ class Comparison(Plottable, Renderable):
         return found
 
     @cached_property
-    def _known_ends(self) -> dict[tuple[str, str, str], tuple[float, float]]:
-        """Outer bounds by measure, system and baseline; `_lacking` adds those of others, as several verdicts ask it."""
-        return {(one.measure, one.system, one.baseline): (one.low, one.high) for one in self.unjudged_outer_bounds}
+    def _known_bounds(self) -> dict[tuple[str, str, str], OuterBound | LabelBound | None]:
+        """Bounds by measure, system and baseline; `_lacking` adds those of others, as several verdicts ask it."""
+        return {(bound.measure, bound.system, bound.baseline): bound for bound in self.unjudged_outer_bounds}
 
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
         """Return what is not judged of two systems; None where that is little of the rival, or not known.
@@ -380,16 +373,15 @@ class Comparison(Plottable, Renderable):
         has_nonrelevant = bool((both[0].placements.judged_relevance <= 0).any())
         if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
             return None
-        named = (pair.measure, pair.system, pair.baseline)
-        if pair.is_estimated:
+        if pair.is_estimated:  # with other labels, which the bounds do not know
             return Lacking(depth, shares[0], shares[1], math.nan, math.nan)
-        if named not in self._known_ends:
-            n_both = np.zeros(len(self.query_ids), np.int64)
-            scores, other_scores = (bounded(one, measure) for one in both)
-            found = scores and other_scores and difference_bounds(scores, other_scores, self.query_ids, n_both)
-            self._known_ends[named] = found[1:] if found else (math.nan, math.nan)
-        low, high = self._known_ends[named]
-        return Lacking(depth, shares[0], shares[1], low, high)
+        key = (pair.measure, pair.system, pair.baseline)
+        if key not in self._known_bounds:
+            self._known_bounds[key] = bound_of_pair(both[0], both[1], measure, self.query_ids)
+        bound = self._known_bounds[key]
+        if bound is None:
+            return Lacking(depth, shares[0], shares[1], math.nan, math.nan)
+        return Lacking(depth, shares[0], shares[1], bound.low, bound.high, bound.is_attained)
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.

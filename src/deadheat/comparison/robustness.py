@@ -2,11 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import combinations, pairwise
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,15 +14,14 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members, sums_of
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
-from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs, pairs_of
+from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import MOST_OFF, generator
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import PlacedBounds, Scores
+from deadheat.evaluation.scores import Scores
 from deadheat.kernels import agreement, weighting
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.measures.unjudged import as_placed, ends, has_ends
 from deadheat.settings import Design
 from deadheat.stats import is_doubtful
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt
@@ -422,130 +421,3 @@ def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> di
         label: sample_doubt(*(values.mean(axis=1) for values in values_of(judge, label, query_ids))) for label in labels
     }
     return {label: p for label, p in doubts.items() if p is not None}
-
-
-MOST_BOUNDED = 200_000  # documents, whose bounds a verdict looks for unasked
-
-
-@dataclass(frozen=True)
-class OuterBound:
-    """How far labels of unjudged documents can move a difference, at most.
-
-    Each system is bounded by itself, over the labels of what either of the two retrieves, each document once. One that
-    both retrieve may so have two labels, one in each bound. So no labels lead outside of the ends, but these may not be
-    attained.
-
-    Attributes
-    ----------
-    measure, system, baseline : str
-    difference : float
-        ``mean - baseline_mean``, with unjudged documents without a gain.
-    low, high : float
-        No labels give a smaller or a larger difference.
-    """
-
-    measure: str
-    system: str
-    baseline: str
-    difference: float
-    low: float
-    high: float
-
-    @property
-    def is_safe(self) -> bool:
-        """Whether no labels can reverse the sign of the difference; what is 0 has none."""
-        return self.low > 0 < self.difference or self.high < 0 > self.difference
-
-
-def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, design: Design) -> Iterator[OuterBound]:
-    """Yield the bound of every difference by a measure that has bounds, if they were asked for and runs are at hand.
-
-    Parameters
-    ----------
-    evaluations : mapping of str to Evaluation
-    query_ids : ndarray of str, shape (n_queries,)
-        Of all evaluations together, sorted.
-    design : Design
-    """
-    documents: dict[str, pl.DataFrame] = {}
-    for measure in next(iter(evaluations.values())).measures:
-        scores = {name: one[str(measure)] for name, one in evaluations.items()}
-        if not all(one.has_unjudged_bounds and isinstance(one.unjudged, PlacedBounds) for one in scores.values()):
-            continue
-        documents = documents or {name: _documents(one, str(measure)) for name, one in evaluations.items()}
-        for system, baseline in pairs_of(list(evaluations), design.against):
-            shared = documents[system].join(documents[baseline], on=["query_id", "doc_id"]).group_by("query_id").len()
-            both = np.nan_to_num(aligned(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids))
-            if found := difference_bounds(scores[system], scores[baseline], query_ids, both.astype(np.int64)):
-                yield OuterBound(measure.label, system, baseline, *found)
-
-
-def difference_bounds(
-    scores: Scores, other: Scores, query_ids: TextArray, both: IntArray
-) -> tuple[float, float, float] | None:
-    """Return the mean difference of two systems and its outer bounds; None where no query has a value for both.
-
-    Parameters
-    ----------
-    scores, other : Scores
-        With placed bounds.
-    query_ids : ndarray of str, shape (n_queries,)
-    both : ndarray of int, shape (n_queries,)
-        Unjudged documents that both retrieve, as far as is known.
-    """
-    value, low, high = _beside(scores, other, query_ids, both)
-    its_value, its_low, its_high = _beside(other, scores, query_ids, both)
-    keep = ~np.isnan(value - its_value)
-    if not keep.any():
-        return None
-    weights = None if scores.weights is None else aligned(scores.weights, scores.query_ids, query_ids)[keep]
-    found, least, most = (
-        weighting.mean(one[keep], weights) for one in (value - its_value, low - its_high, high - its_low)
-    )
-    return found, least, most
-
-
-def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
-    """Return the scores of a measure with bounds over unjudged documents from placements alone.
-
-    None where there are no such bounds, labels change more than gains, the documents are so many that it takes long, or
-    they are those of one repeat of several.
-    """
-    conventions = evaluation.conventions
-    is_plain = conventions.ties == "expected" and conventions.no_relevant in {None, "zero"}
-    if not is_plain or conventions.judged_only or conventions.depth or not has_ends(measure):
-        return None
-    placements, scores = evaluation.placements_of(measure), evaluation[str(measure)]
-    if placements.n_retrieved.sum() > MOST_BOUNDED or scores.repeats is not None:
-        return None
-    return replace(
-        scores,
-        unjudged=PlacedBounds(
-            measure, placements, as_placed(placements), conventions.highest_label(placements.max_relevance), None
-        ),
-    )
-
-
-def _documents(evaluation: Evaluation, measure: str) -> pl.DataFrame:
-    """Return query_id and doc_id of what was retrieved unjudged, as far as is known, but for ties that a depth cuts."""
-    bounds, depth = evaluation[measure].unjudged, evaluation.conventions.depth
-    if not isinstance(bounds, PlacedBounds) or bounds.documents is None:
-        return pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String})
-    found = bounds.documents()
-    return found.filter(True if depth is None else found["above"] + found["tied"] <= depth).select("query_id", "doc_id")
-
-
-def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray) -> FloatArray:
-    """Return values and ends over all queries, of shape (3, n_queries), where the other's documents have labels too.
-
-    What only the other retrieves unjudged may be relevant and not retrieved here: it counts in divisors.
-    """
-    bounds, its = (cast("PlacedBounds", one.unjudged) for one in (scores, other))  # looked at before
-    own, others = (members(query_ids, one.query_ids) for one in (scores, other))
-    lost = -both
-    lost[others] += its.unjudged.counts()
-    unjudged = replace(bounds.unjudged, lost=np.maximum(lost[own], 0))  # repeated rows may count twice
-    low, high = ends(scores.measure, bounds.placements, unjudged, bounds.top)
-    found = np.full((3, len(query_ids)), np.nan)
-    found[:, own] = scores.values, low, high
-    return found

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat.comparison.label_bounds import are_of_both_signs, are_of_one_sign
 from deadheat.comparison.pairs import (
     LIKELY,
     Pair,
@@ -95,7 +96,9 @@ class Lacking:
     system, baseline : float
         Share of the top documents, up to this depth, that are unjudged, over the queries that each has.
     low, high : float
-        Outer bounds of the difference over labels of unjudged documents; NaN where they are not known.
+        Bounds of the difference over labels of unjudged documents; NaN where they are not known.
+    is_attained : bool
+        Whether some labels give each of them; else they are outer bounds, beyond which no labels lead.
     """
 
     depth: int
@@ -103,11 +106,17 @@ class Lacking:
     baseline: float
     low: float
     high: float
+    is_attained: bool = False
 
     @property
     def is_safe(self) -> bool:
         """Whether no labels reverse the difference."""
-        return self.low > 0 or self.high < 0
+        return are_of_one_sign(self.low, self.high)
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether some labels are known to reverse the difference."""
+        return self.is_attained and are_of_both_signs(self.low, self.high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -461,7 +470,7 @@ class Grounds:
             "ties (human labels)" if pair.is_estimated else "ties": pair.flip_probability >= LIKELY
             or pair.doc_id_reverses
             or _is_by_policy(pair),
-            "missing judgments": found.lacking is not None and not found.lacking.is_safe,
+            "missing judgments": found.lacking is not None and found.lacking.is_reversible,
             "weights": bool(of_weights),
         }
         return replace(
@@ -695,11 +704,12 @@ def _judgments(found: Verdict, sign: int) -> str:
         return ""
     of_rival, own = _unjudged_shares(found, lacking)
     low, high = sorted(sign * end for end in (lacking.low, lacking.high))
+    kind = "exact bounds" if lacking.is_attained else "outer bounds"
     return JUDGMENTS["unknown" if math.isnan(lacking.low) else "safe" if lacking.is_safe else "unsafe"].format(
         leads=f"{found.leader} over {found.runner_up} by {found.measure}",
         shares=f"{of_rival} of the top {lacking.depth} documents of {found.runner_up} are unjudged, and {own} of those"
         f" of {found.leader}",
-        bounds=f"{signed(low)} to {signed(high)}{unit_of(found.measure)} (outer bounds)",
+        bounds=f"{signed(low)} to {signed(high)}{unit_of(found.measure)} ({kind})",
     )
 
 

@@ -11,6 +11,8 @@ is to be as large, or as small, as X documents can make it, and the ends are fou
 * nDCG with labels of several gains: :func:`ndcg_ends`.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
@@ -145,23 +147,28 @@ def sum_ends(low: FloatArray, high: FloatArray, divisor: FloatArray, allowed: sl
 def ndcg_ends(
     base: float, weights: FloatArray, judged: FloatArray, attainable: FloatArray, discounts: FloatArray
 ) -> Ends:
-    r"""Return the ends of nDCG over all gains of unjudged documents.
+    r"""Return the ends of nDCG, or of a difference of two, over all gains of unjudged documents.
 
-    The numerator N is linear in the gains, the ideal D convex. So {N - cD >= 0} is convex for every c, nDCG is
-    quasi-concave, and it is least at a corner: some documents have the highest gain and others none; for each number
-    of them, those of the lowest weights.
+    The numerator N is linear in the gains, the ideal D convex. Of a difference both have the same ideal, and N is the
+    difference of two sums: a document weighs as much as its weights in the two differ, which may be below 0.
 
-    The greatest value c makes the maximum of N - cD zero (Dinkelbach). Both are sums over the levels of gain: what a
-    level adds depends only on how many documents reach it, so that numbers X_1 >= X_2 >= ... are sought, each for
-    the documents of the highest weights: one pass over the levels. Between two neighbouring judged gains all levels
-    have the same best number: no other gains need to be tried.
+    A greatest value c that is 0 or more makes the maximum of N - cD, which is concave, zero (Dinkelbach). Both are sums
+    over the levels of gain: what a level adds depends only on how many documents reach it, so that numbers
+    X_1 >= X_2 >= ... are sought, each for the documents of the highest weights: one pass over the levels. Between two
+    neighbouring judged gains all levels have the same best number: no other gains need to be tried. Documents of a
+    weight below 0 have no gain.
+
+    Where no gains make N as large as 0, c is below 0 and N - cD convex. So the value is greatest at a corner: some
+    documents have the highest gain and others none; for each number of them, those of the highest weights.
+
+    The least value is that of the other sign turned round.
 
     Parameters
     ----------
     base : float
-        The DCG of the judged documents, a mean over ties.
+        The DCG of the judged documents, a mean over ties; of a difference, that of one run less that of the other.
     weights : ndarray of shape (n_unjudged,)
-        The mean discount of each unjudged document.
+        The mean discount of each unjudged document, or its difference.
     judged : ndarray of shape (n_judged,)
         The gains of all judgments.
     attainable : ndarray of shape (n_levels,)
@@ -169,45 +176,110 @@ def ndcg_ends(
     discounts : ndarray of shape (n_ranks,)
         Of the ranks of the ideal.
     """
-    levels = np.unique(np.concatenate((judged[judged > 0], attainable)))
-    reached = (judged >= levels[:, None]).sum(axis=1)
-    heights = np.diff(levels, prepend=0.0)
-    own = np.searchsorted(attainable, levels)  # the attainable level that a label needs to reach each
-    ideals = _prefix(discounts)
+    ideal = _IdealLevels.of(judged, attainable, discounts)
+    low = -_greatest_ndcg(-base, -weights, ideal)
+    high = _greatest_ndcg(base, weights, ideal)
+    return min(low, high), high
 
-    def ideal(level: int, numbers: IntArray) -> FloatArray:
-        return np.asarray(ideals[np.minimum(reached[level] + numbers, len(discounts))])
 
-    ordered = np.sort(weights)
-    x = np.arange(len(weights) + 1)
-    top = attainable[-1] if len(attainable) else 0.0
-    best = sum(
-        (heights[n] * ideal(n, x if own[n] < len(attainable) else 0 * x) for n in range(len(levels))), np.zeros(len(x))
-    )
-    low = float(ratio(base + top * _prefix(ordered), best).min())
-    useful = np.append(0, np.cumsum(ordered[::-1][ordered[::-1] > 0]))
+@dataclass(frozen=True)
+class _IdealLevels:
+    """The ideal DCG as a sum over levels of gain.
+
+    Attributes
+    ----------
+    attainable : ndarray of shape (n_attainable,)
+        The gains above 0 that a label can have, ascending.
+    heights : ndarray of shape (n_levels,)
+        How far each level of gain, judged or attainable, is above the one before.
+    reached : ndarray of int, shape (n_levels,)
+        The judgments that reach each level.
+    needed : ndarray of int, shape (n_levels,)
+        The lowest attainable gain that reaches each level, by its place; their number where none does.
+    sums : ndarray of shape (n_ranks + 1,)
+        Sums of the first discounts.
+    """
+
+    attainable: FloatArray
+    heights: FloatArray
+    reached: IntArray
+    needed: IntArray
+    sums: FloatArray
+
+    @classmethod
+    def of(cls, judged: FloatArray, attainable: FloatArray, discounts: FloatArray) -> "_IdealLevels":
+        levels = np.unique(np.concatenate((judged[judged > 0], attainable)))
+        return cls(
+            attainable=attainable,
+            heights=np.diff(levels, prepend=0.0),
+            reached=(judged >= levels[:, None]).sum(axis=1),
+            needed=np.searchsorted(attainable, levels),
+            sums=_prefix(discounts),
+        )
+
+    def part(self, level: int, numbers: IntArray | int) -> FloatArray:
+        """Return what a level adds to the ideal where so many unjudged documents reach it."""
+        n_documents = np.minimum(self.reached[level] + numbers, len(self.sums) - 1)
+        return np.asarray(self.heights[level] * self.sums[n_documents])
+
+    def is_attainable(self, level: int) -> bool:
+        """Return whether a label reaches a level."""
+        return bool(self.needed[level] < len(self.attainable))
+
+    def with_top_gains(self, numbers: IntArray) -> FloatArray:
+        """Return the ideal where so many unjudged documents have the highest attainable gain, and others none."""
+        total = np.zeros(len(numbers))
+        for level in range(len(self.heights)):
+            total += self.part(level, numbers if self.is_attainable(level) else 0)
+        return total
+
+    def with_numbers(self, numbers: IntArray) -> float:
+        """Return the ideal where so many unjudged documents reach each attainable gain."""
+        whole = np.append(numbers, 0)
+        return sum(float(self.part(level, int(whole[place]))) for level, place in enumerate(self.needed.tolist()))
+
+
+def _greatest_ndcg(base: float, weights: FloatArray, ideal: _IdealLevels) -> float:
+    """Return the greatest value over all gains, as :func:`ndcg_ends` says; weights may be below 0."""
+    falling = np.sort(weights)[::-1]
+    top = ideal.attainable[-1] if len(ideal.attainable) else 0.0
+    x = np.arange(len(falling) + 1)
+    at_corners = float(ratio(base + top * _prefix(falling), ideal.with_top_gains(x)).max())
+    useful = _prefix(falling[falling > 0])
+    if base + top * useful[-1] < 0 or not len(ideal.attainable):
+        return at_corners
+    return max(at_corners, _greatest_by_levels(base, useful, ideal))
+
+
+def _greatest_by_levels(base: float, useful: FloatArray, ideal: _IdealLevels) -> float:
+    """Return the greatest value where it is 0 or more, by Dinkelbach's method.
+
+    Parameters
+    ----------
+    base : float
+    useful : ndarray of shape (n + 1,)
+        Sums of the highest weights, of those above 0.
+    ideal : _IdealLevels
+    """
     x = np.arange(len(useful))
+    steps = np.diff(ideal.attainable, prepend=0.0)
 
     def value(numbers: IntArray) -> float:
         """Return nDCG where so many documents reach each attainable level."""
-        gained = np.diff(attainable, prepend=0.0) @ useful[numbers]
-        whole = np.append(numbers, 0)
-        divisor = sum(float(heights[n] * ideal(n, whole[own[n]])) for n in range(len(levels)))
-        return (base + float(gained)) / divisor if divisor else 0.0
+        divisor = ideal.with_numbers(numbers)
+        return (base + float(steps @ useful[numbers])) / divisor if divisor else 0.0
 
-    numbers: IntArray = np.zeros(len(attainable), np.int64)
+    numbers: IntArray = np.full(len(steps), len(useful) - 1)  # with which the numerator is not below 0
     high = value(numbers)
-    while len(attainable):
-        rows = np.zeros((len(attainable), len(x)))
-        for n in range(len(levels)):
-            if own[n] < len(attainable):
-                rows[own[n]] += heights[n] * (useful - high * ideal(n, x))
-        numbers = _falling(rows)
-        found = value(numbers)
+    while True:
+        rows = np.zeros((len(steps), len(x)))
+        for level, place in enumerate(ideal.needed.tolist()):
+            if ideal.is_attainable(level):
+                rows[place] += ideal.heights[level] * useful - high * ideal.part(level, x)
+        found = value(_falling(rows))
         if not found > high:
-            break
+            return high
         high = found
-    return min(low, high), high
 
 
 def _falling(rows: FloatArray) -> IntArray:

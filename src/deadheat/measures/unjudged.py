@@ -351,6 +351,18 @@ def ends(measure: Measure, placements: Placements, unjudged: Unjudged, top: floa
 
 def _rising(measure: Any, placements: Placements, unjudged: Unjudged, top: float) -> Ends:  # noqa: ANN401 - one of `ENDS`
     """Return the ends of a measure that rises with the relevance of every document."""
+    check_scale(measure, placements, top)
+    query, above, tied = (
+        np.repeat(column, unjudged.count) for column in (unjudged.query, unjudged.above, unjudged.tied)
+    )
+    low, high = (
+        measure.mean(with_judged(placements, query, label, above, tied)) for label in labels_of_ends(measure, top)
+    )
+    return low, high
+
+
+def check_scale(measure: Any, placements: Placements, top: float) -> None:  # noqa: ANN401 - one of `ENDS`
+    """Raise `MeasureError` if an unjudged document can be above the top of the measure's scale."""
     has_scale = (isinstance(measure, RBP) and measure.graded) or (isinstance(measure, ERR) and measure.stop == "exp")
     if has_scale and top > (scale := measure.max_rel or placements.max_relevance):
         raise MeasureError(
@@ -359,14 +371,9 @@ def _rising(measure: Any, placements: Placements, unjudged: Unjudged, top: float
             found=f"{scale:g}",
             hint=f"write {measure(max_rel=top)}",
         )
-    query, above, tied = (
-        np.repeat(column, unjudged.count) for column in (unjudged.query, unjudged.above, unjudged.tied)
-    )
-    low, high = (measure.mean(with_judged(placements, query, label, above, tied)) for label in _labels(measure, top))
-    return low, high
 
 
-def _labels(measure: Measure, top: float) -> tuple[float, float]:
+def labels_of_ends(measure: Measure, top: float) -> tuple[float, float]:
     """Return the labels of the least and of the greatest gain."""
     if not isinstance(measure, GainMeasure) or not isinstance(measure.gain, Gains):
         return 0.0, top
@@ -380,7 +387,7 @@ def _named(gain: Gains, top: float) -> list[float]:
     return sorted({0.0, *(float(level) for level in gain if 0 <= level <= top)})
 
 
-def _allowed(measure: Any, n_unjudged: int, top: float) -> slice:  # noqa: ANN401 - any measure with a level
+def allowed_numbers(measure: Any, n_unjudged: int, top: float) -> slice:  # noqa: ANN401 - any measure with a level
     """Return how many unjudged documents can be relevant: any number, but for levels that all or none reach."""
     return slice(n_unjudged if measure.rel <= 0 else 0, (n_unjudged if measure.rel <= top else 0) + 1)
 
@@ -406,7 +413,7 @@ def _of_count(measure: Any, placements: Placements, unjudged: Unjudged, top: flo
         shares = np.append(np.repeat(measure.inside(above, tied) / tied, unjudged.count[own]), np.zeros(lost))
         total = of_k * k[code] + of_relevant * (known[code] + np.arange(len(shares) + 1))
         return kernels.ratio_ends(
-            float(sums[code]), shares, total / (of_k + of_relevant), _allowed(measure, len(shares), top)
+            float(sums[code]), shares, total / (of_k + of_relevant), allowed_numbers(measure, len(shares), top)
         )
 
     return _by_query(placements, unjudged, find)
@@ -427,7 +434,7 @@ def _rprec(measure: Rprec, placements: Placements, unjudged: Unjudged, top: floa
             unjudged.tied[own],
             count,
             int(known[code]),
-            _allowed(measure, int(count.sum()) + int(unjudged.lost[code]), top),
+            allowed_numbers(measure, int(count.sum()) + int(unjudged.lost[code]), top),
             n_lost=int(unjudged.lost[code]),
         )
 
@@ -450,20 +457,14 @@ def _ap(measure: AP, placements: Placements, unjudged: Unjudged, top: float) -> 
         divisor = known[code] + np.arange(len(low))
         if measure.norm == "min" and measure.cutoff is not None:
             divisor = np.minimum(divisor, measure.cutoff)
-        return kernels.sum_ends(low, high, divisor, _allowed(measure, len(low) - 1, top))
+        return kernels.sum_ends(low, high, divisor, allowed_numbers(measure, len(low) - 1, top))
 
     return _by_query(placements, unjudged, find)
 
 
 def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float) -> Ends:
     sums, is_list = measure.moment(placements, squares=False), measure.ideal == "retrieved"
-    judged_query, gains = placements.judged_query, ideal_gains(placements, measure.gain)
-    if is_list:  # the ideal holds what was retrieved
-        judged_query, gains = placements.query, gains_of(measure.gain, placements.relevance)
-    is_mapped = isinstance(measure.gain, Gains)
-    labels = gains_of(measure.gain, np.array(_named(measure.gain, top) if is_mapped else [top]))
-    if is_mapped and labels.min() > 0:
-        raise MeasureError("there are no bounds where no label has a gain of 0", measure=str(measure))
+    judged_query, gains = gains_of_judgments(measure, placements)
     longest = int(max(measure.depth(placements).max(initial=0), np.bincount(placements.judged_query).max(initial=0)))
     longest += int((unjudged.counts() + unjudged.lost).max(initial=0))
     discounts = measure.weights(max(longest, 1) if measure.cutoff is None else min(longest, measure.cutoff))
@@ -475,17 +476,38 @@ def _ndcg(measure: nDCG, placements: Placements, unjudged: Unjudged, top: float)
         weights = (prefix[first + measure.inside(above, tied)] - prefix[first]) / tied
         judged = gains[slice(*np.searchsorted(judged_query, (code, code + 1)))]
         lost = 0 if is_list else int(unjudged.lost[code])
-        # elsewhere the best label is that of a judged document, or the highest
-        attainable = labels if is_mapped else np.append(judged[judged < labels], labels)
         return kernels.ndcg_ends(
             float(sums[code]),
             np.append(np.repeat(weights, count), np.zeros(lost)),
             judged,
-            np.unique(attainable[attainable > 0]),
+            attainable_gains(measure, judged, top),
             discounts[: len(judged) + int(count.sum()) + lost],
         )
 
     return _by_query(placements, unjudged, find)
+
+
+def gains_of_judgments(measure: nDCG, placements: Placements) -> tuple[IntArray, FloatArray]:
+    """Return the query and the gain of each document of the ideal ranking: those judged, or those retrieved."""
+    if measure.ideal == "retrieved":
+        return placements.query, gains_of(measure.gain, placements.relevance)
+    return placements.judged_query, ideal_gains(placements, measure.gain)
+
+
+def attainable_gains(measure: nDCG, judged: FloatArray, top: float) -> FloatArray:
+    """Return the gains above 0 that are tried for unjudged documents, ascending, given those of the judged ones.
+
+    Those that a mapping names; else the highest, and those of judged documents below it, as the best label is one of
+    them.
+    """
+    if isinstance(measure.gain, Gains):
+        gains = gains_of(measure.gain, np.array(_named(measure.gain, top)))
+        if gains.min() > 0:
+            raise MeasureError("there are no bounds where no label has a gain of 0", measure=str(measure))
+    else:
+        highest = gains_of(measure.gain, np.array([top]))
+        gains = np.append(judged[judged < highest], highest)
+    return np.unique(gains[gains > 0])
 
 
 ENDS: dict[type[Measure], Callable[[Any, Placements, Unjudged, float], Ends]] = {
@@ -541,7 +563,7 @@ def ends_anywhere(
 
 def _end(measure: Measure, own: Placements, is_open: BoolArray, n_open: int, *, best: bool) -> float:
     """Return one end of one query."""
-    levels = _levels(measure, own.relevance)
+    levels = levels_of(measure, own.relevance)
     highest = levels[~is_open].max(initial=0.0)
     order = np.flatnonzero(is_open)
     order = order[np.argsort(-levels[order] if best else levels[order], kind="stable")]
@@ -591,7 +613,7 @@ def _in_slots(own: Placements, rows: IntArray, slots: IntArray) -> tuple[IntArra
     return above, tied
 
 
-def _levels(measure: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - any measure with bounds
+def levels_of(measure: Any, relevance: FloatArray) -> FloatArray:  # noqa: ANN401 - any measure with bounds
     """Return what a measure sees of each relevance, from 0 on."""
     if isinstance(measure, GainMeasure):
         return gains_of(measure.gain, relevance)
@@ -626,5 +648,5 @@ def _outer_end(
         kept = np.delete(np.arange(len(is_open)), middle)
         return _end(measure, own.rows(kept), is_open[kept], n_open, best=best)
     relevance = own.relevance.copy()
-    relevance[middle] = own.relevance[~is_open][_levels(measure, own.relevance[~is_open]).argmax()]
+    relevance[middle] = own.relevance[~is_open][levels_of(measure, own.relevance[~is_open]).argmax()]
     return _end(measure, replace(own, relevance=relevance), is_open, n_open, best=best)

@@ -774,18 +774,23 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
 
 
 def _of_labels(parts: Parts) -> list[Fact]:
-    """Say which differences labels of unjudged documents could reverse, by an outer bound."""
+    """Say which differences labels of unjudged documents could reverse, and of which that is not known."""
     placed = [(inside(stratum), one) for stratum, part in parts.items() for one in part.unjudged_outer_bounds]
     if not placed:
         return []
-    held = [{key: getattr(one, key) for key in ("measure", "system", "baseline", "low", "high")} for _, one in placed]
-    open_ = [
-        f"{one.measure} {one.system} - {one.baseline}{where} {format_cell(Span(one.low, one.high))}"
-        for where, one in placed
-        if not one.is_safe
-    ]
-    text = f"{len(open_)} of {counted(len(placed), 'difference')}: {three(open_)}" if open_ else "no difference"
-    return [
-        Fact("unjudged_outer_bounds", held),
-        said("if judged", f"labels of unjudged documents could reverse {text} (outer bounds)"),
-    ]
+    keys = ("measure", "system", "baseline", "low", "high", "is_attained")
+    held = [{key: getattr(bound, key) for key in keys} for _, bound in placed]
+    reversible, unknown = [], []
+    for where, bound in placed:
+        span = format_cell(Span(bound.low, bound.high))
+        described = f"{bound.measure} {bound.system} - {bound.baseline}{where} {span}"
+        if bound.is_reversible:
+            reversible.append(described)
+        elif bound.is_open:
+            unknown.append(described)
+    total = counted(len(placed), "difference")
+    what = "labels of unjudged documents could reverse"
+    text = f"{what} {len(reversible)} of {total}: {three(reversible)}" if reversible else f"{what} no difference"
+    if unknown:
+        text += f"; of {len(unknown)} that is not known (outer bounds): {three(unknown)}"
+    return [Fact("unjudged_outer_bounds", held), said("if judged", text)]
