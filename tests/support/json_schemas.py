@@ -41,7 +41,9 @@ evaluate few.txt A.run B.run -m 'RR nDCG@5' --judge labels.txt
 evaluate Q.txt columns.csv --score-columns all -m 'RR AP'
 evaluate Q.txt A.run --collection documents.csv --missing skip --score-precision float32
 evaluate unanswerable.csv A.run -m 'RR Abstain'
+evaluate shares.csv A.run -m 'R AP' --no-relevant one
 compare unanswerable.csv A.run B.run -m 'RR Abstain'
+compare shares.csv A.run B.run -m 'R AP'
 compare Q.txt A.run B.run
 compare Q.txt A.run B.run E.run --baseline A -m 'nDCG@2 MAP NumRet' --margin 0.1 --detect 0.1 --ranks --queries-worst 3
 compare Q.txt A.run B.run -m RR --queries queries.csv --by device --by market --weights traffic
@@ -67,6 +69,7 @@ rescore saved.json Q.txt
 rescore saved.json labels.txt -m 'RR AP' --save saved3.json
 evaluate Q.txt A.run -m P@1 --depth 9 --save cut.json
 rescore cut.json Q.txt
+rescore saved.json shares.csv -m 'R AP'
 diff Q.txt labels.txt
 diff Q.txt labels.txt A.run B.run -m 'RR AP' --collection documents.csv
 ties A.run
@@ -92,6 +95,7 @@ items A.run
 items A.run train.csv
 simulate --queries 20
 simulate --coarsen A.run Q.txt -m RR
+simulate --coarsen A.run shares.csv -m RR
 simulate --scenarios 3
 measures
 measures nDCG
@@ -125,6 +129,7 @@ def prepare(folder: Path) -> None:
     few = (f"{query} 0 D{n} {grades[query][f'D{n}']}\n" for query in queries[:8] for n in range(5))
     (folder / "few.txt").write_text("".join(few))
     (folder / "unanswerable.csv").write_text("query_id,doc_id,answerable\nQ1,D1,true\nQ2,D2,true\nQ3,,false\n")
+    (folder / "shares.csv").write_text("query_id,doc_id,relevance\nQ1,D1,1\nQ1,D2,0.5\nQ2,D2,0.5\nQ2,D3,1\n")
     for name in "ABE":
         asked = queries[:-1] if name == "E" else [*queries, "Q99"]
         rows = ((query, f"D{n}", draw.randrange(5)) for query in asked for n in draw.sample(range(9), 8))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from deadheat.arrays import FloatArray
 from deadheat.data.rows import LazyRows, Rows
 from deadheat.errors import DeadheatWarning, counted
 from deadheat.io.formats.base import FEWEST, ROWS
@@ -151,6 +152,31 @@ def _falls(scores: Collection[float]) -> bool:
 
 def _warn(text: str, where: str, **fields: object) -> None:
     warnings.warn(DeadheatWarning(text, where, **fields), stacklevel=6)
+
+
+def note_of_negative(relevance: FloatArray, source_form: str) -> tuple[str, ...]:
+    """Return a note on negative labels, which may be padding or the target of a regression; none of TREC's qrels.
+
+    Parameters
+    ----------
+    relevance : ndarray of float, shape (n_judged,)
+    source_form : {"trec", "array", "other"}
+
+    Examples
+    --------
+    >>> note_of_negative(np.array([2.0, -1.0]), "array")[0].partition(";")[2]
+    ' padding is left out by mask= of evaluate_dense'
+    >>> note_of_negative(np.array([2.0, -1.0]), "trec")
+    ()
+    """
+    n_negative = 0 if source_form == "trec" else int((relevance < 0).sum())
+    if not n_negative:
+        return ()
+    labels = f"{counted(n_negative, 'negative label')} (the lowest {relevance.min():g})"
+    text = f"{labels}: no gain, and unjudged for bpref, infAP and Judged"
+    if source_form == "array":
+        text += "; padding is left out by mask= of evaluate_dense"
+    return (text,)
 
 
 # What two ids differ in, and what makes them equal then

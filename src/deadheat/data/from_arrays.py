@@ -83,10 +83,9 @@ def from_arrays(
         "query_id": pl.Series(_queries(wanted, groups_or_sizes, groups, group_sizes), dtype=pl.String),
         "doc_id": pl.Series(_documents(wanted, doc_ids), dtype=pl.String),
     }
-    return (
-        Qrels(pl.DataFrame(columns | {"relevance": wanted.ravel()}), name="labels"),
-        Run(pl.DataFrame(columns | {"score": found.ravel()}), name=name),
-    )
+    qrels = Qrels(pl.DataFrame(columns | {"relevance": wanted.ravel()}), name="labels")
+    qrels.source_form = "array"
+    return qrels, Run(pl.DataFrame(columns | {"score": found.ravel()}), name=name)
 
 
 def _numbers(kind: str, values: ArrayLike) -> NDArray[np.float64]:

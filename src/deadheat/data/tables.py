@@ -379,6 +379,8 @@ class Qrels(DocumentTable):
         How much of a span makes a chunk relevant; None without passages, and of a file that deadheat 1.0 saved.
     unanswerable : tuple of str
         The queries that the source says no document answers, sorted.
+    source_form : {"trec", "array", "other"}
+        What the source is, as negative labels are usual in one form and padding in another.
 
     Examples
     --------
@@ -391,6 +393,7 @@ class Qrels(DocumentTable):
     passages: pl.DataFrame | None = None
     span_rule: SpanRule | None = None
     unanswerable: tuple[str, ...] = ()
+    source_form: str = "other"
     open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
 
     def _read(self, source: Source) -> Rows:
@@ -408,6 +411,8 @@ class Qrels(DocumentTable):
 
     def _look_at(self, content: Content) -> Content:
         self.subtopics, self.unanswerable = content.subtopics, content.unanswerable
+        if content.is_trec:
+            self.source_form = "trec"
         if isinstance(content.rows, pl.DataFrame):
             queries = content.rows["query_id"]
             if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():

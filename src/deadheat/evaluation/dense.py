@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from deadheat.data.doubts import note_of_negative
 from deadheat.data.renderable import frame_of
 from deadheat.data.tables import Qrels
 from deadheat.errors import (
@@ -190,7 +191,7 @@ def evaluate_dense(
     n_others = placed.n_retrieved - n_positive
     if n_fewer := int((n_others < n).sum()):
         note += f"; {n_fewer:,} of {placed.n_queries:,} queries have fewer, which all count"
-    return Evaluation(found, **parts | {"notes": (note,)})
+    return Evaluation(found, **parts | {"notes": (note, *parts["notes"])})
 
 
 def evaluate_embeddings(
@@ -325,6 +326,7 @@ def evaluation_of_counted(
         conventions=conventions,
         placements=placements,
         qrels=Qrels.of_checked(counts.judgments(), "relevant"),
+        notes=note_of_negative(placements.judged_relevance, "array"),
         lists=counts.lists and counts.lists.select(np.argsort(counts.query_ids)),
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, members
-from deadheat.data.doubts import alike
+from deadheat.data.doubts import alike, note_of_negative
 from deadheat.data.judgments import as_qrels
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision, UnreadRows
@@ -264,7 +264,12 @@ def evaluation_of(  # noqa: PLR0917 - what an evaluation is made of
         unjudged_queries=placements.unjudged_queries,
         placements=placements,
         qrels=qrels,
-        notes=(*qrels.notes, *run.notes, *found),
+        notes=(
+            *qrels.notes,
+            *run.notes,
+            *note_of_negative(placements.judged_relevance, qrels.source_form),
+            *found,
+        ),
         alike=found,
         run=run,
     )

@@ -447,6 +447,7 @@ def _judgments(qrels: Qrels) -> dict[str, object]:
         "without": list(qrels.bare),
         "unanswerable": list(qrels.unanswerable),
         "open_to": qrels.open_to,
+        "source_form": qrels.source_form,
         # of spans, which `passages` holds with the chunks of the run
         **({} if qrels.span_rule is None else {"span_rule": asdict(qrels.span_rule)}),
         **{
@@ -524,6 +525,7 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         fingerprint=fingerprint,
         unanswerable=tuple(held.get("unanswerable", ())),  # files of 1.0 do not have it
         open_to=held.get("open_to"),  # nor this
+        source_form=held.get("source_form", "trec"),  # nor this; they had no note
         span_rule=SpanRule(**held["span_rule"]) if "span_rule" in held else None,
         **{name: unpacked(held[name]) for name in BESIDE_ROWS if name in held},
     )

@@ -154,7 +154,7 @@ def _of_data_set(source: Any, kind: Kind, where: str, given: Mapping[str, str]) 
             hint="the cause is in the messages above",
             path=where,
         ) from error
-    return _of_frame(found, kind, where, given)
+    return replace(_of_frame(found, kind, where, given), is_trec=True)
 
 
 def _of_ranx(source: Any, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything

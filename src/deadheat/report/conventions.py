@@ -484,6 +484,7 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
     return [
         *tell_unshared(evaluations, evaluations[0].conventions.missing),
         *without_relevant(evaluations),
+        below_level(evaluations[0]),
         Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", "; ".join(notes)),
         *_retrieving_themselves(found),
         *_not_retrieved(evaluations),
@@ -571,6 +572,34 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
             yield note(
                 "nothing relevant", f"{named(counting)}, {first_true(effects, 'count as the worst value')}{of}{where}"
             )
+
+
+def below_level(evaluation: Evaluation) -> Fact:
+    """Count the positive labels that are too low to be relevant by the level that measures have where none is named.
+
+    Labels between 0 and 1 beside a 1 are such labels: shares of annotators, or scores of a judge.
+    """
+    relevance = evaluation.placements.judged_relevance
+    measures: dict[float, list[str]] = {}
+    if evaluation.conventions.rel is None:
+        for measure in evaluation.measures:
+            level = getattr(measure, "rel", None)
+            if level is not None and not measure.names_rel:
+                measures.setdefault(float(level), []).append(measure.label)
+    n_positive = int((relevance > 0).sum())
+    held: list[dict[str, object]] = []
+    texts: list[str] = []
+    for level, names in measures.items():
+        n_below = int(((relevance > 0) & (relevance < level)).sum())
+        if n_below:
+            held.append({"rel": level, "n": n_below, "n_positive": n_positive, "measures": names})
+            are = "lies" if n_below == 1 else "lie"
+            texts.append(
+                f"{n_below:,} of {counted(n_positive, 'positive label')} {are} below {level:g}, from which on"
+                f" {three(names)} count a document as relevant"
+            )
+    text = f"{'; '.join(texts)}; rel sets another level" if texts else ""
+    return Fact("below_rel", held, "relevant", text, is_note=True)
 
 
 def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...], str]:

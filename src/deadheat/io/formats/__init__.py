@@ -157,7 +157,7 @@ def scan(
             unanswerable=content.unanswerable,
             columns=content.columns,
         )
-    return content
+    return replace(content, is_trec=form.name == DEFAULT)
 
 
 def scan_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:

@@ -56,6 +56,8 @@ class Content:
         Those of the document ids, by :func:`~deadheat.io.splitting.doc_hash`, if they were found on the way.
     reading : Reading or None
         How the rows of a lazy frame are to be read, if they are not yet checked.
+    is_trec : bool
+        Whether these are rows as TREC has them.
     are_cases : bool
         Whether these are labelled cases, and nothing was read: the benchmark package reads them.
     list_order : {"rise", "fall"}, optional
@@ -72,6 +74,7 @@ class Content:
     unanswerable: tuple[str, ...] = ()
     hashes: pl.Series | None = None
     reading: "Reading | None" = None
+    is_trec: bool = False
     are_cases: bool = False
     list_order: ListOrder | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
