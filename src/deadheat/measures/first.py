@@ -189,6 +189,17 @@ class FRP(FirstMeasure):
 
     missed = last_rank
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether a cutoff sets the value of a query of which nothing is found."""
+        return self.cutoff is not None
+
+    def limits(self, placements: Placements) -> tuple[float, float]:
+        """Return 1 and, with a cutoff, k + 1."""
+        if self.cutoff is None:
+            return super().limits(placements)
+        return 1.0, self.cutoff + 1.0
+
 
 @parameters
 class PaperMeasure(FirstMeasure):
@@ -432,3 +443,14 @@ class MR(RankSum):
         return super().extremes(placements) if self.missing == "skip" else Measure.extremes(self, placements)
 
     empty = last_rank
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether a cutoff sets the value of a query of which nothing is found."""
+        return self.cutoff is not None
+
+    def limits(self, placements: Placements) -> tuple[float, float]:
+        """Return 1 and, with a cutoff, k + 1."""
+        if self.cutoff is None:
+            return super().limits(placements)
+        return 1.0, self.cutoff + 1.0
