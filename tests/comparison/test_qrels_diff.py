@@ -217,3 +217,37 @@ def test_grades_of_subtopics_count() -> None:
     ]
     found = dh.diff_qrels(frames[0], frames[1])
     assert (found.changes.changed, found.changes.same, found.to_polars().height) == (("q",), ("r",), 0)
+
+
+def ranks_in_some_order(seed: int) -> tuple[Judged, Judged]:
+    """Return judgments, and a run whose relevant documents have the ranks 1 to 9, each in a query that is drawn."""
+    rng = random.Random(seed)
+    ranks = rng.sample(range(1, 10), 9)
+    qrels: Judged = {f"q{n}": {"a": 1.0} for n in range(9)}
+    run: Judged = {
+        query: {"a": 1.0} | {f"x{n}": 20.0 - n for n in range(rank - 1)}
+        for query, rank in zip(qrels, ranks, strict=True)
+    }
+    return qrels, run
+
+
+def test_equal_means_share_a_rank_though_rounding_separates_them() -> None:
+    """The same reciprocal ranks in other orders of the queries: their sums differ in the last digit."""
+    runs = {f"s{seed}": ranks_in_some_order(seed)[1] for seed in range(12)}
+    old, _ = ranks_in_some_order(0)
+    new = {query: own | {"y": 1.0} for query, own in old.items()}
+    found = dh.diff_qrels(old, new, runs, ["RR", "nDCG"])
+    assert len({*found.effects.filter(measure="RR")["old"].to_list()}) > 1  # by rounding alone
+    assert found.effects["old_rank"].to_list() == found.effects["new_rank"].to_list() == [1] * 24
+    assert "The order of the systems stays." in " ".join(str(found).split())
+
+
+def test_a_system_without_a_mean_has_no_rank() -> None:
+    qrels: Judged = {"q": {"a": 1.0}, "none": {"b": 0.0}}
+    runs: dict[str, Judged] = {"has": {"q": {"a": 1.0}, "none": {"b": 1.0}}, "lacks": {"none": {"b": 1.0}}}
+    new: Judged = {"q": {"a": 2.0}, "none": {"b": 0.0}}
+    found = dh.diff_qrels(qrels, new, runs, "FRP", no_relevant="skip")
+    assert found.effects.select("system", "old", "old_rank", "new_rank").rows() == [
+        ("has", 1.0, 1, 1),
+        ("lacks", None, None, None),
+    ]

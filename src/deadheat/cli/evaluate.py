@@ -305,10 +305,11 @@ def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Ev
         return evaluations
     if sort == "name":
         return sorted(evaluations, key=lambda one: one.name)
-    from deadheat.evaluation.scores import best_key
+    from deadheat.evaluation.scores import order_by_mean
 
     by = sort or evaluations[0].measures[0].label
-    return sorted(evaluations, key=lambda one: best_key(one[by]))
+    order = order_by_mean([one[by] for one in evaluations])
+    return [evaluations[place] for place in order]
 
 
 def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], options: Mapping[str, Any]) -> None:

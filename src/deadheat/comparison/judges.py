@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, TextArray, members
+from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.compare import named_runs
 from deadheat.comparison.pairs import Pair, compare_sides, pairs_of, side_of_values
 from deadheat.comparison.robustness import values_of
@@ -32,6 +32,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, groups
 from deadheat.io.guarding import phase
 from deadheat.kernels import agreement
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.settings import Conventions, Design
@@ -662,6 +663,13 @@ def _conclusions(
             yield _of_measure(name, measure, query_ids, both, design, n_labels=n_labels)
 
 
+def _orders_of(human: FloatArray, by_judge: FloatArray) -> list[IntArray]:
+    """Return how many systems are above each by both labels, of those that have a mean by both; higher is better."""
+    has_mean = ~(np.isnan(human).all(axis=0) | np.isnan(by_judge).all(axis=0))
+    means = [np.nanmean(values[:, has_mean], axis=0) for values in (human, by_judge)]
+    return [first_ranks(of_systems).astype(np.int64) - 1 for of_systems in means]
+
+
 def _of_measure(
     name: str,
     measure: Measure,
@@ -681,8 +689,7 @@ def _of_measure(
         for own in values
     ]
     pairs = [compare_sides([measure], [one], pairs_of(systems, ()), design=design, cluster=None)[:] for one in sides]
-    means = [np.round(measure.sign * np.nanmean(own, axis=0) / NOISE) for own in values]
-    above = [(own[None, :] > own[:, None]).sum(1) for own in means]
+    human_above, judge_above = _orders_of(measure.sign * human, measure.sign * by_judge)
     spread = [float(np.mean([one[system][measure].mean_tie_std for system in systems])) for one in both]
     return Conclusions(
         name,
@@ -693,8 +700,8 @@ def _of_measure(
         _against(measure, systems, bias, others, design),
         pairs[0],
         pairs[1],
-        agreement.tau(above[0], above[1])[0],
-        agreement.tau_ap(above[0], above[1]),
+        agreement.tau(human_above, judge_above)[0],
+        agreement.tau_ap(human_above, judge_above),
         (spread[0], spread[1]),
         measure.level_of(
             np.array(

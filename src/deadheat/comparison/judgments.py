@@ -17,12 +17,13 @@ from deadheat.data.known_ids import ids_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import MeasureError, ParameterError, as_count, as_list, check_choice, counted
+from deadheat.errors import NOISE, MeasureError, ParameterError, as_count, as_list, check_choice, counted
 from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.evaluation.scores import PlacedBounds, Scores
 from deadheat.io.guarding import phase
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike, Measures, parse_measures
 from deadheat.measures.unjudged import (
@@ -71,16 +72,19 @@ class QrelsDiff(Renderable):
     def effects(self) -> pl.DataFrame:
         """What the new judgments do to each measure and system.
 
-        measure, system, old and new (the mean, of counts the total), difference, the ranks of the system by both, and
-        the queries with a value under both.
+        measure, system, old and new (the mean, of counts the total), difference, the ranks of the system by both
+        (systems with equal means share one; null without a mean), and the queries with a value under both.
         """
-        rows = []
-        for measure, both in self._scores():
-            sign = next(iter(both.values()))[0].measure.sign
-            means = {system: [one.reported() for one in pair] for system, pair in both.items()}
-            for system, (old, new) in means.items():
-                ranks = [1 + sum(sign * one[n] > sign * means[system][n] for one in means.values()) for n in (0, 1)]
-                rows.append((measure, system, old, new, new - old, *ranks, *(one.n_queries for one in both[system])))
+        rows: list[tuple[object, ...]] = []
+        for label, scores in self._scores():
+            means = np.array([[old.reported(), new.reported()] for old, new in scores.values()])
+            measure = next(iter(scores.values()))[0].measure
+            old_ranks = first_ranks(measure.sign * means[:, 0])
+            new_ranks = first_ranks(measure.sign * means[:, 1])
+            for place, (system, (before, after)) in enumerate(scores.items()):
+                old, new = means[place].tolist()
+                ranks = [int(one[place]) if one[place] > 0 else None for one in (old_ranks, new_ranks)]
+                rows.append((label, system, old, new, new - old, *ranks, before.n_queries, after.n_queries))
         return frame_of(
             rows,
             dict.fromkeys(("measure", "system"), pl.String)
@@ -127,6 +131,7 @@ class QrelsDiff(Renderable):
         was, weights = (aligned(own, one.query_ids, ids) for own, one in zip(each, (before, after), strict=True))
         mean, size = (0.0, 1.0) if before.measure.total else (before.mean, float(each[1][after.kept].sum()))
         moved = np.where(np.isnan(new), mean, new) - np.where(np.isnan(old), mean, old)
+        moved[np.abs(moved) <= NOISE] = 0.0
         # a query that is gone has the weight that it had
         parts = np.where(np.isnan(weights), was, weights) * moved / (size or np.nan)
         for n in np.flatnonzero(moved).tolist():

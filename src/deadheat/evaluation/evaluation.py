@@ -55,6 +55,7 @@ from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Scores, intervals
 from deadheat.evaluation.steps import Steps, steps_of
 from deadheat.io.guarding import check_threads
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.measures.orders import StoredMeasure
@@ -866,6 +867,8 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation]):
             return scores.mean, None, 0, None, None, None, None
         values = np.array(list(means.values()))
         variance = float(np.var(values)) if len(values) > 1 else float("nan")
-        ends = (min(means, key=means.__getitem__), max(means, key=means.__getitem__))
+        ranks = first_ranks(values)
+        strata_with_mean = list(means)
+        ends = (strata_with_mean[int(ranks.argmax())], strata_with_mean[int(ranks.argmin())])
         names = [", ".join(key for n, key in enumerate(keys_of(end)) if n != place) for end in ends]
         return scores.mean, float(values.mean()), len(values), variance, variance**0.5, *names

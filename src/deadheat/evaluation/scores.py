@@ -15,7 +15,6 @@ from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArra
 from deadheat.data.renderable import InNotebooks, Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import (
-    NOISE,
     MeasureError,
     ParameterError,
     Rng,
@@ -29,6 +28,7 @@ from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import Unjudged, ends, has_ends
 from deadheat.placements.placements import Placements
@@ -889,9 +889,14 @@ def _with_judge(human: Interval, scores: Scores) -> Interval:
     )
 
 
-def best_key(scores: Scores) -> tuple[bool, float]:
-    """Return what sorts scores of one measure with the best mean first; those without a mean come last."""
-    return math.isnan(scores.mean), -scores.measure.sign * scores.mean
+def order_by_mean(scores: Sequence[Scores]) -> list[int]:
+    """Return the places of some scores of one measure, the best mean first; those without a mean come last.
+
+    Equal means, also those that differ by rounding alone, stay in their order.
+    """
+    means = np.array([one.measure.sign * one.mean for one in scores], np.float64)
+    order: list[int] = np.argsort(first_ranks(means), kind="stable").tolist()
+    return order
 
 
 def n_swapped(values: ArrayLike, others: ArrayLike) -> int:
@@ -902,9 +907,11 @@ def n_swapped(values: ArrayLike, others: ArrayLike) -> int:
     >>> n_swapped([1, 2, 3], [2, 1, 3]), n_swapped([0.1 + 0.2, 0.3], [1, 2])
     (1, 0)
     """
-    apart = np.array([np.subtract.outer(own, own) for own in (values, others)])
-    first, second = np.where(np.abs(apart) > NOISE, np.sign(apart), 0)
-    return int(np.count_nonzero(first * second < 0)) // 2
+    orders = []
+    for means in (values, others):
+        ranks = first_ranks(np.asarray(means, np.float64))
+        orders.append(np.sign(np.subtract.outer(ranks, ranks)))
+    return int(np.count_nonzero(orders[0] * orders[1] < 0)) // 2
 
 
 def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:

@@ -37,7 +37,7 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
-from deadheat.evaluation.scores import Scores, best_key
+from deadheat.evaluation.scores import Scores, order_by_mean
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
 from deadheat.profile.profile import TieProfile
@@ -643,7 +643,9 @@ def best_first(systems: Systems, measure: MeasureLike | None) -> dict[str, Score
     having = {name: one[of] for name, one in evaluations.items() if np.isfinite(one[of].mean)}
     if not having:
         raise FigureError(f"no system has a value of {of.label}: no query counts, or none has a relevant document")
-    return {name: having[name] for name in sorted(having, key=lambda name: best_key(having[name]))}
+    names = list(having)
+    ranked = [names[place] for place in order_by_mean(list(having.values()))]
+    return {name: having[name] for name in ranked}
 
 
 def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) -> dict[str, float]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import NOISE, FigureError, check_choice, counted, exact_text, level_text, percentage
+from deadheat.errors import FigureError, check_choice, counted, exact_text, level_text, percentage
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.figures.base import (
     BLACK,
@@ -29,6 +29,7 @@ from deadheat.figures.base import (
     tips,
 )
 from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures.notation import MeasureLike, unit_of
 
 MOST, MOST_TASKS = 60, 60  # models or systems, and tasks, that a page has room for
@@ -195,16 +196,17 @@ def without_task(found: Leaderboard) -> alt.LayerChart:
         raise FigureError("an order without a task takes two tasks and more, with values of all models")
     sign = 1 if found.higher_is_better else -1
     steps = [("all", found.mean_low), *found.without_tasks[:MOST_TASKS]]
+    ranks_of_steps = [first_ranks(sign * means) for _, means in steps]
     names, order = labels(found.models[:MOST_LINES]), labels(name for name, _ in steps)
     rows: list[Record] = [
         {
             "label": label,
             "without": step,
-            "rank": int((sign * means > sign * means[n] + NOISE).sum()) + 1,
+            "rank": int(ranks[n]),
             "mean": float(means[n]),
         }
         for n, label in enumerate(names)
-        for step, (_, means) in zip(order, steps, strict=True)
+        for step, (_, means), ranks in zip(order, steps, ranks_of_steps, strict=True)
     ]
     x = alt.X("without:N", sort=order, title="without the task", axis=alt.Axis(labelAngle=-60, labelLimit=90))
     y = alt.Y(
@@ -240,7 +242,8 @@ def _ranked(
     name = _judge_of(found, judge)
     every = {one.measure.label: one for one in found.conclusions if one.judge == name}
     own = every[name_among(every, measure)]
-    placed = sorted(range(len(own.systems)), key=lambda n: -own.measure.sign * own.biases[n].baseline_mean)[:MOST]
+    means = np.array([bias.baseline_mean for bias in own.biases])
+    placed = np.argsort(first_ranks(own.measure.sign * means), kind="stable")[:MOST].tolist()
     return own, list(zip(labels(own.systems[n] for n in placed), placed, strict=True))
 
 

@@ -5,13 +5,14 @@ from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, level_text, percentage
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
-from deadheat.evaluation.scores import Scores, best_key, n_swapped
+from deadheat.evaluation.scores import Scores, n_swapped, order_by_mean
 from deadheat.figures.base import (
     BLACK,
     BLUE,
@@ -57,6 +58,7 @@ from deadheat.figures.draw_ties import (
     tie_histogram,
     tie_ratio,
 )
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, measure_named, unit_of
 
@@ -289,7 +291,8 @@ def strata(
     found = several_by_name("systems", systems, Strata, "Strata, or several by name")
     evaluations = {name: one.whole for name, one in found.items()}
     of = measure_of(evaluations, measure)
-    ranked = sorted(found, key=lambda name: best_key(evaluations[name][of]))
+    names = list(found)
+    ranked = [names[place] for place in order_by_mean([evaluations[name][of] for name in names])]
     kept, first = ranked[:MOST_COMPARED], found[ranked[0]]
     asked = interval_options(options)
     rows = [row for label, name in zip(labels(kept), kept, strict=True) for row in _rows(label, found[name], of, asked)]
@@ -352,7 +355,9 @@ def _best_stratum(rows: Sequence[Record], measure: Measure, first: Strata) -> st
     """Say for which stratum the best system has the best mean, and for which the worst."""
     own = [row for row in rows if row["system"] == rows[0]["system"]]
     enough = [row for row in own if row["n_queries"] >= first.smallest]
-    ranked = sorted(enough if len(enough) > 1 else own, key=lambda row: row["mean"], reverse=measure.higher_is_better)
+    shown = enough if len(enough) > 1 else own
+    means = np.array([row["mean"] for row in shown], np.float64)
+    ranked = [shown[place] for place in np.argsort(first_ranks(measure.sign * means), kind="stable").tolist()]
     told = [
         f"{short(row['stratum'])} ({number(row['mean'])}, n = {row['n_queries']:,})"
         for row in (ranked[:1] + ranked[1:][-1:])

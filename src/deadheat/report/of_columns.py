@@ -8,6 +8,7 @@ import numpy as np
 from deadheat.errors import NOISE, counted, three
 from deadheat.evaluation.columns import Scored
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
     as_cell,
@@ -70,7 +71,9 @@ def report_columns(
         Decimals of the numbers in sentences.
     """
     measure, conventions = first.measures[0], first.conventions
-    ranked = sorted(columns, key=lambda one: np.nan_to_num(-measure.sign * one["level"], nan=np.inf))  # stable
+    levels = np.array([column["level"] for column in columns], np.float64)
+    order = np.argsort(first_ranks(measure.sign * levels), kind="stable")  # those without a level come last
+    ranked = [columns[place] for place in order.tolist()]
     values = np.array([one["values"] for one in ranked])
     is_choice = values.shape[0] > 1 and values.shape[1] > 1 and not np.isnan(values).all(0).any()
     choice = resample_choice(values, higher_is_better=measure.higher_is_better) if is_choice else None

@@ -41,7 +41,7 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
-from deadheat.evaluation.scores import best_key
+from deadheat.evaluation.scores import order_by_mean
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
     as_cell,
@@ -259,7 +259,8 @@ def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
 
 def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[str]:
     """Return the names of the systems; one without a mean comes last."""
-    return sorted(evaluations, key=lambda name: best_key(evaluations[name][measure]))
+    names = list(evaluations)
+    return [names[place] for place in order_by_mean([one[measure] for one in evaluations.values()])]
 
 
 def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:

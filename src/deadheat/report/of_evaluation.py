@@ -11,6 +11,7 @@ from deadheat.errors import NOISE, collected, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import NONE, IntervalOptions, label, order
 from deadheat.evaluation.scores import Scores, n_swapped
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
     RULES,
@@ -243,8 +244,8 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
 
 def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatArray) -> list[str]:
     """Return the runs with the best value; several if their values are equal."""
-    quality = measure.sign * values
-    return [evaluations[n].name for n in np.flatnonzero(np.fmax.reduce(quality) - quality <= NOISE).tolist()]
+    is_best = first_ranks(measure.sign * values) == 1
+    return [evaluations[place].name for place in np.flatnonzero(is_best).tolist()]
 
 
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
