@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import deadheat as dh
@@ -348,3 +350,112 @@ def test_a_measure_without_a_value(tmp_path: Path) -> None:
     assert np.isnan(found.steps[0].means["RR"]["mean"])
     assert found.to_polars()["mean"].to_list() == [None, None]
     assert "RR has no value." in str(found)
+
+
+WEIGHTS = {f"q{n}": float(1 + n % 4 * 3) for n in range(15)}
+FEW = pytest.mark.filterwarnings("ignore:.*depend on few queries")
+ONE_HEAVY = dict.fromkeys(WEIGHTS, 1.0) | {"q7": 50.0}
+
+
+@FEW
+def test_a_weighted_history_says_so_and_what_its_queries_are_worth() -> None:
+    found = dh.history([dh.evaluate(QRELS, run, "RR NumRelRet", weights=WEIGHTS) for run in RUNS[:3]])
+    weights = np.array(list(WEIGHTS.values()))
+    worth = weights.sum() ** 2 / (weights**2).sum()
+    assert found.to_polars().filter(measure="RR")["n_effective"].to_list() == pytest.approx([worth] * 3)
+    assert (
+        found.to_polars().filter(measure="NumRelRet")["n_effective"].to_list() == [None] * 3
+    )  # totals have no weights
+    out = " ".join(str(found).split())
+    assert f"15 queries (worth {worth:.1f})." in out
+    assert f"means are weighted: 15 queries are worth {worth:.1f} of equal weight" in out
+    plain = dh.history([dh.evaluate(QRELS, run, "RR") for run in RUNS[:3]])
+    assert "worth" not in str(plain)
+    assert plain.queries()["weight"].to_list() == [None] * len(plain.queries())
+
+
+def test_equal_weights_are_none_in_a_history() -> None:
+    found = dh.history([dh.evaluate(QRELS, run, "RR", weights=dict.fromkeys(WEIGHTS, 2.0)) for run in RUNS[:2]])
+    assert "worth" not in str(found)
+
+
+@FEW
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_queries_that_move_a_weighted_mean_most_come_first(tmp_path: Path, is_saved: bool) -> None:  # noqa: FBT001 - of pytest
+    evaluations = [dh.evaluate(QRELS, run, "nDCG@3", weights=WEIGHTS) for run in RUNS[1:3]]
+    paths = []
+    for n, evaluation in enumerate(evaluations):
+        evaluation.save(tmp_path / f"{n}.json")
+        paths.append(stamped(tmp_path / f"{n}.json", f"2026-11-{n + 1:02}T10:00:00.000Z"))
+    moved = dh.history(paths if is_saved else evaluations).queries(3)
+    before, after = (one["nDCG@3"] for one in evaluations)
+    pulls = {
+        query: WEIGHTS[query] * (new - old)
+        for query, old, new in zip(
+            before.query_ids.tolist(), before.values.tolist(), after.values.tolist(), strict=True
+        )
+    }
+    for kind, sign in (("fell", -1), ("rose", 1)):
+        wanted = sorted(
+            (query for query in pulls if sign * pulls[query] > 1e-9), key=lambda query: -sign * pulls[query]
+        )
+        own = moved.filter(kind=kind)
+        assert (own["weight"] * own["difference"]).to_list() == pytest.approx([pulls[query] for query in wanted[:3]])
+        assert own["weight"].to_list() == [WEIGHTS[query] for query in own["query_id"]]
+
+
+@FEW
+def test_the_list_of_a_history_and_that_of_the_gate_name_the_same_queries() -> None:
+    names = [f"q{n}" for n in range(12)]
+    qrels = {name: {"a": 1} for name in names}
+    good = {name: {"a": 2, "b": 1} for name in names}
+    bad = {name: {"a": 0, "b": 1} if n < 9 else own for n, (name, own) in enumerate(good.items())}
+    weights = {name: float(n + 1) for n, name in enumerate(names)}
+    before, after = (dh.evaluate(qrels, run, "RR", weights=weights) for run in (good, bad))
+    fell = dh.history([before, after]).queries(3).filter(kind="fell")["query_id"].to_list()
+    assert fell == ["q8", "q7", "q6"]
+    assert "largest losses: q8 -0.50, q7 -0.50, q6 -0.50" in " ".join(
+        str(dh.gate(after, baseline=before, no_regression=True)).split()
+    )
+
+
+def test_queries_of_a_history_without_rows_have_typed_columns() -> None:
+    whole = dh.history([dh.evaluate(QRELS, run, "RR") for run in RUNS[:2]])
+    alone = dh.history([dh.evaluate(QRELS, RUNS[0], "RR")])
+    assert alone.queries().is_empty()
+    assert alone.queries().schema == whole.queries().schema
+    assert alone.to_polars().schema == whole.to_polars().schema
+    referred = dh.history([dh.evaluate(QRELS, RUNS[0], "RR")], reference=dh.evaluate(QRELS, RUNS[1], "RR"))
+    assert not {*referred.to_polars().dtypes} & {pl.Null}
+
+
+def test_a_step_under_other_judgments_names_no_query(tmp_path: Path) -> None:
+    for n, qrels in enumerate([QRELS, QRELS | {"new": {"d1": 1}}]):
+        path = tmp_path / f"{n}.json"
+        dh.evaluate(qrels, RUNS[n], "RR").save(path, save_depth=0)
+        stamped(path, f"2026-10-0{n + 1}T00:00:00.000Z")
+    found = dh.history(tmp_path)
+    assert found.since["RR"][-1] is None
+    assert found.queries().is_empty()
+    assert "Queries of the last step" not in str(found)
+
+
+def test_rounding_moves_no_query() -> None:
+    """A value that is the same but for its last digit neither fell nor rose."""
+    found = dh.history([dh.evaluate(QRELS, RUNS[0], "RR") for _ in range(2)])
+    last = found.steps[-1]
+    noisy = replace(last, values={"RR": last.values["RR"] * (1 + 1e-15)})
+    assert replace(found, steps=(found.steps[0], noisy)).queries().is_empty()
+
+
+@FEW
+def test_the_history_command_takes_weights_from_saved_evaluations(tmp_path: Path) -> None:
+    for n, run in enumerate(RUNS[:2]):
+        dh.evaluate(QRELS, run, "RR", weights=ONE_HEAVY).save(tmp_path / f"{n}.json")
+    worth = 64.0**2 / (14 + 50.0**2)
+    assert f"15 queries (worth {worth:.1f})" in " ".join(ok("history", str(tmp_path)).split())
+    data = json.loads(ok("history", str(tmp_path), "--format", "json"))
+    assert data["weights"]["shares"] == {"q7": pytest.approx(50 / 64)}
+    assert data["history"]["1"]["RR"]["n_effective"] == pytest.approx(worth)
+    rows = [row for of_kind in data["queries"]["RR"].values() for row in of_kind.values()]
+    assert {row["weight"] for row in rows} <= {1.0, 50.0}

@@ -47,6 +47,7 @@ compare shares.csv A.run B.run -m 'R AP'
 compare Q.txt A.run B.run
 compare Q.txt A.run B.run E.run --baseline A -m 'nDCG@2 MAP NumRet' --margin 0.1 --detect 0.1 --ranks --queries-worst 3
 compare Q.txt A.run B.run -m RR --queries queries.csv --by device --by market --weights traffic
+compare Q.txt A.run B.run -m RR --queries queries.csv --weights traffic --queries-worst 3
 compare Q.txt A.run B.run -m RR --queries languages.csv --test t --margin 0.1
 compare Q.txt A.run B.run -m RR --queries queries.csv --cluster market --test bootstrap-t --correction none
 compare Q.txt A.run --repeats 'C=*.run' -m RR
@@ -82,6 +83,7 @@ explain Q.txt A.run --reported RR=0.5
 explain Q.txt A.run --reported RR=0.9
 history saved.json
 history saved.json old.json new.json --reference old.json
+history heavy.json heavier.json
 leaderboard results.csv
 leaderboard results.csv --missing bounds --groups types.csv --weights weights.csv
 leaderboard per_query.csv --tasks fixed
@@ -172,6 +174,10 @@ def prepare(folder: Path) -> None:
             found.save(folder / number / f"{run}.json")
     for name, qrels, run in (("old", "Q.txt", "A.run"), ("saved", "Q.txt", "B.run"), ("new", "labels.txt", "B.run")):
         found = deadheat.evaluate(folder / qrels, folder / run, ["RR", "nDCG@2"])
+        found.save(folder / f"{name}.json", label=f"L {name}", commit="abcdef0")
+    traffic = {query: 1 + n % 2 / 5 for n, query in enumerate(queries)}
+    for name, run in (("heavy", "A.run"), ("heavier", "B.run")):
+        found = deadheat.evaluate(folder / "Q.txt", folder / run, ["RR", "nDCG@2"], weights=traffic)
         found.save(folder / f"{name}.json", label=f"L {name}", commit="abcdef0")
 
 

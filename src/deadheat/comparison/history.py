@@ -16,7 +16,7 @@ from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import changes
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import what_is_judged
-from deadheat.errors import DataError, T, as_count, collected, counted, three
+from deadheat.errors import NOISE, DataError, T, as_count, collected, counted, three
 from deadheat.evaluation.evaluate import opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
@@ -29,6 +29,22 @@ from deadheat.measures.notation import ByMeasure
 from deadheat.settings import Design
 
 OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
+OF_PAIR: dict[str, type[pl.DataType]] = {
+    "difference": pl.Float64,
+    "difference_low": pl.Float64,
+    "difference_high": pl.Float64,
+    "n_shared": pl.Int64,
+    "p_adjusted": pl.Float64,
+    "significant": pl.Boolean,
+}
+MOVED_QUERIES: dict[str, type[pl.DataType]] = {
+    "measure": pl.String,
+    "kind": pl.String,
+    "query_id": pl.String,
+    "difference": pl.Float64,
+    "value": pl.Float64,
+    "weight": pl.Float64,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,11 +146,15 @@ class History(Plottable, Renderable):
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each step and measure, in order of time.
 
-        Columns: time, label, commit, name, measure, mean, low, high, tie_min, tie_max, n_queries, difference,
-        difference_low, difference_high, n_shared, p_adjusted and significant against the step before, the same behind
-        ``reference_``, comparable, and what changed in the judgments.
+        Columns: time, label, commit, name, measure, mean, low, high, tie_min, tie_max, n_queries, n_effective (of
+        how many queries of equal weight these are worth; null without weights), difference, difference_low,
+        difference_high, n_shared, p_adjusted and significant against the step before, the same behind ``reference_``,
+        comparable, and what changed in the judgments.
         """
-        return frame_of(self.rows())
+        types: dict[str, type[pl.DataType]] = {"n_effective": pl.Float64}  # of columns that may be all null
+        for prefix in ("", "reference_") if self.to_reference else ("",):
+            types |= {f"{prefix}{name}": dtype for name, dtype in OF_PAIR.items()}
+        return frame_of(self.rows()).cast(types)  # type: ignore[arg-type]  # columns by name
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
@@ -144,6 +164,7 @@ class History(Plottable, Renderable):
                 "name": step.name,
                 "measure": measure,
                 **{name: step.means[measure][name] for name in OF_MEAN},
+                "n_effective": step.means[measure].get("n_effective"),
                 **_of_pair("", self.since[measure][place]),
                 **(_of_pair("reference_", self.to_reference[measure][place]) if self.to_reference else {}),
                 "comparable": step.is_comparable,
@@ -154,7 +175,10 @@ class History(Plottable, Renderable):
         ]
 
     def queries(self, n: int = 5) -> pl.DataFrame:
-        """Return the queries that fell and rose most at the last step, by measure; none without a step before it.
+        """Return the queries that fell and rose most at the last step, by measure.
+
+        None without a step before it, or where its judgments are others. With weights the queries that move the mean
+        most come first: those with the largest weight times difference.
 
         Parameters
         ----------
@@ -164,22 +188,38 @@ class History(Plottable, Renderable):
         Returns
         -------
         polars.DataFrame
-            measure, kind ("fell" or "rose"), query_id, difference, value.
+            measure, kind ("fell" or "rose"), query_id, difference, value, weight (null without weights).
         """
-        n, place = as_count("n", n), self.before[-1]
-        both = [] if place is None else [self.steps[place], self.steps[-1]]
-        rows = []
-        for measure in self.measures if both else ():
-            before, values = (aligned(one.values[measure], one.query_ids, self.query_ids) for one in both)
-            apart = values - before
-            order = np.argsort(np.nan_to_num(apart), kind="stable")
-            for kind, sign, places in (("fell", -1, order[:n]), ("rose", 1, order[::-1][:n])):
-                rows += [
-                    (measure, kind, str(self.query_ids[one]), float(apart[one]), float(values[one]))
-                    for one in places
-                    if sign * apart[one] > 0
-                ]
-        return pl.DataFrame(rows, ["measure", "kind", "query_id", "difference", "value"], orient="row")
+        n = as_count("n", n)
+        rows: list[tuple[object, ...]] = []
+        for measure in self.measures:
+            rows += self._moved_queries(measure, n)
+        return frame_of(rows, MOVED_QUERIES)
+
+    def _moved_queries(self, measure: str, n: int) -> list[tuple[object, ...]]:
+        """Return the rows of :meth:`queries` by one measure."""
+        place_before = self.before[-1]
+        pair = self.since[measure][-1]
+        if place_before is None or pair is None:
+            return []
+        before, last = self.steps[place_before], self.steps[-1]
+        values = aligned(last.values[measure], last.query_ids, self.query_ids)
+        differences = values - aligned(before.values[measure], before.query_ids, self.query_ids)
+        differences = np.where(np.abs(differences) > NOISE, differences, 0.0)  # NaN, of one of both alone, too
+        weights = None
+        pulls = differences
+        if last.weights is not None and pair.n_effective is not None:  # totals have none
+            weights = aligned(last.weights, last.query_ids, self.query_ids)
+            pulls = np.nan_to_num(weights) * differences
+        rows: list[tuple[object, ...]] = []
+        for kind, sign in (("fell", -1), ("rose", 1)):
+            order = np.argsort(-sign * pulls, kind="stable")
+            for query in order[:n].tolist():
+                if sign * pulls[query] > 0:
+                    weight = None if weights is None else float(weights[query])
+                    query_id = str(self.query_ids[query])
+                    rows.append((measure, kind, query_id, float(differences[query]), float(values[query]), weight))
+        return rows
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names: those of the last step."""
@@ -191,10 +231,7 @@ class History(Plottable, Renderable):
 
 def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
     others = {"difference_low": "low", "difference_high": "high", "n_shared": "n_queries"}
-    return {
-        f"{prefix}{name}": None if pair is None else getattr(pair, others.get(name, name))
-        for name in ("difference", *others, "p_adjusted", "significant")
-    }
+    return {f"{prefix}{name}": None if pair is None else getattr(pair, others.get(name, name)) for name in OF_PAIR}
 
 
 def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:

@@ -13,6 +13,7 @@ from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, in_brackets, th
 from deadheat.evaluation.facts import NOTABLE, TOP, Facts
 from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
+from deadheat.kernels.weighting import effective_number
 from deadheat.measures import Measure
 from deadheat.measures.discounted import LOWEST_POSITIVE
 from deadheat.measures.notation import MEANINGS, is_doubted, meaning, unit_of
@@ -32,6 +33,7 @@ from deadheat.report.model import (
 from deadheat.settings import BOUNDED
 
 if TYPE_CHECKING:
+    from deadheat.arrays import BoolArray, FloatArray, TextArray
     from deadheat.comparison.judges import Estimate
     from deadheat.comparison.pairs import Pair
     from deadheat.evaluation.evaluation import Evaluation
@@ -370,14 +372,22 @@ def weighted(evaluation: Evaluation) -> list[Fact]:
     scores = next((one for one in evaluation if one.weights is not None), None)
     if scores is None or scores.weights is None:
         return []
-    n_out, shares = int((scores.weights == 0).sum()), heavy(evaluation.query_ids, scores.weights)
-    worth = f"{counted(scores.n_queries, 'query is', 'queries are')} worth {scores.n_effective:.1f} of equal weight"
+    return tell_weights(evaluation.query_ids, scores.weights, scores.kept)
+
+
+def tell_weights(query_ids: TextArray, weights: FloatArray, has_value: BoolArray) -> list[Fact]:
+    """Say that means are weighted, what the queries with a value are worth, and which have much of the weight."""
+    n_queries = int(has_value.sum())
+    n_effective = effective_number(weights[has_value])
+    n_out = int((weights == 0).sum())
+    shares = heavy(query_ids, weights)
+    worth = f"{counted(n_queries, 'query is', 'queries are')} worth {n_effective:.1f} of equal weight"
     out = f"; {counted(n_out, 'query', 'queries')} of weight 0 left out" if n_out else ""
-    held = {"n_effective": scores.n_effective, "n_without": n_out, "shares": shares}
-    told = three([f"{query} ({format_cell(share(one))})" for query, one in shares.items()])
+    heaviest = three([f"{query} ({format_cell(share(of_query))})" for query, of_query in shares.items()])
+    value = {"n_effective": n_effective, "n_without": n_out, "shares": shares}
     return [
-        Fact("weights", held, "weights", f"means are weighted: {worth}{out}", is_note=True),
-        note("weights", f"more than a tenth of the weight: {told}" if shares else ""),
+        Fact("weights", value, "weights", f"means are weighted: {worth}{out}", is_note=True),
+        note("weights", f"more than a tenth of the weight: {heaviest}" if shares else ""),
     ]
 
 

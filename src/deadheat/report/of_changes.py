@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from deadheat.comparison.history import History
 from deadheat.comparison.pairs import LEAST_P
 from deadheat.errors import NOISE, UNIT, collected, counted, rounded, whole
@@ -19,6 +21,7 @@ from deadheat.report.conventions import (
     helped,
     tell_geometric,
     tell_unshared,
+    tell_weights,
     too_narrow,
     weighted,
 )
@@ -60,7 +63,9 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
         Whether each measure has a table of its own; else one has all.
     """
     fell = found.queries(MOST).to_dicts()
-    columns = (Column("difference", "difference"), Column("value", "now"))
+    columns = [Column("difference", "difference"), Column("value", "now")]
+    if any(row["weight"] is not None for row in fell):
+        columns.append(Column("weight", "weight"))
     labels, title = (MEASURE, Column("kind", ""), QUERY), "Queries of the last step"
     moved = [tabulate("queries", labels, columns, fell, title=title, has_blocks=True)] if fell else []
     if not for_people:
@@ -82,8 +87,17 @@ def _told(found: History) -> tuple[str, str]:
     asked = [*((one, last) for one in found.measures), *((found.measures[0], n) for n in earlier)]
     (headline, sure), *others = (_moved(found, one, n) for one, n in asked)
     more = [f"{sure[0].upper()}{sure[1:]}."] if sure else []
-    more += [f"{what} ({how})." if how else f"{what}." for what, how in others]
+    more += [_sentence(what, how) for what, how in others]
     return f"{headline}.", " ".join(more)
+
+
+def _sentence(what: str, how: str) -> str:
+    """Return what a step did, and how sure that is: in brackets, if it has none of its own."""
+    if not how:
+        return f"{what}."
+    if "(" in how:
+        return f"{what}: {how}."
+    return f"{what} ({how})."
 
 
 def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
@@ -96,6 +110,8 @@ def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
         why = "the first of its system" if found.before[place] is None else "under other judgments than before"
         return f"{of} is {mean:.4f}, {why}", ""
     n = counted(pair.n_queries, "query", "queries")
+    if pair.n_effective is not None and f"{pair.n_effective:.1f}" != f"{pair.n_queries:.1f}":
+        n += f" (worth {pair.n_effective:.1f})"
     if abs(pair.difference) <= NOISE:
         return f"{of} is as before, {mean:.4f}", n
     what = f"{'rose' if pair.difference > 0 else 'fell'} by {rounded(abs(pair.difference), 4)}{unit_of(measure)}"
@@ -126,6 +142,11 @@ def _table(found: History, measure: str) -> Table:
     ]
     columns = [
         Column("n_queries", "queries"),
+        *(
+            [Column("n_effective", "worth", lambda row: NumberCell(row["n_effective"], "worth"), spare=3)]
+            if any(row["n_effective"] is not None for row in rows)
+            else []
+        ),
         Column("mean", "mean"),
         Column("ci", "interval", spare=2),
         Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4),
@@ -158,6 +179,7 @@ def _facts(found: History) -> list[Fact]:
         Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
         *(Fact("reference", file, "reference", file) for file in reference),
         *tell_geometric(found.measures),
+        *_tell_weights(found),
         said("interval", "of the mean, at the level at which it was saved (by default 95%)"),
         said("test", how),
         said(MARK, f"p below {1 - found.design.confidence_level:.3g}"),
@@ -169,6 +191,17 @@ def _facts(found: History) -> list[Fact]:
         ),
         *(note("history", text) for text in found.notes),
     ]
+
+
+def _tell_weights(found: History) -> list[Fact]:
+    """Say that the means of the last step are weighted, if they are; totals are not."""
+    last = found.steps[-1]
+    weighted_measures = [measure for measure in found.measures if "n_effective" in last.means[measure]]
+    if last.weights is None or not weighted_measures:
+        return []
+    has_value = ~np.isnan(last.values[weighted_measures[0]])
+    facts = tell_weights(last.query_ids, last.weights, has_value)
+    return [*facts, note("weights", "queries that fell and rose: by weight times difference")]
 
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
