@@ -86,3 +86,25 @@ def test_a_query_that_a_system_lacks_is_not_listed() -> None:
 def test_their_number_is_a_whole_one(n: float) -> None:
     with pytest.raises(ValueError, match="n"):
         compared().queries(n)  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("ignore:.*depend on few queries")
+def test_with_weights_the_queries_that_move_the_mean_most_come_first() -> None:
+    weights = {query: float(1 + n % 4 * 5) for n, query in enumerate(QRELS)}
+    comparison = compared(weights=weights)
+    frame = comparison.queries(3)
+    for pair in comparison.pairs:
+        one, other = (comparison.evaluations[name][pair.measure] for name in (pair.system, pair.baseline))
+        query_ids = comparison.query_ids.tolist()
+        sign = -1 if pair.measure == "MR" else 1
+        pulls = [
+            sign * weights[query] * gap
+            for query, gap in zip(query_ids, (one.values - other.values).tolist(), strict=True)
+        ]
+        for kind, sense in (("best", 1), ("worst", -1)):
+            own = frame.filter(measure=pair.measure, system=pair.system, baseline=pair.baseline, kind=kind)
+            expected = sorted((sense * pull for pull in pulls if sense * pull > 1e-9), reverse=True)[:3]
+            assert (sense * sign * own["weight"] * own["difference"]).to_list() == pytest.approx(expected)
+            assert own["weight"].to_list() == [weights[query] for query in own["query_id"]]
+    plain = compared()
+    assert plain.queries(3)["weight"].null_count() == plain.queries(3).height

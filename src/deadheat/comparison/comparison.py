@@ -66,7 +66,7 @@ SIZES: dict[str, type[pl.DataType]] = {
 }
 QUERIES: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system", "baseline", "kind", "query_id"), pl.String),
-    **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max"), pl.Float64),
+    **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max", "weight"), pl.Float64),
 }
 RANKS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),
@@ -641,11 +641,12 @@ class Comparison(Plottable, Renderable):
         polars.DataFrame
             measure, system, baseline, kind ("best", "worst", "ties": the most extreme first), query_id, difference
             (value - baseline_value), value, baseline_value (under the tie policy), tie_min and tie_max (of the
-            difference, over all orders of the ties of both).
+            difference, over all orders of the ties of both), weight (null without weights). With weights the most
+            extreme are those that move the mean most: weight times difference.
         """
         return frame_of(list(self._deciding(as_count("n", n))), QUERIES)
 
-    def _deciding(self, n: int) -> Iterator[tuple[str | float, ...]]:
+    def _deciding(self, n: int) -> Iterator[tuple[str | float | None, ...]]:
         """Give the rows of :meth:`queries`; among equals the order is that of the ids."""
         own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
         n_pairs = len(self.pairs) // len(self.measures)
@@ -656,13 +657,18 @@ class Comparison(Plottable, Renderable):
             )
             numbers = (gap.values, *(part.values for part in gap.parts), gap.low, gap.high)
             better = measure.sign * gap.values
+            weights = None
+            if self.weights is not None and pair.n_effective is not None:  # totals have none
+                weights = self.weights[:, place]
             for kind, size in (("best", better), ("worst", -better), ("ties", gap.high - gap.low)):
-                found = np.where(np.isnan(gap.values), -np.inf, size)
-                order = np.argsort(-found, kind="stable")[:n]
-                for query in order[found[order] > stats.NEGLIGIBLE_DIFFERENCE].tolist():
+                moved = ~np.isnan(gap.values) & (size > stats.NEGLIGIBLE_DIFFERENCE)
+                pulls = np.where(moved, size if weights is None else size * weights, -np.inf)
+                order = np.argsort(-pulls, kind="stable")[:n]
+                for query in order[moved[order]].tolist():
                     yield (
                         *(pair.measure, pair.system, pair.baseline, kind, str(self.query_ids[query])),
                         *(float(column[query]) for column in numbers),
+                        None if weights is None else float(weights[query]),
                     )
 
     def rank_intervals(

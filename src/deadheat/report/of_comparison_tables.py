@@ -64,6 +64,7 @@ from deadheat.stats.ranks import tiers_of
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
 NUMBERS = ("difference", "value", "baseline_value")
+WEIGHT = Column("weight", "weight", spare=1)
 Strata = Mapping[str | tuple[str, ...], Comparison]
 Comparisons = Strata | Mapping[tuple[()], Comparison]
 
@@ -285,15 +286,16 @@ def list_deciding(comparison: Comparison, n: int, queries: Queries | None, *, fo
     )
     texts = {} if queries is None else queries.texts(comparison.query_ids.tolist())
     text = [Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []
+    weight = [WEIGHT] if any(row["weight"] is not None for row in rows) else []
     if not for_people:
-        columns = (*(Column(name, name) for name in NUMBERS), ties, *text)
+        columns = (*(Column(name, name) for name in NUMBERS), ties, *weight, *text)
         return [tabulate("queries", (SYSTEM, BASELINE, MEASURE, Column("kind", ""), QUERY), columns, rows)]
     kind, tables = Column("kind", "", lambda row: HEADINGS[row["kind"]]), []
     for (measure, *pair), own in groupby(rows, key=lambda row: (row["measure"], row["system"], row["baseline"])):
         columns = (
             Column("difference", "difference"),
             *(Column(name, heading, spare=1) for name, heading in zip(NUMBERS[1:], pair, strict=True)),
-            *(ties, *text),
+            *(ties, *weight, *text),
         )
         title = f"{measure}: queries that decide, {' - '.join(pair)}{by_humans([comparison])}"
         tables.append(tabulate("queries", (kind, QUERY), columns, own, title=title, has_blocks=True))

@@ -207,7 +207,10 @@ class Subject:
             keys = [self.main.sign * values[0], -span]
         else:
             spread = np.nan_to_num(np.fmax.reduce(list(every.values())) - np.fmin.reduce(list(every.values())))
-            keys = [-np.round(np.abs(values[0] - values[1]), 12), -np.round(spread, 12), -span]
+            apart = np.abs(values[0] - values[1])
+            if looked_at[0].weights is not None and looked_at[0].is_weighted:
+                apart *= self.of_all_queries(looked_at[0], looked_at[0].weights)
+            keys = [-np.round(apart, 12), -np.round(spread, 12), -span]
         order = np.lexsort((np.arange(len(span)), *reversed([np.nan_to_num(key, nan=np.inf) for key in keys])))
         return [int(n) for n in order[:N_DECIDING]]
 
@@ -326,6 +329,7 @@ def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Tab
         Column("baseline_value", pair.baseline),
         Column("value", pair.system),
         Column("ties", "over tie orders", lambda row: Span(row["tie_min"], row["tie_max"])),
+        *([Column("weight", "weight")] if any(row["weight"] is not None for row in rows.iter_rows(named=True)) else []),
         *([Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []),
     )
     moved = rows.sort(pl.col("kind") == "best", maintain_order=True).to_dicts()
