@@ -13,6 +13,8 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.stats.ranks import pairwise_errors
+from deadheat.stats.units import Units
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 from support.small_bench import CASES, DOCUMENTS, known
 
@@ -310,7 +312,8 @@ def test_equal_models_are_rarely_separated(sampling: str) -> None:
     ("given", "error", "text"),
     [
         ({"task": ["t", "t"], "model": ["a", "a"], "value": [0.1, 0.2]}, DuplicateError, "model a appears twice"),
-        ({"task": ["t", "u"], "model": ["a", "a"], "value": [0.1, 70.0]}, DataError, "different scales"),
+        ({"task": ["t", "t"], "model": ["a", "b"], "value": [62.0, 0.62]}, DataError, "b up to 0.62, of a up to 62"),
+        ({"task": ["t"] * 3, "model": ["a", "b", "c"], "value": [0.62, 4.0, 62.0]}, DataError, "different scales"),
         ({"task": ["t", "t"], "model": ["a", "b"], "value": [0.1, 70.0]}, DataError, "different scales"),
         ({"task": ["t", "t"], "model": ["a", "b"], "value": [0.1, float("nan")]}, DataError, "not a finite number"),
         ({"task": ["t", "t"], "model": ["a", "b"], "value": ["0.1", "x"]}, DataError, "not a finite number"),
@@ -334,6 +337,184 @@ def test_bad_input(given: dict[str, Any], error: type[Exception], text: str) -> 
     source = pl.DataFrame(given) if "task" in given else given
     with pytest.raises(error, match=text):
         dh.leaderboard(source)
+
+
+def of_means(**tasks: dict[str, float]) -> pl.DataFrame:
+    """Return the means of models by task as a long table."""
+    rows = [(task, model, value) for task, models in tasks.items() for model, value in models.items()]
+    return pl.DataFrame(rows, ["task", "model", "value"], orient="row")
+
+
+@pytest.mark.parametrize(
+    ("tasks", "has_note"),
+    [
+        ({"t": {"a": 1.01, "b": 0.9}, "u": {"a": 0.5, "b": 0.4}}, False),  # a normalised score may be above 1
+        ({"mt_bench": {"a": 8.9, "b": 6.1}, "sts": {"a": 0.8, "b": 0.7}}, True),
+        ({"mt_bench": {"a": 8.9, "b": 1.0}}, False),
+        ({"t": {"a": 58.0, "b": 41.5}, "u": {"a": 0.5, "b": 0.4}}, True),
+        ({"t": {"a": 58.0, "b": 9.0, "c": 2.1, "d": 0.7}}, False),  # percentages of good and bad models
+    ],
+)
+def test_tasks_have_their_own_scales(tasks: dict[str, dict[str, float]], has_note: bool) -> None:  # noqa: FBT001 - of pytest
+    found = dh.leaderboard(of_means(**tasks))
+    means = {model: float(np.mean([own[model] for own in tasks.values()])) for model in next(iter(tasks.values()))}
+    assert dict(zip(found.models, found.mean_low.tolist(), strict=True)) == pytest.approx(means)
+    assert any("scales of their own" in note for note in found.notes) == has_note
+
+
+def test_bounds_of_tasks_on_different_scales_are_refused() -> None:
+    """A missing value of MT-bench is from 1 to 10, one of the other task from 0 to 1."""
+    given = of_means(mt_bench={"a": 8.9, "b": 6.1}, sts={"a": 0.8})
+    with pytest.raises(ParameterError, match="tasks on scales of their own"):
+        dh.leaderboard(given, missing="bounds")
+    whole = of_means(mt_bench={"a": 8.9, "b": 6.1}, sts={"a": 0.8, "b": 0.7})
+    assert dh.leaderboard(whole, missing="bounds").ranks == [1, 2]
+
+
+def test_dropped_tasks_may_have_weights_and_groups(tmp_path: Path) -> None:
+    given = of_means(t={"a": 0.5, "b": 0.4}, u={"a": 0.7, "b": 0.3}, v={"a": 0.9})
+    kinds = {"t": "short", "u": "long", "v": "long"}
+    found = dh.leaderboard(given, missing="drop-task", weights={"t": 1, "u": 3, "v": 5})
+    assert found.tasks == ("t", "u")
+    assert found.shares.tolist() == [0.25, 0.75]
+    grouped = dh.leaderboard(given, missing="drop-task", groups=kinds)
+    assert {name: own.tolist() for name, own in grouped.group_means.items()} == {
+        "short": [0.5, 0.4],
+        "long": [0.7, 0.3],
+    }
+    alone = dh.leaderboard(given, missing="drop-task", groups={"t": "short", "u": "short", "v": "long"})
+    assert list(alone.group_means) == ["short"]
+    with pytest.raises(ParameterError, match="'t', 'u', 'v', got 'w'"):
+        dh.leaderboard(given, missing="drop-task", weights={"t": 1, "u": 3, "v": 5, "w": 1})
+    with pytest.raises(ParameterError, match="has none for u"):
+        dh.leaderboard(given, missing="drop-task", weights={"t": 1, "v": 5})
+    given.write_csv(tmp_path / "results.csv")
+    pl.DataFrame({"task": ["t", "u", "v"], "weight": [1, 3, 5]}).write_csv(tmp_path / "weights.csv")
+    of_file = dh.leaderboard(tmp_path / "results.csv", missing="drop-task", weights=tmp_path / "weights.csv")
+    assert of_file.shares.tolist() == [0.25, 0.75]
+
+
+def test_equal_means_are_equal_ranks_with_bounds_where_nothing_is_missing() -> None:
+    values = {"a": 0.1 + 0.2, "b": 0.3, "c": 0.2}
+    given = of_means(t=values, u=values)
+    assert dh.leaderboard(given).ranks == [1, 1, 3]
+    found = dh.leaderboard(given, missing="bounds")
+    assert found.ranks == [1, 1, 3]
+    assert found.to_polars()["rank"].to_list() == [1, 1, 3]
+    assert "a missing value" not in str(found)
+
+
+def test_ranks_with_bounds_are_those_that_every_value_gives() -> None:
+    """Each missing value is set to many numbers from 0 to 1: a rank that never changes is known."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        values = np.round(rng.random((3, 5)) * 4) / 4  # many are equal
+        is_missing = rng.random(values.shape) < 0.15
+        names = [f"m{n}" for n in range(5)]
+        given = pl.DataFrame(
+            [(f"t{i}", names[j], values[i, j]) for i, j in np.argwhere(~is_missing).tolist()],
+            ["task", "model", "value"],
+            orient="row",
+        )
+        if given["task"].n_unique() < 3 or given["model"].n_unique() < 5:
+            continue
+        found = dh.leaderboard(given, missing="bounds")
+        seen: dict[str, set[int]] = {name: set() for name in names}
+        for filled in product((0.0, 0.1, 0.5, 0.9, 1.0), repeat=int(is_missing.sum())):
+            whole = values.copy()
+            whole[is_missing] = filled
+            means = whole.mean(axis=0).tolist()
+            for name, mean in zip(names, means, strict=True):
+                seen[name].add(1 + sum(other > mean + 1e-9 for other in means))
+        assert dict(zip(found.models, found.ranks, strict=True)) == {
+            name: ranks.pop() if len(ranks) == 1 else None for name, ranks in seen.items()
+        }
+
+
+def test_models_of_equal_means_keep_their_order_where_rounding_separates_them() -> None:
+    """The same values in another order of the tasks: at half of the last digit that is kept, rounding tips."""
+    rng = np.random.default_rng(0)
+    n_separated = 0
+    for _ in range(200):
+        values = np.round(rng.random(9), 3) + 0.5e-12 * rng.integers(0, 5, 9)
+        models = {f"m{n}": rng.permutation(values) for n in range(4)}
+        n_separated += len({float(own.mean()) for own in models.values()}) > 1
+        given = of_means(**{f"t{n}": {name: own[n] for name, own in models.items()} for n in range(9)})
+        found = dh.leaderboard(given)
+        assert found.models == ("m0", "m1", "m2", "m3")
+        assert found.ranks == [1, 1, 1, 1]
+    assert n_separated > 100
+
+
+def test_the_headline_names_those_that_share_the_best_mean_where_intervals_are_known() -> None:
+    values = drawn(1, 40, 4, effect=0.9)
+    values[:, :, 1] = values[:, :, 0]
+    assert str(dh.leaderboard(table(values))).startswith("m0, m1 share the best mean value. Of 3 pairs of")
+    values[:, :, 2] = values[:, :, 0] + np.where(np.arange(40) % 2, 0.3, -0.31)
+    start = " ".join(str(dh.leaderboard(table(values))).split())
+    assert start.startswith("m0, m1 share the best mean value; 1 of 2 other models cannot be told from them: m2.")
+
+
+HEAVY = pytest.mark.filterwarnings("ignore:.*depend on few queries")
+QRELS = {f"q{n}": {"a": 1} for n in range(30)}
+
+
+def drawn_run(seed: int) -> dict[str, dict[str, float]]:
+    rng = np.random.default_rng(seed)
+    return {query: {"a": float(rng.integers(0, 6)), "x": 2.5, "y": 1.5, "z": 3.5} for query in QRELS}
+
+
+@HEAVY
+def test_what_weighted_queries_are_worth_is_said() -> None:
+    weights = {query: float(1 + n % 5 * 2) for n, query in enumerate(QRELS)}
+    given = {name: dh.evaluate(QRELS, drawn_run(seed), "RR", weights=weights) for seed, name in enumerate("ab")}
+    found = dh.leaderboard({"t": given})
+    numbers = np.array(list(weights.values()))
+    worth = numbers.sum() ** 2 / (numbers**2).sum()
+    assert f"means of t are weighted: 30 queries are worth {worth:.1f} of equal weight" in found.notes
+    assert found.mean_low.tolist() == pytest.approx(sorted((one["RR"].mean for one in given.values()), reverse=True))
+    plain = {name: dh.evaluate(QRELS, drawn_run(seed), "RR", weights=None) for seed, name in enumerate("ab")}
+    assert not dh.leaderboard({"t": plain}).notes
+    with pytest.raises(DataError, match="a on t and b on t were evaluated with different weights"):
+        dh.leaderboard({"t": {"a": given["a"], "b": plain["b"]}})
+
+
+def test_evaluations_of_a_task_have_the_same_conventions() -> None:
+    given = {name: dh.evaluate(QRELS, drawn_run(0), "RR", ties=ties) for name, ties in (("a", "best"), ("b", "worst"))}
+    with pytest.raises(DataError, match="a on t and b on t were evaluated under different conventions"):
+        dh.leaderboard({"t": given})
+
+
+@HEAVY
+def test_queries_that_are_worth_few_give_no_intervals() -> None:
+    weights = {query: 1000.0 if n == 0 else 1.0 for n, query in enumerate(QRELS)}
+    given = {name: dh.evaluate(QRELS, drawn_run(seed), "RR", weights=weights) for seed, name in enumerate("ab")}
+    found = dh.leaderboard({"t": given})
+    assert found.uncertainty is None
+    assert found.unknown.startswith("30 queries worth 1.1 of equal weight, and ")
+
+
+@HEAVY
+def test_equal_models_are_rarely_separated_by_weighted_queries() -> None:
+    """Two models of the same distribution, weights of very different sizes: at most 5 % are separated."""
+    rng = np.random.default_rng(5)
+    n_separated = n_known = 0
+    for _ in range(150):
+        weights = np.exp(rng.normal(0, 1.5, 40))
+        units = Units(np.arange(2), rng.random((40, 2)) * weights[:, None], weights, is_weighted=True)
+        errors, freedom = pairwise_errors([units], [1.0])
+        if units.freedom + 1 < 5:
+            continue
+        n_known += 1
+        n_separated += abs(float(np.diff(units.means)[0])) > errors[0, 1] * scipy_stats.t.ppf(0.975, freedom[0, 1])
+    assert n_known > 100
+    assert n_separated / n_known < 0.1  # 0.17 with errors by linearisation and 39 degrees of freedom
+
+
+def test_columns_of_a_leaderboard_are_typed_where_nothing_is_known() -> None:
+    whole = dh.leaderboard(table(drawn(2, 12, 3)))
+    alone = dh.leaderboard(of_means(t={"a": 0.5}))
+    assert alone.to_polars().schema == whole.to_polars().schema
 
 
 def test_a_value_of_1_that_is_rounded_is_on_the_scale_of_others() -> None:

@@ -47,6 +47,25 @@ def test_errors_are_those_of_each_pair_by_itself() -> None:
             assert freedom[i, j] == pytest.approx(expected)
 
 
+def test_errors_with_weights_are_those_of_leaving_each_query_out() -> None:
+    """The jackknife of the weighted mean, computed by computing it; freedom is that of the effective number."""
+    rng = np.random.default_rng(2)
+    values, weights = rng.random((8, 3)), np.exp(rng.normal(0, 1, 8))
+    block = Units(np.arange(3), values * weights[:, None], weights, is_weighted=True)
+    errors, freedom = pairwise_errors([block, units(values)], [0.4, 0.6])
+    padded = np.column_stack([values, np.zeros(8)])
+    n_effective = weights.sum() ** 2 / (weights**2).sum()
+    for i, j in product(range(4), repeat=2):
+        difference = padded[:, i] - padded[:, j]
+        left = [np.average(np.delete(difference, n), weights=np.delete(weights, n)) for n in range(8)]
+        weighted = 0.4**2 * 7 / 8 * sum((one - np.average(difference, weights=weights)) ** 2 for one in left)
+        plain = 0.6**2 * np.var(difference, ddof=1) / 8
+        assert errors[i, j] == pytest.approx(np.sqrt(weighted + plain), abs=1e-14)
+        if i != j:
+            expected = (weighted + plain) ** 2 / (weighted**2 / (n_effective - 1) + plain**2 / 7)
+            assert freedom[i, j] == pytest.approx(expected)
+
+
 def test_equal_columns_have_no_error() -> None:
     one = np.linspace(0.1, 0.7, 9) ** 2
     errors, freedom = pairwise_errors([units(np.column_stack([one, one, one + 0.1]))], [1.0])

@@ -31,6 +31,7 @@ from deadheat.errors import (
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.evaluation.scores import n_swapped
 from deadheat.kernels import agreement
+from deadheat.kernels.ranks import first_ranks
 from deadheat.measures.notation import MeasureLike, measure_named
 from deadheat.stats.ranks import (
     MANY,
@@ -43,7 +44,7 @@ from deadheat.stats.ranks import (
     separated,
     tiers_of,
 )
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units
+from deadheat.stats.units import Units
 
 MISSING = ("apart", "drop-task", "drop-model", "bounds")
 FEWEST_TASKS = 10  # of which a spread over tasks can be estimated
@@ -53,6 +54,15 @@ WITHOUT_TASK: dict[str, type[pl.DataType]] = {
     "tau_b": pl.Float64,
     "n_swapped": pl.Int64,
 }
+NULLABLE: dict[str, type[pl.DataType]] = {  # columns of a leaderboard that may be all null
+    **dict.fromkeys(("rank", "rank_low", "rank_high", "tier"), pl.Int64),
+    **dict.fromkeys(("mean", "low", "high", "mean_rank", "p_best"), pl.Float64),
+    **dict.fromkeys(("resampled_rank_low", "resampled_rank_high"), pl.Int64),
+    **dict.fromkeys(("tie_min", "tie_max"), pl.Float64),
+    **dict.fromkeys(("tie_rank_low", "tie_rank_high"), pl.Int64),
+}
+LEAST_PERCENTAGE = 10.0  # values of a task up to it are no percentages
+OTHER_SCALE = 5.0  # values that are so many times as large may be on another scale
 RANGES = ((0.0, 1.0), (-1.0, 1.0), (0.0, 100.0), (-100.0, 100.0))  # of values by a measure that is not known
 
 
@@ -149,8 +159,13 @@ class Leaderboard(Plottable, Renderable):
     @cached_property
     def ranks(self) -> list[int | None]:
         """The rank of each model by its mean, equal ones the first; None where a missing value leaves it open."""
-        first, last = (ends.tolist() for ends in _ranks_within(self.mean_low, self.mean_high, self._sign))
-        return [low if low == high or not self.value_range else None for low, high in zip(first, last, strict=True)]
+        worst, best = np.sort(self._sign * np.vstack([self.mean_low, self.mean_high]), axis=0)
+        rounding = _rounding_of(best, worst)
+        is_above = worst[None, :] > best[:, None] + rounding  # the model of the column, whatever is missing
+        may_be_above = best[None, :] > worst[:, None] + rounding
+        np.fill_diagonal(may_be_above, val=False)
+        n_above, most_above = is_above.sum(axis=1).tolist(), may_be_above.sum(axis=1).tolist()
+        return [1 + least if least == most else None for least, most in zip(n_above, most_above, strict=True)]
 
     @cached_property
     def rank_intervals(self) -> list[tuple[int, int]] | None:
@@ -169,7 +184,7 @@ class Leaderboard(Plottable, Renderable):
     @cached_property
     def tie_ranks(self) -> list[tuple[int, int]] | None:
         """The first and last rank that orders of equal scores alone give each model; None where they are not known."""
-        if self.tie_min is None or self.tie_max is None or self.value_range:
+        if self.tie_min is None or self.tie_max is None or np.isnan(self.values).any():
             return None
         return list(zip(*(one.tolist() for one in _ranks_within(self.tie_min, self.tie_max, self._sign)), strict=True))
 
@@ -179,8 +194,9 @@ class Leaderboard(Plottable, Renderable):
         if self.tie_ranks is None:
             return None
         low, high = np.sort(self._sign * np.vstack([self.tie_min, self.tie_max]), axis=0)  # type: ignore[list-item]  # known
-        can = high[None, :] - low[:, None] > NEGLIGIBLE_DIFFERENCE
-        apart = self._sign * (self.mean_low[:, None] - self.mean_low) > NEGLIGIBLE_DIFFERENCE
+        rounding = _rounding_of(low, high)
+        can = high[None, :] - low[:, None] > rounding
+        apart = self._sign * (self.mean_low[:, None] - self.mean_low) > rounding
         return [(self.models[i], self.models[j]) for i, j in np.argwhere(can & apart).tolist()]
 
     @property
@@ -225,7 +241,7 @@ class Leaderboard(Plottable, Renderable):
         tie_max, tie_rank_low and tie_rank_high (over orders of equal scores alone), n_tasks, and the mean of each
         group.
         """
-        return frame_of(self.rows())
+        return frame_of(self.rows()).cast(NULLABLE)  # type: ignore[arg-type]  # columns by name
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
@@ -315,9 +331,15 @@ def _above(totals: FloatArray) -> IntArray:
 def _ranks_within(low: FloatArray, high: FloatArray, sign: float) -> tuple[IntArray, IntArray]:
     """Return the first and last rank of each, if every one may be anywhere between its two ends by itself."""
     worst, best = np.sort(sign * np.vstack([low, high]), axis=0)
-    first = 1 + (worst[None, :] > best[:, None] + NEGLIGIBLE_DIFFERENCE).sum(axis=1)
-    last = len(low) - (best[None, :] < worst[:, None] - NEGLIGIBLE_DIFFERENCE).sum(axis=1)
+    rounding = _rounding_of(worst, best)
+    first = 1 + (worst[None, :] > best[:, None] + rounding).sum(axis=1)
+    last = len(low) - (best[None, :] < worst[:, None] - rounding).sum(axis=1)
     return first, last
+
+
+def _rounding_of(*means: FloatArray) -> float:
+    """Return what rounding may leave of a difference of equal means."""
+    return ROUNDING * max(1.0, *(float(np.abs(of_models).max()) for of_models in means))
 
 
 def leaderboard(
@@ -346,7 +368,8 @@ def leaderboard(
     measure : measure, optional
         By default the first that all have.
     weights : dict of str to float, or path, optional
-        Of each task, or a table with the columns task and weight; by default all count the same.
+        Of each task, or a table with the columns task and weight; by default all count the same. Tasks that `missing`
+        leaves out may have one too.
     groups : dict of str to str, path, or name of a column, optional
         Of each task, such as its type or language: means are over the tasks of a group first, and then over groups.
         A table with the columns task and group, or a column of `source`.
@@ -368,7 +391,8 @@ def leaderboard(
     Raises
     ------
     DataError
-        A model comes twice, a task has no value, values are on different scales, no model has all tasks, ...
+        A model comes twice, a task has no value, a task has shares of some models and percentages of others,
+        evaluations of a task differ in conventions or weights, no model has all tasks, ...
     ParameterError
         An option is not known, or a task has no weight or group; a model has repeats, whose noise intervals would leave
         out, or means that a judge's labels help to estimate.
@@ -397,13 +421,14 @@ def leaderboard(
     confidence_level = as_level("confidence_level", confidence_level)
     n_resamples, random = as_resamples("n_resamples", n_resamples), generator(rng)
     results = read_results(source, measure)
-    _check_scales(results)
     notes = list(results.notes)
+    _check_scales(results, notes)
     kept, incomplete = _complete(results, missing, notes)
     names, own = kept.models, [task.of(kept.models) for task in kept.tasks]
     of_tasks = [task.name for task in own]
-    labels = labels_of_tasks("groups", groups, of_tasks, results.columns)
-    given = labels_of_tasks("weights", weights, of_tasks)
+    known_tasks = [task.name for task in results.tasks]  # also those that are dropped
+    labels = labels_of_tasks("groups", groups, of_tasks, results.columns, known=known_tasks)
+    given = labels_of_tasks("weights", weights, of_tasks, known=known_tasks)
     numbers = array_of("weights", [given.get(task, 1.0) for task in of_tasks], np.float64, "numbers")
     shares = _shares(
         np.array([as_positive("weights", one) for one in numbers.tolist()]),
@@ -416,7 +441,7 @@ def leaderboard(
     has_queries = all(task.has_queries for task in own)
     sampling = tasks or ("fixed" if has_queries else "random")
     sign = 1.0 if results.higher_is_better else -1.0
-    order = np.lexsort((np.arange(len(names)), -sign * np.round(low + high, 12)))
+    order = np.argsort(first_ranks(sign * (low + high)), kind="stable")
     groups_of = tuple(labels[task] for task in of_tasks) if labels else ()
     unknown = _unknown(units, of_tasks, groups_of, sampling, has_queries=has_queries)
     board = Leaderboard(
@@ -477,37 +502,77 @@ def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[Tas
     return of_whole, {name: {task: own[name] for task, own in means.items() if name in own} for name in lacking}
 
 
-def _check_scales(results: TaskResults) -> None:
-    """Raise an error if the values of a task, or of a model, are up to 1 and others are beyond, as percentages are."""
+def _check_scales(results: TaskResults, notes: list[str]) -> None:
+    """Raise an error if a task has shares of some models and percentages of others; note tasks on scales of their own.
+
+    Some are shares, and others percentages, if no model is in the gap between them.
+    """
     known = measure_named(results.measure)
     if known is not None and known.range[1] != 1:
         return
-    table = np.vstack([np.abs(task.of(results.models).values).max(axis=0) for task in results.tasks])
-    for of, names, other in (("task", [task.name for task in results.tasks], 1), ("model", results.models, 0)):
-        highest = list(zip(names, np.nanmax(table, axis=other).tolist(), strict=True))
-        small = [f"{name} up to {top:g}" for name, top in highest if 0 < top <= 1 + ROUNDING]
-        big = [f"{name} up to {top:g}" for name, top in highest if top > 1 + ROUNDING]
-        if small and big:
-            raise DataError(
-                f"values are on different scales: of {of} {small[0]}, of {big[0]}", hint="divide percentages by 100"
-            )
+    highest = {}
+    for task in results.tasks:
+        of_models = np.nanmax(np.abs(task.values), axis=0)
+        _check_scale_of(task, of_models)
+        highest[task.name] = float(of_models.max())
+    lowest_task = min(highest, key=highest.__getitem__)
+    highest_task = max(highest, key=highest.__getitem__)
+    low, high = highest[lowest_task], highest[highest_task]
+    if high > 1 + ROUNDING and high >= OTHER_SCALE * low:
+        notes.append(
+            f"tasks have scales of their own: values of {highest_task} are up to {high:g}, of {lowest_task} up to"
+            f" {low:g}; the mean over tasks hangs most on those with large values, the mean rank does not"
+        )
 
 
-def _value_range(results: TaskResults, values: FloatArray) -> tuple[float, float]:
-    """Return between which numbers a missing value is: those of the measure, or the nearest usual ones."""
+def _check_scale_of(task: Task, highest: FloatArray) -> None:
+    """Raise an error if the highest values of models on a task are shares and percentages."""
+    is_share = (highest > 0) & (highest <= 1 + ROUNDING)
+    is_beyond = highest > 1 + ROUNDING
+    if not is_share.any() or highest.max() <= LEAST_PERCENTAGE:
+        return
+    share = int(np.where(is_share, highest, 0.0).argmax())
+    percentage = int(np.where(is_beyond, highest, np.inf).argmin())
+    if highest[percentage] < OTHER_SCALE * highest[share]:
+        return
+    raise DataError(
+        f"values of task {task.name} are on different scales: of {task.models[share]} up to {highest[share]:g}, of"
+        f" {task.models[percentage]} up to {highest[percentage]:g}",
+        hint="divide percentages by 100",
+    )
+
+
+def _value_range(results: TaskResults, values: FloatArray) -> tuple[float, float] | None:
+    """Return between which numbers a missing value is: those of the measure, or the nearest usual ones.
+
+    None if no limits are known and no value is missing.
+    """
     known = measure_named(results.measure)
     if known is not None and np.isfinite(known.range).all():
         return known.range
+    of_tasks = [_usual_range(column) for column in values.T]
+    found = _usual_range(values)
+    if found is not None and all(own is not None and own[1] == found[1] for own in of_tasks):
+        return found
+    if not np.isnan(values).any():
+        return None
     least, most = float(np.nanmin(values)), float(np.nanmax(values))
-    found = next(((low, high) for low, high in RANGES if low <= least and most <= high), None)
-    if found is None:
-        raise ParameterError(
-            argument="missing",
-            given="bounds",
-            allowed=[one for one in MISSING if one != "bounds"],
-            hint=f"{results.measure} has values from {least:g} to {most:g}, and no limits are known",
-        )
-    return found
+    why = "no limits are known" if found is None else "tasks on scales of their own"
+    raise ParameterError(
+        argument="missing",
+        given="bounds",
+        allowed=[one for one in MISSING if one != "bounds"],
+        hint=f"{results.measure} has values from {least:g} to {most:g}, and {why}",
+    )
+
+
+def _usual_range(values: FloatArray) -> tuple[float, float] | None:
+    """Return the first of the usual ranges that has all values; None if none has."""
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    for low, high in RANGES:
+        if low <= least and most <= high:
+            return low, high
+    return None
 
 
 def _shares(weights: FloatArray, groups: np.ndarray[Any, Any]) -> FloatArray:
@@ -542,6 +607,8 @@ def _unknown(
     """Return why nothing can be said of uncertainty; empty if it can."""
     is_random = sampling == "random"
     n = sum(one.n_units for one in units)
+    n_effective = sum(one.freedom + 1 for one in units)
+    worth = "" if n_effective == n else f" worth {n_effective:.1f} of equal weight"
     alone = [name for name in dict.fromkeys(groups) if groups.count(name) == 1]
     few = [name for name, one in zip(tasks, units, strict=True) if one.n_units < 2]
     cases = (  # of which the first holds
@@ -553,7 +620,7 @@ def _unknown(
         (is_random, ""),
         (not has_queries, "tasks are fixed, and the values of their queries are not known"),
         (few, f"{three(few)}: a single query, whose spread is not known"),
-        (n < FEWEST, f"{n} queries, and {FEWEST} are the fewest"),
+        (n_effective < FEWEST, f"{n} queries{worth}, and {FEWEST} are the fewest"),
         (True, ""),
     )
     return next(why for holds, why in cases if holds)
@@ -569,7 +636,8 @@ def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, r
         groups = [np.flatnonzero(names == name) for name in dict.fromkeys(names.tolist())]
         means = np.vstack([one.means for one in tasks])
         blocks = [
-            Units(np.arange(means.shape[1]), means[own] * board.shares[own, None], board.shares[own]) for own in groups
+            Units(np.arange(means.shape[1]), means[own] * board.shares[own, None], board.shares[own], is_weighted=True)
+            for own in groups
         ]
         of_blocks = [float(board.shares[own].sum()) for own in groups]
     errors, freedom = pairwise_errors(blocks, of_blocks)

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
@@ -101,9 +101,12 @@ class SystemOrders(Renderable):
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each two orders, with the attributes of :class:`OrderAgreement`; null without a value."""
-        return frame_of(
-            [asdict(one) | {"swapped": ", ".join(f"{a} / {b}" for a, b in one.swapped)} for one in self.pairs]
-        )
+        rows = []
+        for pair in self.pairs:
+            swapped = ", ".join(f"{a} / {b}" for a, b in pair.swapped)
+            rows.append(tuple((asdict(pair) | {"swapped": swapped}).values()))
+        types = {"first": pl.String, "second": pl.String, "n_systems": pl.Int64, "swapped": pl.String}
+        return frame_of(rows, {one.name: types.get(one.name, pl.Float64) for one in fields(OrderAgreement)})
 
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names."""

@@ -26,12 +26,14 @@ from deadheat.errors import (
 )
 from deadheat.evaluation.evaluate import by_own_name, evaluate, opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
+from deadheat.evaluation.reconciling import check_conventions, check_weights
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES
 from deadheat.io.kinds import check_column
 from deadheat.io.objects import read_text
 from deadheat.io.records import Wanted, as_written, read_records
+from deadheat.kernels.weighting import are_equal, effective_number
 from deadheat.measures.notation import MeasureLike, measure_named, parse_measure, parse_measures
 
 NAMES = {
@@ -259,6 +261,7 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
                 f"the evaluations of task {task} are under different judgments",
                 hint="evaluate all under the same: deadheat rescore",
             )
+        _check_alike(task, own)
         try:
             scores = {name: one[wanted] for name, one in own.items()}
         except MeasureError as error:
@@ -279,10 +282,23 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
             )
         kept = _kept(task, list(scores), columns["values"], notes)
         weights = None if first.weights is None else aligned(first.weights, first.query_ids, ids)[kept]
+        if weights is not None and not are_equal(weights):
+            worth = f"{counted(int(kept.sum()), 'query is', 'queries are')} worth {effective_number(weights):.1f}"
+            notes.append(f"means of {task} are weighted: {worth} of equal weight")
         low, high = (np.average(columns[name][kept], axis=0, weights=weights) for name in ("tie_min", "tie_max"))
         tasks.append(Task(task, tuple(scores), columns["values"][kept], weights, low, high))
     first = next(iter(named[tasks[0].name].values()))[wanted]
     return TaskResults(tuple(tasks), str(first.measure.label), first.measure.higher_is_better, tuple(notes))
+
+
+def _check_alike(task: str, evaluations: Mapping[str, Evaluation]) -> None:
+    """Raise an error if the evaluations of a task have different conventions or weights."""
+    (first_name, first), *others = evaluations.items()
+    is_any = any(one.unanswerable for one in evaluations.values())
+    for name, other in others:
+        names = (f"{first_name} on {task}", f"{name} on {task}")
+        check_conventions(names, (vars(first.conventions), vars(other.conventions)), is_any=is_any)
+        check_weights(names, (first.query_ids, first.weights), (other.query_ids, other.weights))
 
 
 def _kept(task: str, models: Sequence[str], values: FloatArray, notes: list[str]) -> BoolArray:
@@ -479,8 +495,21 @@ def labels_of_tasks(
     given: Mapping[str, Any] | str | Path | None,
     tasks: Sequence[str],
     columns: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    known: Sequence[str],
 ) -> dict[str, Any]:
     """Return the weight or group of each task, from a dict, a table, or a column of the results; empty for None.
+
+    Parameters
+    ----------
+    argument : {"weights", "groups"}
+    given : dict, path, name of a column, or None
+    tasks : sequence of str
+        Those that each need one.
+    columns : dict of str to dict of str to str, optional
+        Of the results.
+    known : sequence of str
+        All tasks that a dict may name: also those that were left out.
 
     Raises
     ------
@@ -501,10 +530,11 @@ def labels_of_tasks(
         for column in (task, name):
             check_column(column, frame.columns, path)
         found = dict(frame.select(task, name).iter_rows())
-    unknown = next((one for one in found if one not in tasks), None)
+    unknown = next((task for task in found if task not in known), None)
     if isinstance(given, Mapping) and unknown is not None:
-        raise ParameterError(argument=argument, given=unknown, allowed=tasks)
+        raise ParameterError(argument=argument, given=unknown, allowed=known)
     lacking = [task for task in tasks if found.get(task) is None or found[task] == ""]
     if lacking:
         raise ParameterError(f"has none for {three(lacking)}", argument=argument, hint=f"give a {name} for every task")
-    return found if name == "weight" else {task: str(group) for task, group in found.items()}
+    of_tasks = {task: found[task] for task in tasks}
+    return of_tasks if name == "weight" else {task: str(group) for task, group in of_tasks.items()}

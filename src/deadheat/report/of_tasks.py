@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from deadheat.comparison.languages import AcrossLanguages, Languages, sentences_of_languages
@@ -136,12 +137,19 @@ def headline(found: Leaderboard) -> str:
         who = f"{three(first)} {'share' if len(first) > 1 else 'has'}" if first else "It is open which model has"
         return f"{who} the best mean {found.measure}; which differences are sure is not known: {found.unknown}."
     first = [name for name, tier in zip(found.models, found.tiers, strict=True) if tier == 1]
-    told = (
-        f"{best} is above all others by more than chance"
-        if len(first) == 1
-        else f"{best} {'is' if found.ranks[0] else 'may be'} first; {len(first) - 1} of"
-        f" {counted(len(found.models) - 1, 'other model')} cannot be told from it: {three(first[1:])}"
-    )
+    n_leading = found.ranks.count(1)
+    if len(first) == 1:
+        told = f"{best} is above all others by more than chance"
+    elif n_leading > 1:
+        told = f"{three(list(found.models[:n_leading]))} share the best mean {found.measure}"
+        if len(first) > n_leading:
+            n_others = counted(len(found.models) - n_leading, "other model")
+            told += f"; {len(first) - n_leading} of {n_others} cannot be told from them: {three(first[n_leading:])}"
+    else:
+        told = (
+            f"{best} {'is' if found.ranks[0] else 'may be'} first; {len(first) - 1} of"
+            f" {counted(len(found.models) - 1, 'other model')} cannot be told from it: {three(first[1:])}"
+        )
     neighbours = sum(not found.uncertainty.better[n, n + 1] for n in range(len(found.models) - 1) if found.uncertainty)
     apart = (
         f"Of {counted(len(found.models) - 1, 'pair')} of neighbours {neighbours} cannot be told apart."
@@ -222,7 +230,10 @@ def _facts(found: Leaderboard) -> list[Fact]:
     apart = f"{counted(len(lacking), 'model')} without all tasks, not ranked: {three(list(lacking))}"
     deciding = [task for task, leader, *_ in found.leave_one_out().iter_rows() if leader != found.models[0]]
     decides = f"{three(deciding)}: without {'it' if len(deciding) == 1 else 'each of these'} another leads"
-    ends = [f"{end:g}" for end in found.value_range or ()]
+    missing = ""
+    if found.value_range and np.isnan(found.values).any():
+        low, high = found.value_range
+        missing = f"a missing value is taken to be anything from {low:g} to {high:g}"
     return [
         Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {three(list(found.tasks))}"),
         Fact(
@@ -264,7 +275,7 @@ def _facts(found: Leaderboard) -> list[Fact]:
             ]
         ),
         *([Fact("incomplete", lacking, "apart", apart, is_note=True)] if lacking else []),
-        note("missing", f"a missing value is taken to be anything from {' to '.join(ends)}" if ends else ""),
+        note("missing", missing),
         *([Fact("deciding_task", found.deciding_task, "decides", decides)] if found.deciding_task else []),
         *(note("results", text) for text in found.notes),
     ]

@@ -236,7 +236,9 @@ def pairwise_errors(blocks: Sequence[Units], shares: Sequence[float]) -> tuple[F
 
     .. math:: v = \sum_b s_b^2 v_b, \quad \nu = v^2 \Big/ \sum_b \frac{(s_b^2 v_b)^2}{n_b - 1}
 
-    with the variance :math:`v_b` of the mean difference over the :math:`n_b` units of a block, by linearisation.
+    with the variance :math:`v_b` of the mean difference over the :math:`n_b` units of a block, by the jackknife, which
+    takes into account how far a unit with a large weight pulls the mean to itself. With weights :math:`n_b` is the
+    effective number of units. Of equal weights, v is the usual variance of a mean.
 
     Parameters
     ----------
@@ -257,14 +259,15 @@ def pairwise_errors(blocks: Sequence[Units], shares: Sequence[float]) -> tuple[F
     total, of_freedom = np.zeros((2, n_columns, n_columns))
     for block, share in zip(blocks, shares, strict=True):
         pulls = np.zeros((block.n_units, n_columns))
-        pulls[:, :-1] = block.residuals * (share / block.sizes.sum())
+        left = block.sizes.sum() - block.sizes
+        pulls[:, :-1] = block.residuals * (share / left)[:, None]
         products = pulls.T @ pulls
         own = np.diag(products)
         squares = own[:, None] + own - 2 * products
         squares[squares <= ROUNDING * (own[:, None] + own)] = 0.0  # what rounding leaves of equal columns
-        squares *= block.n_units / (block.n_units - 1)
+        squares *= (block.n_units - 1) / block.n_units
         total += squares
-        of_freedom += squares**2 / (block.n_units - 1)
+        of_freedom += squares**2 / block.freedom
     freedom = np.divide(total**2, of_freedom, out=np.full_like(total, np.inf), where=of_freedom > 0)
     return np.sqrt(total), freedom
 
