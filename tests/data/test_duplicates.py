@@ -117,6 +117,47 @@ def test_rows_of_subtopics_that_come_twice_are_merged(tmp_path: Path) -> None:
     assert "1 judgment that repeats another one is merged" in qrels.notes
 
 
+def test_only_two_grades_for_one_subtopic_contradict_each_other() -> None:
+    """The document a has a grade for each of two subtopics, and is not accused of what b has."""
+    rows = [("q", "a", "1", 1), ("q", "a", "2", 2), ("q", "b", "1", 1), ("q", "b", "1", 2), ("q", "c", "2", 1)]
+    qrels = pl.DataFrame(rows, ["query_id", "doc_id", "subtopic", "relevance"], orient="row")
+    for check_duplicates in (True, False):
+        with pytest.raises(
+            DuplicateError, match="document 'b' is judged 2 times for query 'q', with relevance 1 and 2"
+        ):
+            dh.evaluate(qrels, RUN, "RR", check_duplicates=check_duplicates)
+    assert {*dh.Qrels(qrels).to_polars()["doc_id"].to_list()} == {"a", "b", "c"}
+
+
+def test_an_empty_subtopic_is_one_however_it_is_written() -> None:
+    rows = [("q", "a", None, 1), ("q", "a", "", 1), ("q", "b", "2", 1)]
+    qrels = dh.Qrels(pl.DataFrame(rows, ["query_id", "doc_id", "subtopic", "relevance"], orient="row"))
+    assert qrels.subtopics is not None
+    assert qrels.subtopics.rows() == [("q", "a", "", 1.0), ("q", "b", "2", 1.0)]
+    assert "1 judgment that repeats another one is merged" in qrels.notes
+
+
+def test_spans_that_come_twice_are_merged_or_refused() -> None:
+    chunks = [{"query_id": "q", "doc_id": "d", "start": 0, "end": 10, "score": 1.0}]
+    once = dh.evaluate(dh.Spans([("q", "d", 0, 10), ("q", "d", 20, 30)]), chunks, "R@5")
+    spans = dh.Spans([("q", "d", 0, 10), ("q", "d", 20, 30), ("q", "d", 0, 10)])
+    found = dh.evaluate(spans, chunks, "R@5")
+    assert found.means() == once.means() == {"R@5": 0.5}
+    assert "1 span that repeats another one is merged" in found.notes
+    assert found.qrels_hash == once.qrels_hash
+    graded = [{"query_id": "q", "doc_id": "d", "start": 0, "end": 10, "relevance": grade} for grade in (2, 1)]
+    with pytest.raises(
+        DuplicateError, match=r"span 'd\[0:10\]' of query 'q' is there more than once, with relevance 1 and 2"
+    ):
+        dh.Spans(graded)
+
+
+def test_judgments_as_a_dict_are_not_the_last_of_two() -> None:
+    assert dh.Qrels(TWICE).to_dict() == {"q": {"a": 1.0, "b": 1.0}}
+    with pytest.raises(DuplicateError, match="with relevance 1 and 2"):
+        dh.Qrels(CONTRADICTED).to_dict()
+
+
 def test_training_data_keep_repeats() -> None:
     """Popularity counts how often an item was chosen."""
     assert dh.Qrels([("u", "a", 1), ("u", "a", 1)]).to_polars().height == 2
@@ -144,6 +185,9 @@ DOORS: dict[str, Callable[[Any, Any, bool], object]] = {
     "placements": lambda qrels, run, check: dh.place(qrels, run, check_duplicates=check),
     "an explanation": lambda qrels, run, check: dh.explain(qrels, run, {"AP": 0.5}, check_duplicates=check),
     "ties": lambda qrels, run, check: dh.tie_profile(run, qrels, check_duplicates=check),
+    "an agreement": lambda qrels, run, check: dh.agree(run, RUN, check_duplicates=check),  # noqa: ARG005 - as others
+    "items": lambda qrels, run, check: dh.item_profile(run, check_duplicates=check),  # noqa: ARG005 - as others
+    "exposure": lambda qrels, run, check: dh.exposure(run, qrels, check_duplicates=check),
     "repeats": lambda qrels, run, check: dh.evaluate(qrels, dh.Repeats([RUN, run]), "AP", check_duplicates=check),
 }
 
@@ -224,3 +268,18 @@ def test_conversion_merges_judgments(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert dh.read_qrels(target).to_polars().rows() == [("q", "a", 1.0), ("q", "b", 1.0)]
     assert "1 judgment that repeats another one is merged" in result.stderr + result.stdout
+
+
+def test_judgments_beside_columns_of_scores_are_merged_unchecked_too(tmp_path: Path) -> None:
+    """The run was accused of retrieving a document twice."""
+    scores = tmp_path / "scores.csv"
+    scores.write_text("query_id,doc_id,one\nq,a,3\nq,c,2\nq,b,1\n")
+    qrels = written(TWICE, tmp_path, "x.txt")
+    for checking in ([], ["--no-check-duplicates"]):
+        result = call("evaluate", qrels, scores, "--score-columns", "one", "-m", "AP", "--format", "json", *checking)
+        assert result.exit_code == 0, result.output
+        assert json.loads(result.stdout)["columns"]["one"]["AP"] == pytest.approx((1 + 2 / 3) / 2)
+    contradicted = written(CONTRADICTED, tmp_path, "contradicted.txt")
+    result = call("evaluate", contradicted, scores, "--score-columns", "one", "--no-check-duplicates")
+    assert result.exit_code == 3
+    assert "with relevance 1 and 2" in result.stderr

@@ -316,7 +316,7 @@ def test_quoted_text_and_offsets_are_looked_up_in_characters() -> None:
         ([("q", "d", 3, 3)], DataError),
         ([("q", "d", 3, 5, -1)], DataError),
         ([("q", "d", 3, 5, float("nan"))], DataError),
-        ([("q", "d", 3, 5), ("q", "d", 3, 5)], DuplicateError),
+        ([("q", "d", 3, 5, 1), ("q", "d", 3, 5, 2)], DuplicateError),
         ([("q", None, 3, 5)], DataError),
         ([(None, "d", 3, 5)], DataError),
         ([("q", "d", 3)], DataError),

@@ -520,8 +520,8 @@ def _evaluate_columns(
     given = {"qrels": named_columns("qrels"), "run": named_columns("run")}
     with phase(f"reading {Path(table).name}"):
         judged, scorings = open_scorings(qrels, table, names, ascending=options["ascending"], names=given)
+        judged.check_duplicates()
         if options["check_duplicates"]:
-            judged.check_duplicates()
             scorings.check_duplicates()
     columns: list[dict[str, Any]] = []
     first: dh.Evaluation | None = None

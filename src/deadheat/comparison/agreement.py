@@ -112,7 +112,7 @@ def agree(
     p: float = 0.9,
     cutoff: int = 10,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
+    check_duplicates: bool = True,  # noqa: ARG001 - as other functions take it
     ascending: bool = False,
 ) -> Agreement:
     """Compare the rankings of two runs, without judgments, and exactly where scores tie.
@@ -131,7 +131,7 @@ def agree(
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
-        Whether to look for (query, document) pairs that appear twice.
+        Pairs (query, document) that appear twice are an error in any case, as each of them would count.
     ascending : bool, default False
         Lower scores rank first, as of distances, in both.
 
@@ -172,7 +172,7 @@ def agree(
             DeadheatWarning,
             stacklevel=2,
         )
-    check_each(*runs, is_asked=check_duplicates)
+    check_each(*runs)
     frames = [one.positions(score_precision) for one in runs]
     queries = [set(frame["query_id"].unique().to_list()) for frame in frames]
     common = queries[0] & queries[1]

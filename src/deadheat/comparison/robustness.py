@@ -105,7 +105,10 @@ class SystemOrders(Renderable):
         for pair in self.pairs:
             swapped = ", ".join(f"{a} / {b}" for a, b in pair.swapped)
             rows.append(tuple((asdict(pair) | {"swapped": swapped}).values()))
-        types = {"first": pl.String, "second": pl.String, "n_systems": pl.Int64, "swapped": pl.String}
+        types: dict[str, type[pl.DataType]] = {
+            **dict.fromkeys(("first", "second", "swapped", "tie_unknown"), pl.String),
+            **dict.fromkeys(("n_systems", "n_queries"), pl.Int64),
+        }
         return frame_of(rows, {one.name: types.get(one.name, pl.Float64) for one in fields(OrderAgreement)})
 
     def named_numbers(self) -> Numbers:

@@ -76,12 +76,14 @@ class Spans:
         The queries without an answer, sorted.
     empty_queries : tuple of str
         The queries that were given an empty list, sorted.
+    notes : tuple of str
+        That spans which come twice are merged, if some do.
 
     Raises
     ------
     DataError
         Offsets are no whole numbers, end before they start or beyond the text; a quoted text is not in its document, or
-        there more than once; a document is unknown; a relevance is negative.
+        there more than once; a document is unknown; a relevance is negative; a span has two relevances.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class Spans:
         name: str | None = None,
     ) -> None:
         check_choice("overlap_of", overlap_of, OVERLAP_OF)
+        self.notes: tuple[str, ...] = ()
         self.overlap, self.overlap_of = _share(overlap), overlap_of
         self.path = path_of(source)
         self.name = name or (label_of(self.path) if self.path else "spans")
@@ -167,6 +170,7 @@ class Spans:
             rows=rows,
             unanswerable=qrels.unanswerable,
             empty_queries=tuple(sorted(queries.difference(rows["query_id"], qrels.unanswerable))),
+            notes=(),
             _texts=None,
         )
 
@@ -198,9 +202,23 @@ class Spans:
                 allowed="0 or more",
                 path=self.where,
             )
-        for query, span in first_row_where(rows, pl.struct("query_id", "span").is_duplicated(), "query_id", "span"):
-            raise DuplicateError(f"span {span!r} of query {query!r} is there more than once", path=self.where)
-        return rows.select("query_id", "doc_id", *OFFSETS, "relevance", "span")
+        spans = rows.select("query_id", "doc_id", *OFFSETS, "relevance", "span")
+        merged = spans.unique(maintain_order=True)
+        is_repeated = merged.select("query_id", "span").is_duplicated()
+        if is_repeated.any():
+            query, span = merged.filter(is_repeated).select("query_id", "span").row(0)
+            grades = merged.filter(query_id=query, span=span)["relevance"].sort().to_list()
+            raise DuplicateError(
+                f"span {span!r} of query {query!r} is there more than once, with relevance"
+                f" {' and '.join(f'{grade:g}' for grade in grades)}",
+                allowed="the same relevance each time",
+                path=self.where,
+            )
+        if n_repeated := len(spans) - len(merged):
+            self.notes = (
+                f"{counted(n_repeated, 'span that repeats another one is', 'spans that repeat others are')} merged",
+            )
+        return merged
 
     def _located(self, rows: pl.DataFrame, what: str, where: str) -> pl.DataFrame:
         """Return passages with offsets, which agree with the texts of the documents."""
@@ -321,7 +339,10 @@ class Spans:
             fingerprint=self.fingerprint,
             unanswerable=self.unanswerable,
             bare=tuple(sorted({*without_span}.difference(judged["query_id"].unique()))),
-            notes=(f"spans: a chunk is relevant if it covers {self.rule}; R is the share of spans that chunks hit",),
+            notes=(
+                f"spans: a chunk is relevant if it covers {self.rule}; R is the share of spans that chunks hit",
+                *self.notes,
+            ),
         )
 
     def _hits(self, chunks: pl.DataFrame) -> pl.DataFrame:

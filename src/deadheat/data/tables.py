@@ -512,7 +512,14 @@ class Qrels(DocumentTable):
         )
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return the judgments as ``{query_id: {doc_id: relevance}}``, with the queries that have none."""
+        """Return the judgments as ``{query_id: {doc_id: relevance}}``, with the queries that have none.
+
+        Raises
+        ------
+        DuplicateError
+            A document has two relevances for a query.
+        """
+        self.check_duplicates()
         return self.rows.to_dict() | {query: {} for query in self.bare}
 
     def facts(self) -> TableFacts:

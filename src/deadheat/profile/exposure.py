@@ -137,7 +137,7 @@ def exposure(
     query_ids: ArrayLike | None = None,
     doc_ids: ArrayLike | None = None,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
+    check_duplicates: bool = True,  # noqa: ARG001 - as other functions take it
     ascending: bool = False,
 ) -> Exposure:
     r"""Return the exposure of items and groups of items: what attention their ranks get, exactly where scores tie.
@@ -180,7 +180,7 @@ def exposure(
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
-        Whether to look for (query, item) pairs that appear twice.
+        Pairs (query, item) that appear twice are an error in any case, as each of them would count.
     ascending : bool, default False
         Lower scores rank first, as of distances.
 
@@ -222,7 +222,7 @@ def exposure(
         lists, judged = _of_matrices(given, qrels, **of_matrix)
     else:
         runs = [Run.of(one, ascending=ascending) for one in given]
-        lists, judged = _of_runs(runs, qrels, score_precision, check_duplicates=check_duplicates)
+        lists, judged = _of_runs(runs, qrels, score_precision)
         name, notes = runs[0].name, tuple(dict.fromkeys(note for one in runs for note in one.notes))
     held = {} if groups is None else read_groups(_by_item(groups, lists[0]))
     found = _exposed(lists, judged, held, _weights(discount, cutoff), is_endless=target == "relevant")
@@ -288,11 +288,11 @@ def _of_matrices(
 
 
 def _of_runs(
-    runs: Sequence[Run], qrels: Source | None, score_precision: ScorePrecision, *, check_duplicates: bool
+    runs: Sequence[Run], qrels: Source | None, score_precision: ScorePrecision
 ) -> tuple[list[Lists], Judged | None]:
     """Return the lists of runs, and what is judged: each pair once, with its highest relevance."""
     judgments = None if qrels is None else Qrels.of(qrels)
-    check_each(*runs, judgments, is_asked=check_duplicates)
+    check_each(*runs, judgments)
     lists = [Lists.of_run(one, score_precision) for one in runs]
     if judgments is None:
         return lists, None

@@ -120,7 +120,7 @@ def item_profile(
     query_ids: ArrayLike | None = None,
     doc_ids: ArrayLike | None = None,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,
+    check_duplicates: bool = True,  # noqa: ARG001 - as other functions take it
     ascending: bool = False,
 ) -> ItemProfile:
     """Return which items the top k of a run's lists hold: coverage, concentration, popularity, tail and novelty.
@@ -149,7 +149,7 @@ def item_profile(
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
     check_duplicates : bool, default True
-        Whether to look for (user, item) pairs that appear twice.
+        Pairs (user, item) that appear twice are an error in any case, as each of them would count.
     ascending : bool, default False
         Lower scores rank first, as of distances.
 
@@ -182,7 +182,7 @@ def item_profile(
         found = count_dense(run, NOTHING, depth=as_count("cutoff", cutoff), **of_matrix)
         return profile_of(cast("Lists", found.lists), popularity, cutoff, name="scores", **options)
     own = Run.of(run, ascending=ascending)
-    check_each(own, is_asked=check_duplicates)
+    check_each(own)
     lists = Lists.of_run(own, score_precision)
     return profile_of(lists, popularity, cutoff, name=own.name, notes=own.notes, **options)
 

@@ -267,14 +267,18 @@ def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
     """
     if VALUE_COLUMN["qrels"] not in rows.columns:
         rows, notes = rows.with_columns(relevance=1.0), (*notes, ASSUMED["qrels"])
-    plain = rows.drop(SUBTOPIC)
+    rows = rows.with_columns(pl.col(SUBTOPIC).fill_null(""))
     n_topics = rows[SUBTOPIC].n_unique()
     if n_topics < 2:
-        return Content(plain, notes)
+        return Content(rows.drop(SUBTOPIC), notes)
     n_rows = len(rows)
     rows = rows.unique(maintain_order=True)
-    if rows.select("query_id", "doc_id", SUBTOPIC).is_duplicated().any():
-        return Content(plain, notes)
+    is_contradicted = rows.select("query_id", "doc_id", SUBTOPIC).is_duplicated()
+    if is_contradicted.any():  # others may have several grades, each for a subtopic: these are no duplicates
+        contradicted = rows.filter(is_contradicted).drop(SUBTOPIC)
+        others = rows.filter(~is_contradicted).drop(SUBTOPIC).join(contradicted, on=["query_id", "doc_id"], how="anti")
+        highest = others.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
+        return Content(pl.concat([contradicted, highest]), notes)
     if n_equal := n_rows - len(rows):
         notes = (*notes, note_of_merged(n_equal))
     plain = rows.drop(SUBTOPIC)
@@ -285,7 +289,7 @@ def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
     return Content(
         highest,
         (*notes, note),
-        subtopics=rows.select("query_id", "doc_id", pl.col(SUBTOPIC).fill_null(""), "relevance"),
+        subtopics=rows.select("query_id", "doc_id", SUBTOPIC, "relevance"),
     )
 
 
