@@ -123,3 +123,22 @@ def test_the_report_and_its_json(tmp_path: Path) -> None:
     held = json.loads(ok("evaluate", tmp_path / "q.txt", tmp_path / "x.run", tmp_path / "y.run", "--format", "json"))
     assert held["retrieving_themselves"] == {"x": ["test-a"], "y": []}
     assert "same id" not in ok("evaluate", tmp_path / "q.txt", tmp_path / "y.run")
+
+
+def test_matrices_and_vectors_with_ids_of_text() -> None:
+    """Numbers count rows and columns, such as users and items, each by itself."""
+    scores, relevant = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]), [[1], [0]]
+    ids: dict[str, Any] = {"query_ids": ["b", "a"], "doc_ids": ["b", "c", "d"]}
+    assert dh.evaluate_dense(scores, relevant, "RR", **ids).facts.own_queries == ("b",)
+    assert not dh.evaluate_dense(scores, [[1], [1]], "RR", exclude=[[0], []], **ids).facts.own_queries
+    mask = np.array([[False, True, True], [True, True, True]])
+    assert not dh.evaluate_dense(scores, relevant, "RR", mask=mask, **ids).facts.own_queries
+    numbers: dict[str, Any] = {"query_ids": [0, 1], "doc_ids": [0, 1, 2]}
+    assert not dh.evaluate_dense(scores, relevant, "RR", **numbers).facts.own_queries
+    assert not dh.evaluate_dense(scores, relevant, "RR").facts.own_queries
+    vectors = dh.evaluate_embeddings(np.eye(3)[:2], np.eye(3), relevant, "RR", **ids)
+    assert vectors.facts.own_queries == ("b",)
+    accumulator = dh.Accumulator("RR")
+    accumulator.add(scores[:1], relevant[:1], query_ids=["b"], doc_ids=ids["doc_ids"])
+    accumulator.add(scores[1:], relevant[1:], query_ids=["a"], doc_ids=ids["doc_ids"])
+    assert accumulator.evaluation().facts.own_queries == ("b",)

@@ -87,6 +87,8 @@ class Counted:
         As in `Placements`; both 0 for a document that is not retrieved.
     lists : Lists or None
         The first documents of each list, judged or not, if they were asked for.
+    retrieves_itself : ndarray of bool, shape (n_queries,), or None
+        Which queries retrieve a document that has their id; None if unknown.
     """
 
     query_ids: TextArray
@@ -97,12 +99,14 @@ class Counted:
     above: IntArray
     tied: IntArray
     lists: Lists | None = None
+    retrieves_itself: BoolArray | None = None
 
     @classmethod
     def joined(cls, parts: "Sequence[Counted]") -> "Counted":
         """Return several, of different queries, as one."""
         starts = np.cumsum([0] + [len(one.query_ids) for one in parts[:-1]])
         lists = [one.lists for one in parts if one.lists is not None]
+        own = [one.retrieves_itself for one in parts if one.retrieves_itself is not None]
         return cls(
             np.concatenate([one.query_ids for one in parts]),
             np.concatenate([one.n_retrieved for one in parts]),
@@ -112,6 +116,7 @@ class Counted:
             np.concatenate([one.above for one in parts]),
             np.concatenate([one.tied for one in parts]),
             Lists.joined(lists) if lists else None,
+            np.concatenate(own) if len(own) == len(parts) else None,
         )
 
     def select(self, keep: BoolArray) -> "Counted":
@@ -131,6 +136,7 @@ class Counted:
             self.above[rows],
             self.tied[rows],
             self.lists and self.lists.select(keep),
+            None if self.retrieves_itself is None else self.retrieves_itself[keep],
         )
 
     def rows_of(self, query: int) -> tuple[int, list[tuple[str, float, int, int]]]:
@@ -158,6 +164,7 @@ class Counted:
                 self.tied[rows],
             ),
             ends_in_tie=np.zeros(len(order), np.bool_),  # all documents have a score: nothing was cut
+            retrieves_itself=None if self.retrieves_itself is None else self.retrieves_itself[order],
         )
 
     def judgments(self) -> pl.DataFrame:
@@ -205,6 +212,10 @@ def count_dense(
     found[:, is_kept], first = _count(matrix, judged.select(is_kept), left_out, depth, (queries, documents))
     n_left_out = np.bincount(left_out.query, minlength=shape[0])
     names = ids_at(queries, np.arange(shape[0]))
+    own = None
+    if are_text(query_ids) and are_text(doc_ids):
+        own = own_documents(names, ids_at(documents, np.arange(shape[1])), left_out)
+        own = own.select(matrix.is_kept(own.query, own.document))
     return Counted(
         names,
         matrix.n_kept() - n_left_out,
@@ -214,7 +225,24 @@ def count_dense(
         above,
         tied,
         first and Lists(names, ids_at(documents, np.arange(shape[1])), *first, depth),
+        None if own is None else np.bincount(own.query, minlength=shape[0]) > 0,
     )
+
+
+def are_text(ids: ArrayLike | None) -> bool:
+    """Tell whether ids are given, as text: numbers count rows and columns, such as users and items, each by itself."""
+    return ids is not None and array_of("ids", ids).dtype.kind not in "iu"
+
+
+def own_documents(queries: TextArray, documents: TextArray, left_out: Entries) -> Entries:
+    """Return the documents that have the id of a query and are not left out for it."""
+    rows = pl.DataFrame({"id": queries.tolist(), "query": np.arange(len(queries))})
+    columns = pl.DataFrame({"id": documents.tolist(), "document": np.arange(len(documents))})
+    both = rows.join(columns, on="id", maintain_order="left")
+    query, document = both["query"].to_numpy(), both["document"].to_numpy()
+    n = len(documents)
+    is_left_out = np.isin(query * n + document, left_out.query * n + left_out.document)
+    return Entries(query, document, np.ones(len(query))).select(~is_left_out)
 
 
 def left_out_of(exclude: object, judged: Entries, shape: tuple[int, int]) -> Entries:

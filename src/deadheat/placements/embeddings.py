@@ -28,7 +28,17 @@ from deadheat.placements.comparing import (
     to_memory,
     widened,
 )
-from deadheat.placements.dense import Counted, Entries, checked_ids, entries_of, ids_at, left_out_of, numbers_of
+from deadheat.placements.dense import (
+    Counted,
+    Entries,
+    are_text,
+    checked_ids,
+    entries_of,
+    ids_at,
+    left_out_of,
+    numbers_of,
+    own_documents,
+)
 
 SIMILARITIES = ("dot", "cosine")
 IN_MEMORY = (256, 2048)  # queries and documents of a tile, whose scores stay in the cache
@@ -215,7 +225,12 @@ def count_embeddings(
         tiles.count(range(start, min(start + at_once, n_tiles)))
     n_retrieved = shape[1] - np.bincount(left_out.query, minlength=shape[0])
     queries, documents = ids_at(names, np.arange(shape[0])), ids_at(documents_named, judged.document)
-    return Counted(queries, n_retrieved, judged.query, documents, judged.value, *tiles.above_and_tied)
+    own = None
+    if are_text(query_ids) and are_text(doc_ids):
+        found = own_documents(queries, ids_at(documents_named, np.arange(shape[1])), left_out)
+        own = np.bincount(found.query, minlength=shape[0]) > 0
+    above, tied = tiles.above_and_tied
+    return Counted(queries, n_retrieved, judged.query, documents, judged.value, above, tied, retrieves_itself=own)
 
 
 def _check_pair(queries: Array, documents: Array) -> None:
