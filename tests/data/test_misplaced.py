@@ -125,3 +125,45 @@ def test_swapped_frames_are_asked_about() -> None:
         run = pd.DataFrame({"query_id": ["q"], "doc_id": ["a"], score: [0.5]})
         with pytest.raises(ColumnError, match=r"were qrels and run given in the wrong order\?"):
             dh.evaluate(run, qrels)
+
+
+LISTS = [[[1, 2, 3], [4, 5, 6]], [[1, 2], [4, 5, 6]], [["a", "b"], ["c"]], [["a", "b", "c"]], [[1, 2, 3], []]]
+
+
+@pytest.mark.parametrize("lists", LISTS)
+def test_lists_of_ids_are_no_rows(lists: list[list[Any]]) -> None:
+    """Three whole numbers were a query, a document and its relevance."""
+    hint = r"if each list has the documents of one query, write dict\(enumerate\(lists\)\)"
+    for given in (lists, tuple(lists), iter(lists)):
+        with pytest.raises(SourceTypeError, match=hint):
+            dh.Qrels(given)
+    calls: list[Any] = [dh.evaluate, dh.place, lambda qrels, run: dh.compare(qrels, {"a": run, "b": run})]
+    for call in calls:
+        with pytest.raises(SourceTypeError, match=hint):
+            call({0: [1], 1: [4]}, lists)
+    with pytest.raises(SourceTypeError) as caught:
+        dh.Run(LISTS[0])
+    assert "is a row (query_id, doc_id, score), or has the documents of a query" in str(caught.value)
+    assert "[tuple(row) for row in rows]" in str(caught.value)
+
+
+def test_both_readings_of_lists_of_three_numbers() -> None:
+    relevant, retrieved = [[1, 2, 3], [4, 5, 6]], [[1, 2, 9], [4, 8, 6]]
+    found = dh.evaluate(dict(enumerate(relevant)), dict(enumerate(retrieved)), "R@3")
+    assert found.means() == {"R@3": pytest.approx(2 / 3)}
+    rows = dh.evaluate([tuple(row) for row in relevant], [tuple(row) for row in retrieved], "R@3")
+    assert rows.to_dict() == {"1": {"R@3": 1.0}, "4": {"R@3": 0.0}}
+
+
+def test_rows_as_json_holds_them_are_rows() -> None:
+    """JSON has no tuples: a text beside a number, or a fraction, shows that they are rows."""
+    assert dh.Qrels([["q", "a", 1], ["q", "b", 0]]).to_dict() == {"q": {"a": 1.0, "b": 0.0}}
+    assert dh.Qrels([[7, "a", 1]]).to_dict() == {"7": {"a": 1.0}}
+    assert dh.Run([[7, 1, 0.5], [7, 2, 1]]).to_dict() == {"7": {"1": 0.5, "2": 1.0}}
+
+
+def test_a_matrix_of_ids_is_no_matrix_of_scores() -> None:
+    ids = np.array([[1, 2, 9], [4, 8, 6]])
+    with pytest.raises(SourceTypeError, match=r"if it has the ids of documents, .* write dict\(enumerate\(ids\)\)"):
+        dh.Run(ids)
+    assert dh.evaluate({0: [2], 1: [4]}, dict(enumerate(ids)), "RR").means() == {"RR": (1 / 2 + 1) / 2}

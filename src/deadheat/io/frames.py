@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, SourceTypeError
+from deadheat.errors import ColumnError, DataError, SourceTypeError, as_given
 from deadheat.io.formats.base import (
     ROWS,
     Content,
@@ -283,6 +283,8 @@ def _frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFram
             hint="give its path, whose ending says the format, or parse it, as with json.load",
             path=where,
         )
+    if rows and all(isinstance(row, list) and _are_ids(row) for row in rows):
+        raise _ambiguous_lists(rows, kind)
     for place, row in enumerate(rows):
         if not isinstance(row, tuple | list) or len(row) != 3 or not all(is_id(key) for key in row[:2]):
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
@@ -299,6 +301,25 @@ def _frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFram
             "doc_id": series_of_ids(text_of_ids(docs, where), where),
             value: np.array(values, np.float64),
         }
+    )
+
+
+def _are_ids(row: Sequence[object]) -> bool:
+    """Tell whether a list holds ids alone, all of them text or all whole numbers."""
+    return all(map(is_id, row)) and len({isinstance(one, str) for one in row}) < 2
+
+
+def _ambiguous_lists(lists: Sequence[list[Any]], kind: Kind) -> SourceTypeError:
+    """Return the error for lists of ids, which may be the documents of each query, or rows."""
+    of_queries = "if each list has the documents of one query, write dict(enumerate(lists)) for qrels and run alike"
+    could_be_rows = all(len(one) == 3 and not isinstance(one[2], str) for one in lists)
+    if not could_be_rows:
+        return SourceTypeError("lists of ids do not say their queries", found=as_given(lists[0]), hint=of_queries)
+    row = f"(query_id, doc_id, {VALUE_COLUMN[kind]})"
+    return SourceTypeError(
+        f"a list of three whole numbers is a row {row}, or has the documents of a query",
+        found=as_given(lists[0]),
+        hint=f"{of_queries}; if each is a row, make tuples of them: [tuple(row) for row in rows]",
     )
 
 

@@ -113,13 +113,12 @@ def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> 
             hint="dh.compare_evaluations({'a': ev, 'b': other}) compares evaluations,"
             " dh.gate(ev, 'RR >= 0.8') checks one",
         )
-    is_numeric = getattr(getattr(source, "dtype", None), "kind", "f") in "fiub"
-    if getattr(source, "ndim", 0) == 2 and is_numeric and not hasattr(source, "columns"):
-        raise SourceTypeError(
-            found=f"a matrix of shape {tuple(getattr(source, 'shape', ()))}",
-            allowed=kind,
-            hint="dh.evaluate_dense(scores, relevant) takes a matrix of scores, queries by documents",
-        )
+    dtype_kind = getattr(getattr(source, "dtype", None), "kind", "f")
+    if getattr(source, "ndim", 0) == 2 and dtype_kind in "fiub" and not hasattr(source, "columns"):
+        hint = "dh.evaluate_dense(scores, relevant) takes a matrix of scores, queries by documents"
+        if dtype_kind in "iu":
+            hint += "; if it has the ids of documents, a row for each query, write dict(enumerate(ids))"
+        raise SourceTypeError(found=f"a matrix of shape {tuple(getattr(source, 'shape', ()))}", allowed=kind, hint=hint)
     return None
 
 
