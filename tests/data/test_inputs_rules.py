@@ -18,6 +18,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, SourceTypeError
+from support.command import call, ok
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -126,11 +127,84 @@ def test_true_ties_with_one(form: str, tmp_path: Path) -> None:
     assert evaluated(form, [("q", "a", 1.0), ("q", "b", True)], tmp_path) == (1 + 1 / 2) / 2
 
 
-def test_a_query_of_a_run_without_documents_is_missing() -> None:
+@pytest.mark.parametrize("empty", [[], {}, (), np.array([])])
+def test_a_query_with_an_empty_list_of_results_counts_0(empty: Any, tmp_path: Path) -> None:  # noqa: ANN401 - of several kinds
+    """It was an error where it was the only one."""
+    judged = {"q": ["a"]}
+    run = dh.Run({"q": empty})
+    assert (run.bare, run.to_dict(), len(run.to_polars()), run.facts().n_queries) == (("q",), {}, 0, 1)
+    measures = ["RR", "AP", "nDCG@10", "P@5", "R", "ERR", "bpref", "RBP", "Judged@5", "FRP@5"]
+    wanted = [*[0.0] * 9, 6.0]
+    for source in (run, {"q": empty}, dh.Run.of_results({"q": empty})):
+        for options in ({}, {"missing": "skip"}, {"missing": "error"}, {"ties": "doc_id"}, {"then_by": {"q": ["a"]}}):
+            found = dh.evaluate(judged, source, measures, **options)
+            assert [*found.means().values()] == wanted
+    found = dh.evaluate(judged, {"x": run, "y": {"q": ["a"]}}, "RR")
+    assert [one.means()["RR"] for one in found.values()] == [0.0, 1.0]
+    saved = dh.evaluate(judged, run, "RR", missing="skip")
+    saved.save(path := tmp_path / "saved.json")
+    assert dh.load_evaluation(path).rescored(judged).means() == {"RR": 0.0}
+
+
+def test_an_empty_list_is_asked_and_a_query_that_is_absent_is_not() -> None:
+    judged = {"q": ["a"], "r": ["b"], "s": ["c"]}
+    run: Any = {"q": [], "r": ["b"]}
+    found = dh.evaluate(judged, run, "RR", missing="skip")
+    assert (found.to_dict(), found.missing_queries) == ({"q": {"RR": 0.0}, "r": {"RR": 1.0}}, ("s",))
+    with pytest.raises(DataError, match=r"lacks 1 of 3 queries of the qrels: 's'"):
+        dh.evaluate(judged, run, "RR", missing="error")
+    assert dh.evaluate(judged, run, "RR", missing="empty").missing_queries == ("q", "s")
+    with pytest.raises(DataError, match="share no query"):
+        dh.evaluate(judged, {"x": []}, "RR")
+
+
+def test_what_is_empty_in_all_forms_that_hold_lists(tmp_path: Path) -> None:
+    rows = [{"query_id": "q", "retrieved_ids": []}]
+    sources: list[Any] = [
+        rows,
+        pd.DataFrame(rows),
+        pl.DataFrame(rows, schema_overrides={"retrieved_ids": pl.List(str)}),
+    ]
+    sources += [dh.Run({"q": {"hits": {"hits": []}}}), dh.Run.of_results({"q": {"documents": []}})]
+    for name, text in {"x.jsonl": json.dumps(rows[0]), "x.json": '{"q": []}', "rows.json": json.dumps(rows)}.items():
+        (tmp_path / name).write_text(text)
+        sources.append(tmp_path / name)
+    for source in sources:
+        assert dh.evaluate({"q": ["a"]}, source, "RR").means() == {"RR": 0.0}
+    chroma = dh.Run.of_results({"ids": [[]], "distances": [[]]})
+    assert dh.evaluate({"0": ["a"]}, chroma, "RR").means() == {"RR": 0.0}
+
+
+def test_an_empty_list_of_both_sides_is_a_right_abstention() -> None:
+    found = dh.evaluate({"q": []}, {"q": []}, ["Abstain", "Abstain(of='recall')", "Abstain(of='precision')"])
+    assert [*found.means().values()] == [1.0, 1.0, 1.0]
+    assert "with a relevant document" not in str(found)
+    assert dh.evaluate({"q": []}, {"q": ["a"]}, ["RR", "Abstain(of='recall')"]).to_dict() == {
+        "q": {"RR": 0.0, "Abstain(of='recall')": 0.0}
+    }
+
+
+@pytest.mark.parametrize("name", ["x.run", "x.csv", "x.jsonl", "x.json"])
+def test_an_empty_file_stays_an_error(name: str, tmp_path: Path) -> None:
+    (path := tmp_path / name).write_text("{}" if name == "x.json" else "")
     with pytest.raises(DataError):
-        dh.evaluate(QRELS, {"q": {}, "x": {"a": 1.0}}, ["RR"])
-    with pytest.raises(DataError):
-        dh.read_qrels({"q": {}})
+        dh.evaluate({"q": ["a"]}, path, "RR")
+    for source in ({}, []):
+        with pytest.raises(DataError):
+            dh.evaluate({"q": ["a"]}, source, "RR")
+
+
+def test_commands_count_an_empty_list_as_0(tmp_path: Path) -> None:
+    """The exit code of a gate was 3, as for bad data."""
+    (qrels := tmp_path / "q.json").write_text('{"q": ["a"]}')
+    (run := tmp_path / "r.json").write_text('{"q": []}')
+    assert "0.0000" in ok("evaluate", qrels, run, "-m", "RR")
+    assert call("gate", qrels, run, "-c", "RR >= 0.5").exit_code == 1
+    for command in (["ties", run], ["convert", run, tmp_path / "x.run", "--kind", "run"], ["trec_eval", qrels, run]):
+        assert call(*command).exit_code == 3
+    assert "map" in ok("trec_eval", "-c", qrels, run)
+    (tmp_path / "empty.run").write_text("")
+    assert call("gate", qrels, tmp_path / "empty.run", "-c", "RR >= 0.5").exit_code == 3
 
 
 @pytest.mark.parametrize("value", [math.nan, None, "x"])

@@ -120,7 +120,6 @@ def test_whole_numbers_are_ids(qrels: object, run: object) -> None:
         ({"q": ["a"], "r": {"a": 1.0}}, "documents for query 'r' have a score, those for 'q' have none"),
         ({"q": ["a", "b", "a"]}, r"'a' comes 2 times for query 'q' \(results 1, 3\)"),
         ({"q": [("a", 1), ("a", 2)]}, "'a' comes 2 times"),
-        ({"q": []}, "it has no documents"),
         ({"q": [10**5000]}, "an id is a number of thousands of digits"),
         ({"q": np.zeros((2, 2))}, r"got ndarray array\("),
     ],

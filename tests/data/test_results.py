@@ -511,7 +511,6 @@ REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
         DuplicateError,
         r"it is in x, y: write id=lambda hit: hit\['_index'\] \+ '/' \+ hit\['_id'\]",
     ),
-    ({"q": []}, {}, DataError, "it has no documents"),
     ({}, {}, DataError, "it has no queries"),
     (
         {"q": [{"id": "a", "distance": 0.1}]},

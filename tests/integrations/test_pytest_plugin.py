@@ -98,6 +98,15 @@ def test_of_qrels_and_run(assert_ranking: Callable[..., GateResult], tmp_path: P
         assert_ranking(QRELS, TIED, "P@1 > 0.6", baseline=path, alpha=0.01)
 
 
+@pytest.mark.parametrize("query", ["q0", "q1"])
+def test_a_query_for_which_nothing_was_retrieved_fails(query: str, assert_ranking: Callable[..., GateResult]) -> None:
+    """As parametrised tests ask for one query at a time; it was an error of the data."""
+    with pytest.raises(AssertionError, match=r"RR > 0\.5 +0\.0000"):
+        assert_ranking({query: ["a"]}, {query: []}, "RR > 0.5")
+    with pytest.raises(dh.errors.DataError):
+        assert_ranking({query: ["a"]}, {}, "RR > 0.5")
+
+
 def test_a_pass_that_proves_little_gives_a_warning(assert_ranking: Callable[..., GateResult]) -> None:
     some = TIED | {query: BEST[query] for query in ("q0", "q1", "q2", "q3")}
     best = dh.evaluate(QRELS, BEST, ["RR"])

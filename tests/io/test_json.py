@@ -60,7 +60,8 @@ def lines(path: Path, kind: Kind = "run") -> list[tuple[str, str, float]]:
 @pytest.mark.parametrize("compress", [False, True])
 def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
     run: Nested = {"0880": {"d1": 0.1, "d2": -3, "d3": 1}, "é": {"😀": 1e300}, "q": {"d1": float("inf")}}
-    content = ("\ufeff" + json.dumps({**run, "without a document": {}})).encode()
+    run["without a document"] = {}
+    content = ("\ufeff" + json.dumps(run)).encode()
     path = written(tmp_path, gzip.compress(content) if compress else content, "x.json")
     assert nested(path) == run
     assert list(nested(path)) == list(run)
@@ -101,7 +102,6 @@ def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
         ),
         ("", DataError, "empty, expected {query_id: {doc_id: number}}"),
         ("{}", DataError, "it has no queries"),
-        ('{"q": {}}', DataError, "it has no documents"),
     ],
 )
 def test_a_wrong_dict_of_dicts(tmp_path: Path, content: str, error: type[Exception], message: str) -> None:

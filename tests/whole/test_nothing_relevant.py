@@ -123,6 +123,24 @@ def test_a_run_may_lack_them() -> None:
         assert dh.evaluate(LISTS, {"1": RUN["1"]}, ["RR"], missing="skip").means() == {"RR": 0.0}  # a common query
 
 
+@pytest.mark.parametrize("name", ["evaluate", "gate"])
+def test_ids_that_differ_beside_a_query_with_nothing_relevant(name: str, tmp_path: Path) -> None:
+    """The command looked for a judged document of the query that has none: exit 70."""
+    (qrels := tmp_path / "q.json").write_text('{"b": ["d1"], "a": []}')
+    (run := tmp_path / "r.json").write_text('{"b": {"d1#0": 1}, "a": {"d1#0": 1}}')
+    found = call(name, qrels, run, *(["-m", "RR"] if name == "evaluate" else ["-c", "RR >= 0.5"]))
+    assert found.exit_code == (0 if name == "evaluate" else 1)
+    said = " ".join((found.stdout + found.stderr).split())
+    assert "are the document ids written alike?" in said
+    if name == "evaluate":
+        assert "(run: 'd1#0'; qrels: 'd1')" in said
+        (run := tmp_path / "r.json").write_text('{"a": {"d1#0": 1}}')
+        assert "(run: 'd1#0'; qrels: 'd1')" in " ".join(ok(name, qrels, run, "-m", "RR").split())
+    with pytest.warns(NothingJudgedWarning):
+        found = dh.evaluate(qrels, run, "RR")
+    assert found.to_dict() == {"a": {"RR": 0.0}, "b": {"RR": 0.0}}
+
+
 def test_rows_cannot_hold_them(tmp_path: Path) -> None:
     """TREC and CSV have no place for such a query: it is absent, and a conversion to rows says so."""
     qrels = Qrels(given("lists.json", tmp_path))

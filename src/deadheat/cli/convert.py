@@ -107,12 +107,15 @@ def convert(  # noqa: PLR0917 - click passes by name
     if add is not None:
         frame, added = _with_judgments(table, add, frame)
         told += added
+    if not frame.height:
+        raise DataError("has queries without documents alone, which no row can hold", path=source)
     _check_tag(tag, table.kind, written)
     with writing(target):
         _write(frame, target, table.kind, written, tag or "deadheat")
     what = "qrels" if table.kind == "qrels" else "a run"
     if bare := getattr(table, "bare", ()):
-        told += f"; without {counted(len(bare), 'query', 'queries')} that no row can hold, with nothing relevant"
+        nothing = "nothing relevant" if table.kind == "qrels" else "nothing retrieved"
+        told += f"; without {counted(len(bare), 'query', 'queries')} that no row can hold, with {nothing}"
     if marked := [query for query in getattr(table, "unanswerable", ()) if query not in bare]:
         told += f"; {three(marked)} no longer called unanswerable"
     say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}{told}")

@@ -465,13 +465,22 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
             evaluations.append(evaluation.keeping(save_depth))
             if rule:
                 beside[run.name] = traditional(evaluation, values, rule).keeping(0)
-            if not len(evaluation.placements.query):
-                shared = next(iter(evaluation.query_ids[evaluation.placements.n_retrieved > 0]))
-                unmatched[run.name] = (run.rows.a_document(shared), judged.rows.a_document(shared))
+            if evaluation.placements.is_unmatched:
+                unmatched[run.name] = _documents_of_both(evaluation, judged, run)
             advance(1)
     if isinstance(judgments, dh.Qrels):
         evaluations += evaluate_repeats(judgments, repeats, measures, conventions).values()
     return evaluations, beside, unmatched
+
+
+def _documents_of_both(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) -> tuple[str, str]:
+    """Return a retrieved document and a judged one, to show how ids are written; of one query if there is such."""
+    retrieved = evaluation.query_ids[evaluation.placements.n_retrieved > 0].tolist()
+    judged = {*evaluation.query_ids[evaluation.placements.judged_query].tolist()}
+    shared = next((query for query in retrieved if query in judged), None)
+    if shared is None:
+        return run.rows.a_document(retrieved[0]), qrels.rows.some_documents(1)[0]
+    return run.rows.a_document(shared), qrels.rows.a_document(shared)
 
 
 def _wants_columns(runs: Sequence[str], form: str | None, asked: str | None) -> bool:

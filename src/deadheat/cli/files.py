@@ -636,7 +636,7 @@ def warn_of_nothing_judged(evaluations: Iterable[dh.Evaluation]) -> None:
     from deadheat.report.conventions import nothing_judged
 
     for one in evaluations:
-        if not len(one.placements.query):
+        if one.placements.is_unmatched:
             say(f"Warning: {nothing_judged(one.name)}")
 
 

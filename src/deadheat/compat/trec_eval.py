@@ -504,6 +504,11 @@ def _placed(qrels: Qrels, run: Run, *, complete: bool, version: int, ties: str) 
                 " trec_eval 10 stops here",
                 hint="-c counts them with 0, and --like 9 leaves them out",
             )
+        if missing.all():
+            raise DataError(
+                f"{run.where} has no document for any topic of the qrels, and trec_eval leaves such topics out",
+                hint="-c counts them with 0",
+            )
         placements = placements.select(~missing)
     return policies.apply(placements, ties, engine=engine)
 

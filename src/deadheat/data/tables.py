@@ -153,19 +153,24 @@ class DocumentTable(InNotebooks):
         content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
         self.notes = tuple(map(str, content.notes))
         self.origin = origin_of(source, self.path, content.columns)
-        match self._look_at(content).rows:
+        content = self._look_at(content)
+        if isinstance(content.rows, Mapping):
+            return self._hold(check_mapping(content.rows, self.kind, self.where))
+        match content.rows:
             case pl.DataFrame() as frame:
                 return MemoryRows(frame, content.hashes)
             case Path() as path:
                 return UnreadTrec(path)
-            case Mapping() as nested:
-                return MappingRows(check_mapping(nested, self.kind, self.where), self.kind, self.where)
             case lazy:
                 return UnreadRows(lazy, content.reading, self.where) if content.reading else LazyRows(lazy)
 
     def _look_at(self, content: Content) -> Content:
         """Return what is to be held, and warn the user of what looks wrong."""
         return content
+
+    def _hold(self, nested: Nested) -> Rows:
+        """Return the rows of checked dicts."""
+        return MappingRows(nested, self.kind, self.where)
 
     def _scan(self, path: Path) -> Content:
         if path.is_dir():
@@ -271,18 +276,19 @@ class DocumentTable(InNotebooks):
         ('ranked lists without scores: in strict order, no ties',)
         """
         rows = self.to_polars()
+        bare: tuple[str, ...] = getattr(self, "bare", ())
         value = rows.columns[2]
         of_query = rows.group_by("query_id").agg(pl.len().alias("n"), pl.col(value).n_unique().alias("n_values"))
-        sizes = of_query["n"]
-        low, high = rows.select(low=pl.col(value).min(), high=pl.col(value).max()).row(0)
+        sizes = [*of_query["n"], *([0] * len(bare))]
+        numbers = rows[value].to_numpy()
         return TableFacts(
-            n_queries=of_query.height,
+            n_queries=len(sizes),
             n_rows=rows.height,
             n_documents=rows["doc_id"].n_unique(),
-            fewest=int(sizes.min()),  # type: ignore[arg-type]  # of whole numbers
-            most=int(sizes.max()),  # type: ignore[arg-type]
-            lowest=low,
-            highest=high,
+            fewest=min(sizes),
+            most=max(sizes),
+            lowest=float(numbers.min()) if len(numbers) else np.nan,
+            highest=float(numbers.max()) if len(numbers) else np.nan,
             n_tied_queries=of_query.filter(pl.col("n_values") < pl.col("n")).height,
             notes=self.notes,
         )
@@ -406,7 +412,10 @@ class Qrels(DocumentTable):
                     allowed="one or the other",
                     path=self.where,
                 )
-            self.bare = tuple(sorted({*self.unanswerable}.difference(rows.frame["query_id"])))
+            lost = {*self.unanswerable}.difference(rows.frame["query_id"])
+            if isinstance(rows, MappingRows):
+                return replace(rows, mapping={**rows.mapping, **{query: {} for query in sorted(lost)}})
+            self.bare = tuple(sorted(lost))
         return rows
 
     def _look_at(self, content: Content) -> Content:
@@ -522,11 +531,6 @@ class Qrels(DocumentTable):
         self.check_duplicates()
         return self.rows.to_dict() | {query: {} for query in self.bare}
 
-    def facts(self) -> TableFacts:
-        """Return the same numbers, where queries without a judgment count too."""
-        found = super().facts()
-        return replace(found, n_queries=found.n_queries + len(self.bare), fewest=0) if self.bare else found
-
     def of_queries(self, names: Mapping[str, str], *notes: str) -> Self:
         """Return the judgments of some queries under other ids.
 
@@ -592,8 +596,9 @@ class Run(DocumentTable):
     ----------
     source : path, dict of dict, iterable of tuples, dataframe
         Higher scores rank first; their order in the source matters for ``ties="input"`` only. Integers and decimals
-        beyond 2**53 are refused, as float64 merges neighbours there; true is 1 and false 0. A query exists if it has a
-        row: one with an empty dict is missing. Ids are text: a dict of dicts holds too many to check each, so one that
+        beyond 2**53 are refused, as float64 merges neighbours there; true is 1 and false 0. A query with an empty dict
+        or list was asked, and nothing was found: it is an empty ranking, which ``missing="skip"`` does not leave out.
+        Of rows, a query exists if it has one. Ids are text: a dict of dicts holds too many to check each, so one that
         is not text may pass as an unjudged document.
     name : str, optional
         Label for messages and tables.
@@ -604,6 +609,11 @@ class Run(DocumentTable):
     ascending : bool, default False
         Lower scores rank first, as of distances.
 
+    Attributes
+    ----------
+    bare : tuple of str
+        The queries that were given without a document, sorted.
+
     Examples
     --------
     >>> Run([("q1", "d1", 0.5), ("q1", "d2", 0.5)], name="bm25")
@@ -611,6 +621,7 @@ class Run(DocumentTable):
     """
 
     kind = "run"
+    bare: tuple[str, ...] = ()
     are_failures_open = False  # whether documents of `failures`, which rank last, may be anywhere
 
     def __init__(
@@ -725,6 +736,13 @@ class Run(DocumentTable):
         _check_direction(listing.notes, ascending=ascending)
         warn_of_list_order(listing.order, where, ascending=ascending)
         return cls(listing.documents, name=name, ascending=ascending).noted(listing.notes)
+
+    def _hold(self, nested: Nested) -> Rows:
+        """Return the rows of checked dicts, and keep the queries without a document."""
+        self.bare = tuple(sorted(query for query, documents in nested.items() if not documents))
+        if self.bare:
+            nested = {query: documents for query, documents in nested.items() if documents}
+        return super()._hold(nested)
 
     def renamed(self, name: str) -> Self:
         """Return the run under another name."""

@@ -131,11 +131,12 @@ def _together(
     for n, run in enumerate(runs):
         rows = slice(n * n_queries, (n + 1) * n_queries)
         placed = replace(placements.part(rows.start, rows.stop), unjudged_queries=engine.unjudged[n])
-        lacking = lacking_of(conventions, run, placed, placed.missing)
+        is_absent = absent_queries(conventions, run, placed)
+        lacking = lacking_of(conventions, run, placed, is_absent)
         own = [replace(one, query_ids=placed.query_ids, values=one.values[rows], rows=rows) for one in scores]
         values = [one[rows] for one in ruled]
         if conventions.missing == "skip" and lacking:
-            keep = ~placed.missing
+            keep = ~is_absent
             own, values, placed = [one.select(keep) for one in own], [one[keep] for one in values], placed.select(keep)
         yield evaluation_of(conventions, qrels, run, placed, own, lacking), values
 
@@ -179,9 +180,10 @@ def evaluate_under(
     engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
     with phase(f"placing {run.name}"):
         placements = engine.place()
-    lacking = lacking_of(conventions, run, placements, placements.lacking)
+    is_absent = absent_queries(conventions, run, placements)
+    lacking = lacking_of(conventions, run, placements, is_absent)
     if conventions.missing == "skip":
-        placements = placements.select(~placements.lacking)
+        placements = placements.select(~is_absent)
     ranked = policies.apply(placements, ties, rng, engine)
     with phase(f"evaluating {run.name}"):
         own, holes = at_level(measures, conventions.rel), None
@@ -232,6 +234,17 @@ def _check_open(conventions: Conventions, run: Run) -> None:
                 given=given,
                 hint='read its grades with failed="lowest"',
             )
+
+
+def absent_queries(conventions: Conventions, run: Run, placements: Placements) -> BoolArray:
+    """Return which queries a run lacks.
+
+    One that was given with an empty list was asked, and nothing was found: it is neither left out nor an error, and
+    named with the others where they all count as empty rankings.
+    """
+    if conventions.missing == "empty" or not run.bare:
+        return placements.lacking
+    return placements.lacking & ~members(placements.query_ids, np.array(run.bare, object))
 
 
 def lacking_of(conventions: Conventions, run: Run, placements: Placements, missing: BoolArray) -> tuple[str, ...]:

@@ -464,6 +464,7 @@ def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
     return {
         "notes": list(run.notes),
         "by_keys": run.by_keys and list(run.by_keys),
+        **({"without": list(run.bare)} if run.bare else {}),  # queries for which nothing was retrieved
         # documents that may be anywhere in their list
         **(
             {"failures": packed(run.failures, SCHEMAS["failures"])}
@@ -539,6 +540,7 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
         rows=KeptRows(frame, lists, document["save_depth"]),
         notes=tuple(held["notes"]),
         by_keys=held["by_keys"] and tuple(held["by_keys"]),
+        bare=tuple(held.get("without", ())),
         are_failures_open="failures" in held,
         failures=unpacked(held["failures"]) if "failures" in held else None,
     )

@@ -30,7 +30,7 @@ def warn(
     missing : str or None
         As the user gave it: None did not confirm that missing queries count as empty rankings.
     """
-    lacking = _missing(evaluations) if missing is None else ()
+    lacking = _missing(evaluations, runs) if missing is None else ()
     first = next(iter(evaluations.values()))
     # of what looks swapped the advice on levels would mislead
     of_levels = () if any(looks_swapped(qrels, run) for run in runs.values()) else _levels(first, qrels)
@@ -53,22 +53,24 @@ def _tell(told: Iterable[DeadheatWarning]) -> None:
         warnings.warn(one, stacklevel=4)
 
 
-def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[DeadheatWarning]:
+def _missing(evaluations: Mapping[str, Evaluation], runs: Mapping[str, Run]) -> Iterator[DeadheatWarning]:
     """Find runs that lack most queries, which then count as empty rankings by default.
 
     Search engines leave some queries without a result, and `Evaluation` shows these. A mean of mostly empty rankings
-    usually means wrong ids or an incomplete run.
+    usually means wrong ids or an incomplete run, unless they were given with empty lists.
     """
-    named = "; ".join(
-        f"{name} lacks {len(one.missing_queries):,} of {counted(len(one.query_ids), 'query', 'queries')} of the qrels"
-        f" ({three([*map(repr, one.missing_queries)])})"
-        for name, one in evaluations.items()
-        if 2 * len(one.missing_queries) > len(one.query_ids)
-    )
+    named = []
+    for name, evaluation in evaluations.items():
+        asked = {*runs[name].bare}
+        absent = [query for query in evaluation.missing_queries if query not in asked]
+        if 2 * len(absent) > len(evaluation.query_ids):
+            queries = counted(len(evaluation.query_ids), "query", "queries")
+            examples = three([*map(repr, absent)])
+            named.append(f"{name} lacks {len(absent):,} of {queries} of the qrels ({examples})")
     if named:
         yield DeadheatWarning(
-            f"{named}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this is"
-            " intended; missing='skip' leaves them out"
+            f"{'; '.join(named)}: they count as empty rankings, 0 by most measures. missing='empty' confirms that this"
+            " is intended; missing='skip' leaves them out"
         )
 
 
@@ -99,6 +101,7 @@ def _ids(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[DeadheatWar
     yield from _unequal(evaluation, run)
     if len(evaluation.placements.query):
         yield from _lost_zeros(evaluation, qrels, run)
+    if not evaluation.placements.is_unmatched:
         return
     some = {table.where: table.rows.some_documents(3) for table in (run, qrels)}
     examples = "; ".join(f"{where} has {', '.join(map(repr, ids))}" for where, ids in some.items())

@@ -62,9 +62,9 @@ def frame_of_mapping(mapping: Nested, kind: Kind, where: str) -> pl.DataFrame:
 
 
 def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str, Mapping[str, float]]:
-    """Return the queries of a dict of dicts with their ids checked; of a run those that have a document.
+    """Return the queries of a dict of dicts with their ids checked.
 
-    A query of qrels without a document is one without a relevant document.
+    A query without a document stays: in qrels nothing is relevant for it, in a run nothing was retrieved.
 
     :func:`all_numbers` checks the numbers, once. All ids of judgments are checked. Checking all ids of a run would take
     as long as evaluating it: only the first id of each query is checked, and whether None or an empty string is among
@@ -76,12 +76,12 @@ def check_mapping(source: Mapping[Any, Any], kind: Kind, where: str) -> dict[str
             found=f"{documents!r} for {query!r}",
             allowed=f"a dict of dicts {{query: {{document: {VALUE_COLUMN[kind]}}}}}",
         )
-    queries = zip(text_of_ids(list(source), where), source.values(), strict=True)
-    mapping = {query: documents for query, documents in queries if documents or kind == "qrels"}
-    if not any(mapping.values()):
-        raise DataError("empty: it has no documents" if source else "empty: it has no queries", path=where)
+    if not source:
+        raise DataError("empty: it has no queries", path=where)
+    mapping: dict[str, Mapping[str, float]]
+    mapping = dict(zip(text_of_ids(list(source), where), source.values(), strict=True))
     first = [*map(next, map(iter, filter(None, mapping.values())))]  # document of each query
-    if set(map(type, first)) != {str}:
+    if not set(map(type, first)) <= {str}:
         first = text_of_ids(first, where)  # raises for a mix of both
         mapping = {
             query: dict(zip(text_of_ids(list(documents), where), documents.values(), strict=True))

@@ -39,8 +39,8 @@ from deadheat.placements.placements import (
     check_placed_once,
     from_frames,
     have_repeated,
-    no_common_query,
     passages_of,
+    refuse_no_common_query,
     sort_rows,
     subtopics_of,
 )
@@ -434,7 +434,7 @@ class OfDicts:
         query_ids, found, retrieved = self._query_ids, self._found, self._retrieved.mapping
         unjudged = sorted(self._retrieved.mapping.keys() - self._judged.keys())
         if len(unjudged) == len(self._retrieved.mapping):
-            raise no_common_query(self._qrels, self._run, query_ids, unjudged)
+            refuse_no_common_query(self._qrels, self._run, query_ids, unjudged)
         self._retrieved.numbers(unjudged)  # bad scores of unjudged queries are refused too, as in a frame
         code = np.repeat(np.arange(len(query_ids)), np.diff(found.judged_bounds))
         rows = np.flatnonzero(~np.isnan(found.own))
@@ -562,7 +562,7 @@ class Together(Contiguous):
             own = self._run_of == n
             unjudged = sorted(counts["query_id"].filter(pl.Series(own & ~is_judged)).to_list())
             if not (own & is_judged).any():
-                raise no_common_query(self._qrels, run, queries["query_id"].to_list(), unjudged)
+                refuse_no_common_query(self._qrels, run, queries["query_id"].to_list(), unjudged)
             self.unjudged.append(tuple(unjudged))
 
     def _block_of(self, placements: Placements, query: IntArray) -> IntArray:  # noqa: ARG002 - of all runs

@@ -98,7 +98,7 @@ def looks_swapped(qrels: Qrels, run: Run) -> bool:
         return False
     sizes = [len(documents) for documents in islice(qrels.rows.mapping.values(), LOOKED)]
     others = [len(documents) for documents in islice(run.rows.mapping.values(), LOOKED)]
-    if sum(sizes) / len(sizes) <= 2 * sum(others) / len(others):
+    if not (sizes and others) or sum(sizes) / len(sizes) <= 2 * sum(others) / len(others):
         return False  # not more judged than retrieved: usual, and seen without a look at the numbers
     relevance = [*_some_numbers(qrels.rows)]
     return are_levels(run) and sum(one % 1 != 0 for one in relevance) > len(relevance) / 2

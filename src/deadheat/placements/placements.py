@@ -178,6 +178,11 @@ class Placements(Renderable):
         return own if isinstance(own, np.ndarray) else np.array(own.to_list(), object)
 
     @property
+    def is_unmatched(self) -> bool:
+        """Whether no retrieved document is judged, though there are relevant ones: ids may be written in two ways."""
+        return not len(self.query) and bool(self.n_retrieved.any()) and self.max_relevance > 0
+
+    @property
     def missing(self) -> BoolArray:
         """Which queries have no document, of shape (n_queries,)."""
         return self.n_retrieved == 0
@@ -451,7 +456,7 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
     queries = codes.join(counts, on="query_id", how="left", maintain_order="left")
     unjudged = counts.join(queries, on="query_id", how="anti")["query_id"].sort().to_list()
     if not queries["n_retrieved"].count():
-        raise no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
+        refuse_no_common_query(qrels, run, queries["query_id"].to_list(), unjudged)
     # not computed in other engines, where it would take another pass over all rows
     ends_in_tie = queries["ends_in_tie"].fill_null(value=False).to_numpy() if "ends_in_tie" in counts else None
     retrieves_itself = None
@@ -536,13 +541,23 @@ def coded(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:
     return rows.join(pl.DataFrame({"query_id": ids, "code": np.arange(len(ids))}), on="query_id")
 
 
-def no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> DataError:
-    """Return the error, which shows query ids of both sides."""
-    near = nearly_equal(judged, retrieved)
-    own, others = (three([*map(repr, ids)]) for ids in (judged, retrieved))
-    return DataError(
+def refuse_no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> None:
+    """Raise `DataError` for a run without a document for any query of the qrels, unless one was given without any.
+
+    Parameters
+    ----------
+    qrels, run : Qrels, Run
+    judged, retrieved : sequence of str
+        The queries of the qrels, and those for which the run has documents.
+    """
+    if not {*run.bare}.isdisjoint(judged):
+        return
+    asked = [*retrieved, *run.bare]
+    near = nearly_equal(judged, asked)
+    own, others = (three([*map(repr, ids)]) for ids in (judged, asked))
+    raise DataError(
         f"qrels and run share no query: {qrels.where} has {own}; {run.where} has {others}."
-        f" Are they of the same collection, and are the ids written alike?{lost_zeros(judged, retrieved)}"
+        f" Are they of the same collection, and are the ids written alike?{lost_zeros(judged, asked)}"
         + (f" {near}" if near else "")
     )
 

@@ -432,6 +432,8 @@ def tie_profile(
     keys, run = keys_of(run, then_by), Run.of(run, ascending=ascending)
     check_each(run, is_asked=check_duplicates)
     scored, run = grouped(run), run.then_by(*keys)
+    if not len(scored.query_ids):
+        raise DataError("it has queries without documents alone, so nothing ties", path=run.where)
     profile = replace(_describe(run.name, grouped(run) if keys else scored, scored, cutoffs), notes=run.notes)
     if qrels is None:
         return profile

@@ -91,7 +91,7 @@ def report_columns(
     text = f"{counted(len(ranked), 'column')} of {table}, {counted(n_queries, 'query', 'queries')} in {qrels}"
     warned = Fact("nothing_judged", value=True, heading="WARNING", text=nothing_judged(table), is_warning=True)
     facts = (
-        *([] if len(first.placements.query) else [warned]),
+        *([warned] if first.placements.is_unmatched else []),
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
         Fact("table", table),

@@ -497,7 +497,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     ]
     lacking = {one.name: ", ".join(own.measure.label for own in one if unexplained(one, own)) for one in evaluations}
     return [
-        *(said("WARNING", nothing_judged(one.name)) for one in evaluations if not len(one.placements.query)),
+        *(said("WARNING", nothing_judged(one.name)) for one in evaluations if one.placements.is_unmatched),
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
         Fact("n_queries", int(comparison.pairs.column("n_queries").max()), "queries", text),

@@ -180,7 +180,7 @@ def report_evaluations(
     n_queries = len(first.query_ids) + (len(first.missing_queries) if first.conventions.missing == "skip" else 0)
     ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
     such_as = {name: f" (run: {own['run']!r}; qrels: {own['qrels']!r})" for name, own in ids.items()}
-    unjudged = [one.name for one in evaluations if not len(one.placements.query)]
+    unjudged = [one.name for one in evaluations if one.placements.is_unmatched]
     value, text = _effect(parts, digits)
     facts = (
         Fact("nothing_judged", ids),
@@ -251,9 +251,10 @@ def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatA
 def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
     """Say which of the usual problems no run has; any that a run has gets a line of its own."""
     several = len(evaluations) > 1
+    asking = [own for one in evaluations for own in one if own.measure.asks_for_relevant]
     problems = {
         f"all in {'every' if several else 'the'} run": any(one.missing_queries for one in evaluations),
-        "all with a relevant document": not all(own.has_relevant.all() for one in evaluations for own in one),
+        "all with a relevant document": not asking or not all(own.has_relevant.all() for own in asking),
         f"{'no run has' if several else 'the run has no'} others": any(one.unjudged_queries for one in evaluations),
     }
     absent = [text for text, is_so in problems.items() if not is_so]

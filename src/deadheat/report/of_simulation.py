@@ -128,7 +128,7 @@ def _facts(found: CoarseningProfile) -> list[Fact]:
         *(
             Fact("nothing_judged", one.name, "WARNING", nothing_judged(one.name), is_warning=True)
             for one in evaluations
-            if not len(one.placements.query)
+            if one.placements.is_unmatched
         ),
         *of_runs(evaluations),
         *tell_geometric(str(one) for one in evaluations[0].measures),

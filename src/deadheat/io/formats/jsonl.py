@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import compress, islice
+from itertools import chain, compress, islice
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -393,7 +393,7 @@ def checked(held: Mapping[str, Any], texts: Iterable[str], path: Path, kind: Kin
             raise DataError(
                 f"score of document {doc!r} for query {query!r} is {json.dumps(score)}", allowed="a number", path=path
             )
-    if kind == "run" and isinstance(next(iter(next(iter(nested.values())).values())), list):
+    if kind == "run" and isinstance(next(chain.from_iterable(own.values() for own in nested.values()), None), list):
         return nested  # of scores by several keys, which a run checks
     _refuse_rounded(all_numbers(nested, list(nested), kind, str(path)), texts, kind, path)
     return nested
