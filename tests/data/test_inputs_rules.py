@@ -139,8 +139,8 @@ def test_a_query_with_an_empty_list_of_results_counts_0(empty: Any, tmp_path: Pa
         for options in ({}, {"missing": "skip"}, {"missing": "error"}, {"ties": "doc_id"}, {"then_by": {"q": ["a"]}}):
             found = dh.evaluate(judged, source, measures, **options)
             assert [*found.means().values()] == wanted
-    found = dh.evaluate(judged, {"x": run, "y": {"q": ["a"]}}, "RR")
-    assert [one.means()["RR"] for one in found.values()] == [0.0, 1.0]
+    several: Any = dh.evaluate(judged, {"x": run, "y": {"q": ["a"]}}, "RR")
+    assert [one.means()["RR"] for one in several.values()] == [0.0, 1.0]
     saved = dh.evaluate(judged, run, "RR", missing="skip")
     saved.save(path := tmp_path / "saved.json")
     assert dh.load_evaluation(path).rescored(judged).means() == {"RR": 0.0}
@@ -189,7 +189,8 @@ def test_an_empty_file_stays_an_error(name: str, tmp_path: Path) -> None:
     (path := tmp_path / name).write_text("{}" if name == "x.json" else "")
     with pytest.raises(DataError):
         dh.evaluate({"q": ["a"]}, path, "RR")
-    for source in ({}, []):
+    sources: list[Any] = [{}, []]
+    for source in sources:
         with pytest.raises(DataError):
             dh.evaluate({"q": ["a"]}, source, "RR")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -309,3 +310,49 @@ def test_judgments_without_a_relevance(tmp_path: Path) -> None:
     for source in (rows, frame, frame.lazy(), *sorted(tmp_path.iterdir())):
         found = dh.Qrels(source)
         assert (found.unanswerable, found.to_dict()) == (("q2",), {"q1": {"a": 1.0}, "q2": {}}), source
+
+
+def test_an_unanswerable_query_in_a_row_with_a_list_is_counted_where_it_is_asked_for(tmp_path: Path) -> None:
+    """It was lost: no_relevant="zero" and Abstain did not count it."""
+    rows: list[dict[str, Any]] = [
+        {"query_id": "a", "expected_ids": [], "answerable": False},
+        {"query_id": "b", "expected_ids": ["d"], "answerable": True},
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (tmp_path / "x.json").write_text(json.dumps(rows))
+    run = {"b": ["d"], "a": []}
+    for source in (rows, pl.DataFrame(rows), tmp_path / "x.jsonl", tmp_path / "x.json"):
+        qrels = dh.Qrels(source)
+        assert (qrels.unanswerable, qrels.bare, qrels.to_dict()) == (("a",), ("a",), {"a": {}, "b": {"d": 1}})
+        found = [dh.evaluate(qrels, run, "RR", no_relevant=one).means()["RR"] for one in (None, "zero", "skip")]
+        assert found == [1.0, 0.5, 1.0]
+        assert dh.evaluate(qrels, run, "Abstain(of='recall')").means() == {"Abstain(of='recall')": 1.0}
+
+
+def test_an_empty_list_counts_as_0_in_every_form(tmp_path: Path) -> None:
+    lists = {"a": [], "b": ["d"]}
+    rows = [{"query_id": query, "expected_ids": docs} for query, docs in lists.items()]
+    ragas = [{"user_input": query, "reference_context_ids": docs} for query, docs in lists.items()]
+    rated = [{"id": query, "ratings": [{"_id": doc, "rating": 1} for doc in docs]} for query, docs in lists.items()]
+    sources: list[Any] = [lists, rows, pl.DataFrame(rows), pd.DataFrame(rows), ragas, {"requests": rated}]
+    sources += [dh.Qrels.of_results(lists), {"a": {}, "b": {"d": 1}}]
+    for name, text in {
+        "x.json": json.dumps(lists),
+        "rows.json": json.dumps(rows),
+        "x.jsonl": "\n".join(map(json.dumps, rows)),
+    }.items():
+        (tmp_path / name).write_text(text)
+        sources.append(tmp_path / name)
+    run = {"a": ["d"], "b": ["d"]}
+    for source in sources:
+        found = [dh.evaluate(source, run, "RR", no_relevant=one).means()["RR"] for one in (None, "zero", "skip")]
+        assert found == [0.5, 0.5, 1.0]
+        (pair,) = dh.compare(source, {"x": run, "y": {"a": ["d"], "b": ["c", "d"]}}, "RR", no_relevant="zero").pairs
+        assert abs(pair.difference) == 0.25
+    assert dh.evaluate_dense(np.array([[0.1, 0.2], [0.3, 0.1]]), [[], [0]], ["RR"]).means() == {"RR": 0.5}
+
+
+def test_the_catalogue_says_what_an_empty_list_is() -> None:
+    printed = " ".join(ok("measures", "Abstain").split())
+    assert "Other measures count a query with an empty list as 0" in printed
+    assert "leave out one that is not answerable" in printed

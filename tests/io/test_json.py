@@ -60,7 +60,7 @@ def lines(path: Path, kind: Kind = "run") -> list[tuple[str, str, float]]:
 @pytest.mark.parametrize("compress", [False, True])
 def test_a_dict_of_dicts(tmp_path: Path, *, compress: bool) -> None:
     run: Nested = {"0880": {"d1": 0.1, "d2": -3, "d3": 1}, "é": {"😀": 1e300}, "q": {"d1": float("inf")}}
-    run["without a document"] = {}
+    run = {**run, "without a document": {}}
     content = ("\ufeff" + json.dumps(run)).encode()
     path = written(tmp_path, gzip.compress(content) if compress else content, "x.json")
     assert nested(path) == run

@@ -137,8 +137,8 @@ def test_ids_that_differ_beside_a_query_with_nothing_relevant(name: str, tmp_pat
         (run := tmp_path / "r.json").write_text('{"a": {"d1#0": 1}}')
         assert "(run: 'd1#0'; qrels: 'd1')" in " ".join(ok(name, qrels, run, "-m", "RR").split())
     with pytest.warns(NothingJudgedWarning):
-        found = dh.evaluate(qrels, run, "RR")
-    assert found.to_dict() == {"a": {"RR": 0.0}, "b": {"RR": 0.0}}
+        evaluation = dh.evaluate(qrels, run, "RR")
+    assert evaluation.to_dict() == {"a": {"RR": 0.0}, "b": {"RR": 0.0}}
 
 
 def test_rows_cannot_hold_them(tmp_path: Path) -> None:

@@ -577,10 +577,11 @@ class Abstain(Count):
 
     with the queries Q, those U without an answer, and those A of which the system abstains. A query has no answer if
     the qrels have no document of relevance `rel` or more for it, as with an empty list, or false in a column
-    ``answerable``. Precision is over A, so other queries have no value and are left out, and recall over U. A score
-    that equals the threshold is not above it: queries whose best scores tie abstain together, and no order of ties
-    changes the value. ``@`` sets the threshold. With ``ascending=True`` scores are minus the distances, and so is the
-    threshold.
+    ``answerable``. Other measures count a query with an empty list as 0, whatever was retrieved, and leave out one that
+    is not answerable; ``no_relevant`` says otherwise. Precision is over A, so other queries have no value and are left
+    out, and recall over U. A score that equals the threshold is not above it: queries whose best scores tie abstain
+    together, and no order of ties changes the value. ``@`` sets the threshold. With ``ascending=True`` scores are minus
+    the distances, and so is the threshold.
 
     References
     ----------
