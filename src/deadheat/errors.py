@@ -285,6 +285,19 @@ def printable(text: str, kept: str = "") -> str:
     return text.translate({ord(one): repr(one)[1:-1] for one in raw})
 
 
+def reported_path(path: str | Path) -> str:
+    """Return a path as reports name it: as it was given, but of an absolute one the name: its folders are private.
+
+    Examples
+    --------
+    >>> reported_path("runs/bm25.run"), reported_path("/home/ada/runs/bm25.run"), reported_path("the qrels")
+    ('runs/bm25.run', 'bm25.run', 'the qrels')
+    """
+    if not Path(path).is_absolute():
+        return str(path)
+    return Path(path).name or str(path)
+
+
 def on_terminal(text: str) -> str:
     r"""Return a one-line text that neither a terminal nor a GitHub build log takes for commands.
 

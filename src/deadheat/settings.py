@@ -272,6 +272,12 @@ class Saving(Settings):
         " it, 0 for none.",
         metavar="N",
     )
+    replace: bool = setting(
+        default=False,
+        allowed=as_flag,
+        meaning="In a folder, keep one file a run, NAME.json, and replace what was saved there. By default every save"
+        " into a folder is a new file.",
+    )
 
 
 @dataclass(frozen=True)

@@ -412,12 +412,14 @@ def test_runs_with_long_names_are_saved_in_a_folder_under_shorter_ones(folder: P
     names = ["字" * 83, "字" * 82 + "典", "x" * 251, "x" * 250 + "y", "aux", "who?", "b"]
     for name in names:
         (folder / f"{name}.run").write_text(RUN)
-    ok("evaluate", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR", "--save", "saved/")
+    ok("evaluate", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR", "--save", "saved/", "--replace")
     saved = sorted((folder / "saved").glob("*.json"))
     assert sorted(json.loads(path.read_text(encoding="utf-8"))["name"] for path in saved) == sorted(names)
     assert len({path.name.casefold() for path in saved}) == len(names)
     assert not any(set(path.name) & set('<>:"/\\|?*') or path.name.startswith("aux.") for path in saved)
     assert "b.json" in {path.name for path in saved}
+    ok("evaluate", "qrels.txt", *(f"{name}.run" for name in names), "-m", "RR", "--save", "saved/")
+    assert len([*(folder / "saved").glob("*.json")]) == 2 * len(names)
     assert max(len(path.name.encode()) for path in (folder / "saved").iterdir()) <= 255
 
 

@@ -272,14 +272,14 @@ def test_one_run_is_saved_in_a_file(folder: Path) -> None:
     assert math.isclose(saved["measures"]["RR"]["low"], by_t("RR")[1], rel_tol=1e-12)
     loaded = load_evaluation(folder / "results" / "bm25.json")
     assert loaded.means() == dh.evaluate("qrels.txt", "bm25.run", ["RR", "AP"]).means()
-    ok(*EVALUATE, "--save", "results")
+    ok(*EVALUATE, "--save", "results", "--replace")
     assert load_evaluation("results/bm25.json").name == "bm25"
     document = json.loads(ok(*EVALUATE, "--save", "x.json", "--rng", 5, "--format", "json"))
     assert document["saved"] == ["x.json"]
 
 
 def test_a_file_that_is_replaced_is_told() -> None:
-    command = (*EVALUATE, "-m", "RR", "--save", "nightly/")
+    command = (*EVALUATE, "-m", "RR", "--save", "nightly/", "--replace")
     found = [" ".join(ok(*command).split()) for _ in range(2)]
     assert found[0].endswith("saved nightly/bm25.json")
     assert found[1] == f"{found[0]} (replaced an earlier one)"
@@ -292,7 +292,7 @@ def test_a_file_that_is_replaced_is_told() -> None:
 def test_several_runs_are_saved_in_a_folder(folder: Path) -> None:
     (folder / "b").mkdir()
     (folder / "b" / "bm25.run").write_text((folder / "bm25.run").read_text())
-    ok(*EVALUATE, "b/bm25.run", "dense.run", "-m", "RR", "--save", "out")
+    ok(*EVALUATE, "b/bm25.run", "dense.run", "-m", "RR", "--save", "out", "--replace")
     names = sorted(path.name for path in (folder / "out").glob("*.json"))
     assert names == sorted([f"{folder.name}_bm25.json", "b_bm25.json", "dense.json"])
     assert load_evaluation(folder / "out" / "b_bm25.json").name == "b/bm25"
@@ -301,11 +301,11 @@ def test_several_runs_are_saved_in_a_folder(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["qrels.txt", "broken.run", "--save", "results"], "name a file that ends in .json, or a folder that is there"),
+        (["qrels.txt", "broken.run", "--save", "results"], "name a file that ends in .json, or a folder: one"),
         (["qrels.txt", "broken.run", "dense.run", "--save", "x.json"], "2 runs are saved in a folder"),
         (["qrels.txt", "broken.run", "dense.run", "--save", "queries.csv"], "2 runs are saved in a folder"),
         (["qrels.txt", "run.json", "--save", "run.json"], "would replace the input 'run.json'"),
-        (["qrels.txt", "a:b.run", "a_b.run", "--save", "out"], "two runs would be saved as out/a_b.json"),
+        (["qrels.txt", "a:b.run", "a_b.run", "--save", "out", "--replace"], "two runs would be saved as out/a_b.json"),
     ],
 )
 def test_what_cannot_be_saved(arguments: list[str], message: str, folder: Path) -> None:
@@ -317,7 +317,9 @@ def test_what_cannot_be_saved(arguments: list[str], message: str, folder: Path) 
 
 
 @pytest.mark.parametrize(
-    "arguments", [["broken.run", "--save", "x.json"], ["broken.run", "dense.run", "--save", "out"]], ids=" ".join
+    "arguments",
+    [["broken.run", "--save", "x.json"], ["broken.run", "dense.run", "--save", "out", "--replace"]],
+    ids=" ".join,
 )
 def test_a_file_of_someone_else_is_refused_before_anything_is_computed(arguments: list[str], folder: Path) -> None:
     theirs = [folder / "x.json", folder / "out" / "dense.json"]

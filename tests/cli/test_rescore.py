@@ -61,7 +61,11 @@ def test_in_a_folder_it_has_the_name_of_the_saved_one(folder: Path) -> None:
         (folder / name).mkdir()
     ok("evaluate", "qrels.json", "run.json", "-m", "RR", "--save", "results/main.json")
     ok("rescore", "results/main.json", "new.json", "-o", "again/")
-    assert [one.name for one in (folder / "again").iterdir()] == ["main.json"]
+    (new,) = (folder / "again").iterdir()
+    assert new.name.endswith("-run.json")
+    ok("rescore", "results/main.json", "new.json", "-o", "again/", "--replace")
+    assert {one.name for one in (folder / "again").iterdir()} == {new.name, "main.json"}
+    assert "--replace is of a saved evaluation" in call("rescore", "results/main.json", "--replace").stderr
 
 
 @pytest.mark.parametrize(
@@ -86,7 +90,10 @@ def test_without_a_ranking_and_without_a_file() -> None:
     ok("evaluate", "qrels.json", "run.json", "--save", "saved.json", "--save-depth", "0", "-m", "RR")
     assert "run was saved without its ranking" in call("rescore", "saved.json", "new.json").stderr
     result = call("evaluate", "qrels.json", "run.json", "--label", "x")
-    assert (result.exit_code, "--label is of a saved evaluation: give --save FILE.json too" in result.stderr) == (
+    assert (
+        result.exit_code,
+        "--label is of a saved evaluation: give --save FILE.json or --save FOLDER/ too" in result.stderr,
+    ) == (
         2,
         True,
     )

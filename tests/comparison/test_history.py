@@ -47,7 +47,7 @@ def test_steps_are_in_order_of_time_and_compared_with_the_one_before(tmp_path: P
     (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
     found = dh.history(tmp_path)
     assert [step.origin.label for step in found.steps] == ["week 0", "week 1", "week 2", "week 3"]
-    assert found.notes == (f"1 file of {tmp_path} left out, no saved evaluations: notes.txt",)
+    assert found.notes == (f"1 file of {tmp_path.name} left out, no saved evaluations: notes.txt",)
     for measure in ("nDCG@3", "RR"):
         raw = []
         for n in range(1, 4):
@@ -321,15 +321,14 @@ def test_the_figure_names_its_steps_and_has_a_line_for_each_system(tmp_path: Pat
 
 def test_a_store_only_grows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GITHUB_SHA", "0123456789abcdef")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1795702210")  # two in one second
     Path("qrels.json").write_text(json.dumps(QRELS), encoding="utf-8")
     Path("bm25.json").write_text(json.dumps(RUNS[1]), encoding="utf-8")
     for _ in range(2):
-        ok("evaluate", "qrels.json", "bm25.json", "-m", "RR", "--save", "history/")
-    names = sorted(one.name for one in Path("history").iterdir())
-    assert names == ["20261126T141010Z-0123456-bm25-2.json", "20261126T141010Z-0123456-bm25.json"]
-    assert ok("history", "history").startswith("RR is as before, ")
+        ok("evaluate", "qrels.json", "bm25.json", "-m", "RR", "--save", "weeks/", "--label", "main")
+    names = sorted(one.name for one in Path("weeks").iterdir())
+    assert names == ["20261126T141010Z-main-bm25-2.json", "20261126T141010Z-main-bm25.json"]
+    assert ok("history", "weeks").startswith("RR is as before, ")
 
 
 def test_steps_under_earlier_judgments_are_compared_if_these_did_not_change(tmp_path: Path) -> None:

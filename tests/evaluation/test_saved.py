@@ -340,8 +340,8 @@ def test_what_may_be_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert (tmp_path / "link.json").is_symlink()
     assert path.read_bytes() != whole
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(DataError, match=r"folder\.json: is a folder: name a file in it"):
-        evaluation.save(tmp_path / "folder.json")
+    inside = evaluation.save(tmp_path / "folder.json", label="")
+    assert (inside.parent, inside.name) == (tmp_path / "folder.json", "19700101T000000Z-run.json")
     (tmp_path / "x.parquet").write_text("mine")
     evaluation.save(path)
     assert (tmp_path / "x.parquet").read_text() == "mine"

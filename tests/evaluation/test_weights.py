@@ -216,7 +216,7 @@ def test_the_command_weighs(files: Path) -> None:
 def test_saved_evaluations_are_compared_and_checked_with_their_weights(files: Path) -> None:
     queries = ("--queries", files / "queries.csv", "--weights", "times")
     runs = (files / "a.run", files / "b.run")
-    ok("evaluate", files / "qrels.txt", *runs, "-m", "RR", *queries, "--save", files / "kept")
+    ok("evaluate", files / "qrels.txt", *runs, "-m", "RR", *queries, "--save", files / "kept", "--replace")
     saved = (files / "kept" / "a.json", files / "kept" / "b.json")
     asked = ("--format", "json", "-m", "RR")
     there = json.loads(ok("compare", *saved, "--format", "json"))["pairs"]["b"]["a"]["RR"]

@@ -65,6 +65,7 @@ leaderboard tasks -m RR
 gate Q.txt A.run -c 'RR > 0'
 gate Q.txt A.run -c 'low(RR) > 0.9' -c 'each(device): nDCG@2 >= 0.1' --queries queries.csv --by market
 gate saved.json --baseline old.json --no-worse-than 0.2
+gate Q.txt A.run --baseline O1
 gate Q.txt A.run --preset rag --allow-unknown
 rescore saved.json Q.txt
 rescore saved.json labels.txt -m 'RR AP' --save saved3.json

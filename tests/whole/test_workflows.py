@@ -121,7 +121,7 @@ def test_the_line_for_cron_keeps_a_history(here: Path) -> None:
     (here / "search-all").chmod(0o755)
     for n in (1, 2):
         bash(script.replace("cd /srv/search", f"cd {shlex.quote(str(here))}"), here)
-        assert len(list((here / "history").iterdir())) == n
+        assert len(list((here / "weeks").iterdir())) == n
     rows = [json.loads(one) for one in (here / "trend.jsonl").read_text("utf-8").splitlines()]
     assert len({row["time"] for row in rows}) == 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -386,6 +387,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     "deadheat gate qrels.txt dense.run --preset rag",
     "deadheat gate --spans spans.csv chunks-200.jsonl -c 'R@5 >= 0.8'",
     "deadheat gate results/dense.json --baseline results/main.json --no-regression --no-worse-than 0.01",
+    "deadheat gate qrels.txt dense.run --baseline weeks/    # its newest save there",
     "deadheat gate results/dense.json -c 'each(language): nDCG@10 >= .5' --queries queries.csv",
     "deadheat gate qrels.txt dense.run              # the gates of pyproject.toml",
     "deadheat gate results/dense.json --preset rag --format junit -o gates.xml",
@@ -423,7 +425,13 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     help="A TOML file with a table [tool.deadheat.gates]; default: pyproject.toml here, if it has one and there is"
     " neither -c nor --preset.",
 )
-@click.option("--baseline", type=INPUT, metavar="FILE", help="A saved evaluation that this one must not be worse than.")
+@click.option(
+    "--baseline",
+    type=INPUT,
+    metavar="FILE|FOLDER",
+    help="A saved evaluation that this one must not be worse than; of a folder the newest save of the same run, or"
+    " without one of the same label.",
+)
 @click.option(
     "--no-regression",
     is_flag=True,
@@ -498,10 +506,15 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     preset = () if options["preset"] is None else notation.preset_gates(options["preset"])
     thresholds = notation.parse_all([*checks, *preset, *options["checks"]])
     intervals = _check_usage(options, of_file, thresholds)
-    output = Output(options, [*files, config, options["baseline"], options["queries"], options["judge"]])
-    baseline = dh.load_evaluation(options["baseline"]) if options["baseline"] else None
-    if len(files) == 1:
-        evaluation = dh.load_evaluation(files[0])
+    is_folder = options["baseline"] is not None and Path(options["baseline"]).is_dir()
+    baseline_path = None if is_folder else options["baseline"]
+    output = Output(options, [*files, config, baseline_path, options["queries"], options["judge"]])
+    saved = dh.load_evaluation(files[0]) if len(files) == 1 else None
+    if is_folder:
+        baseline_path = _baseline_in(options["baseline"], files, saved)
+    baseline = None if baseline_path is None else dh.load_evaluation(baseline_path)
+    if saved is not None:
+        evaluation = saved
     else:
         qrels, run = files
         wanted = notation.measures_of(thresholds, baseline)
@@ -523,6 +536,8 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         **{name: options[name] for name in allowed if options[name] or name in of_file},
         **vars(replace(intervals, queries=queries)),
     )
+    if is_folder and baseline_path is not None:
+        result = replace(result, baseline_file=Path(baseline_path).name)
     output.print(
         report_gate(
             result,
@@ -535,6 +550,15 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         say(result.summary)
     if not result.passed:
         raise click.exceptions.Exit(GATE_FAILED)
+
+
+def _baseline_in(folder: str, files: Sequence[str], saved: dh.Evaluation | None) -> Path:
+    """Return the file of a folder that is the baseline of a saved evaluation, or else of the run in `files`."""
+    from deadheat.evaluation.save_folder import find_baseline
+
+    if saved is None:
+        return find_baseline(folder, label(files[-1]))
+    return find_baseline(folder, saved.name, saved.origin)
 
 
 def _given(files: Sequence[str]) -> tuple[str, ...]:

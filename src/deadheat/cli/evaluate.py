@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from deadheat.cli.compare import evaluate_each, evaluate_repeats
 from deadheat.cli.files import (
     INPUT,
     PATH,
-    REPLACED,
     Output,
     befores,
     files_read,
@@ -26,12 +26,12 @@ from deadheat.cli.files import (
     open_pairs,
     open_qrels,
     output_options,
-    save_paths,
+    save_all,
+    save_targets,
     shown_path,
     split_repeats,
     table_option,
     with_figures,
-    writing,
 )
 from deadheat.cli.options import (
     COLLECTION,
@@ -109,6 +109,7 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
     "deadheat evaluate qrels.txt bm25.run --beside doc_id",
     "deadheat evaluate human.qrels bm25.run --fill llm.qrels    # where people labelled too few",
     "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
+    "deadheat evaluate qrels.txt bm25.run --save weeks/    # every save is a new file",
     "deadheat evaluate qrels.txt features.parquet --score-columns all",
     "deadheat evaluate --spans spans.csv chunks.jsonl -m R@5    # chunks against judged passages",
     "deadheat evaluate train.letor    # which feature ranks best",
@@ -162,9 +163,9 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
 @click.option(
     "--save",
     type=PATH,
-    metavar="FILE.json",
-    help="Save the evaluation in one file for deadheat gate and dh.load_evaluation; for several runs, name a folder."
-    " Replaces an earlier save, but no other file; in a folder called history every save is a new file.",
+    metavar="FILE.json|FOLDER/",
+    help="Save the evaluation for deadheat gate and dh.load_evaluation: in a file, which replaces an earlier save but"
+    " no other file; or in a folder, where every save is a new file, named by time, label and run.",
 )
 @takes(*SAVING)
 @takes(*FIGURES)
@@ -225,9 +226,15 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
     targets = dict[str, str]()
     if options["save"] is None:
-        refuse(SAVING, "is of a saved evaluation: give --save FILE.json too")
+        refuse(SAVING, "is of a saved evaluation: give --save FILE.json or --save FOLDER/ too")
     else:
-        targets = save_paths(options["save"], [*named, *options["repeats"]], files_read(), options["output"])
+        targets = save_targets(
+            options["save"],
+            [*named, *options["repeats"]],
+            files_read(),
+            options["output"],
+            replace=options["replace"],
+        )
     inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
@@ -393,17 +400,12 @@ def _save(
     is_by_strata: bool,
 ) -> Fact:
     """Save the evaluations, and return what the report says of it."""
-    from deadheat.report.model import Fact
-
-    paths = [targets[one.name] for one in evaluations]
-    shown = ", ".join(one + REPLACED * Path(one).exists() for one in paths)
-    for evaluation, path in zip(evaluations, paths, strict=True):
-        with writing(path):
-            evaluation.save(path, **{name: options[name] for name in SAVING}, **vars(intervals))
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     if options["save_depth"] and any(one.run is None for one in evaluations):
         of_what += "; without rankings of repeats, or that are not in memory"
-    return Fact("saved", paths, "saved", shown + of_what)
+    kept = {name: options[name] for name in SAVING}
+    saves = [(targets[one.name], partial(one.save, **kept, **vars(intervals))) for one in evaluations]
+    return save_all(saves, of_what)
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:

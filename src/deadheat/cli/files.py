@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
@@ -30,6 +29,7 @@ from deadheat.errors import (
     counted,
     in_brackets,
     printable,
+    reported_path,
     three,
 )
 from deadheat.io.guarding import guarded
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from deadheat.io.engines import FrameEngine
-    from deadheat.report.model import Report
+    from deadheat.report.model import Fact, Report
 
     TextChoice = click.Choice[str]
 else:
@@ -359,8 +359,8 @@ def _checked_engine() -> str | None:
 
 
 def shown_path(path: str, default: str) -> str:
-    """Return the path of a file as given, or a word for a path made up by the shell."""
-    return _made_up(path, default) or printable(path)
+    """Return the path of a file as reports name it, or a word for a path made up by the shell."""
+    return _made_up(path, default) or printable(reported_path(path))
 
 
 def _made_up(path: str, default: str) -> str:
@@ -379,7 +379,8 @@ def check_inputs(paths: Sequence[str]) -> None:
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
         if paths.count(path) > 1 and not in_engine and one.exists() and not (one.is_file() or one.is_dir()):
-            raise click.UsageError(f"{shown_path(path, path)} can be read only once, and is named twice")
+            name = _made_up(path, path) or printable(path)
+            raise click.UsageError(f"{name} can be read only once, and is named twice")
         try:
             for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
                 readable(file)
@@ -419,48 +420,42 @@ def refuse_input(target: Path, inputs: Iterable[str], what: str) -> None:
         )
 
 
-def _new_in_store(path: str) -> str:
-    """Return a file of a store, which only grows: named by time and commit, and by a number where there is one."""
-    from deadheat.evaluation.origin import Origin
-
-    origin, plain = Origin.here(), Path(path)
-    name = "-".join(filter(None, (re.sub(r"[-:]|\.\d+", "", origin.time), origin.commit[:7], plain.stem)))
-    found = (plain.with_name(f"{name}{f'-{n}' * (n > 1)}.json") for n in count(1))
-    return str(next(one for one in found if not one.exists()))
-
-
 REPLACED = " (replaced an earlier one)"
 
 
-def save_paths(
-    target: str | None, names: Sequence[str], inputs: Sequence[str], output: str | None = None
+def save_targets(
+    target: str | None, names: Sequence[str], inputs: Sequence[str], output: str | None = None, *, replace: bool
 ) -> dict[str, str]:
-    """Return the JSON file of each run: the target itself, or one in that folder; none without a target.
+    """Return where each run is saved: a file, or a folder in which it is a new file; nothing without a target.
 
     Examples
     --------
-    >>> save_paths("results", ["bm25", "b/dense"], [])
+    >>> save_targets("results", ["bm25", "b/dense"], [], replace=True)
     {'bm25': 'results/bm25.json', 'b/dense': 'results/b_dense.json'}
+    >>> save_targets("results/", ["bm25"], [], replace=False)
+    {'bm25': 'results/'}
     """
     if target is None:
         return {}
-    from deadheat.evaluation.saved import SAVED
-    from deadheat.io.files import LONGEST, file_name
+    from deadheat.evaluation.save_folder import is_folder, name_of_run
+    from deadheat.evaluation.saved import SAVED, SUFFIX
 
-    is_folder = Path(target).is_dir() or target.endswith(os.sep)
-    is_file = Path(target).suffix.lower() == ".json" and not is_folder
+    is_file = Path(target).suffix.lower() == SUFFIX and not is_folder(target)
     refuse_if(
         len(names) > 1 and (is_file or Path(target).is_file()),
         f"--save {target}: {len(names)} runs are saved in a folder, which has no ending",
     )
     refuse_if(
-        len(names) == 1 and not is_folder and not is_file,
-        f"--save {target}: name a file that ends in .json, or a folder that is there",
+        len(names) == 1 and not is_folder(target) and not is_file,
+        f"--save {target}: name a file that ends in .json, or a folder: one that is there, or with a / behind its name",
     )
-    # with room for an ending
-    paths = [target] if is_file else [str(Path(target) / f"{file_name(name, LONGEST - 15)}.json") for name in names]
-    if is_folder and Path(target).name == "history":  # which keeps every evaluation that is saved in it
-        paths = [_new_in_store(path) for path in paths]
+    if is_file:
+        paths = [target]
+    elif replace:
+        paths = [str(Path(target) / f"{name_of_run(name)}{SUFFIX}") for name in names]
+    else:
+        check_folder("save", target)
+        return dict.fromkeys(names, os.path.join(target, ""))  # noqa: PTH118 - a Path has no / at its end
     for path in paths:
         refuse_if(
             output is not None and os.path.realpath(output) == os.path.realpath(path),
@@ -472,6 +467,29 @@ def save_paths(
         refuse_input(Path(path), inputs, f"--save {target} would replace the input")
         SAVED.refuse_foreign(path)
     return dict(zip(names, paths, strict=True))
+
+
+def save_all(saves: Iterable[tuple[str, Callable[[str], Path]]], more: str = "") -> Fact:
+    """Save evaluations, and return what a report says of it.
+
+    Parameters
+    ----------
+    saves : iterable of (str, callable)
+        The target of each, and what saves to it and returns the file.
+    more : str, default ""
+        What else the report says.
+    """
+    from deadheat.report.model import Fact
+
+    paths = []
+    texts = []
+    for target, save in saves:
+        is_replaced = Path(target).is_file()
+        with writing(target):
+            path = save(target)
+        paths.append(target if Path(target) == path else str(path))
+        texts.append(shown_path(paths[-1], paths[-1]) + REPLACED * is_replaced)
+    return Fact("saved", paths, "saved", ", ".join(texts) + more)
 
 
 ASCII = str.maketrans(  # for the symbols of formulas and drawings
@@ -677,7 +695,7 @@ def with_figures(
             with writing(paths[-1]):
                 save(one.chart, paths[-1], has_title=not asked().get("no_title"), width=asked().get("figure_width"))
     names = in_brackets([Path(path).name for path in paths])
-    text = f"{counted(len(paths), 'file')} in {folder}{names}" if paths else "none"
+    text = f"{counted(len(paths), 'file')} in {shown_path(folder, folder)}{names}" if paths else "none"
     facts = [Fact("figures", paths, "figures", text, is_note=True)]
     if not_drawn := collected((error_message(one.error), name) for name, one in drawn if one.error is not None):
         text = "; ".join(f"{three(names)}: {why}" for why, names in not_drawn.items())

@@ -412,7 +412,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "flags": flags,
 }
 LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
-SAVING = ("save_depth", "label", "commit")
+SAVING = ("save_depth", "label", "commit", "replace")
 INTERVALS = tuple(_OF_INTERVALS)
 TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)
 STRATA = ("queries", "weights", "by", "pool_languages")

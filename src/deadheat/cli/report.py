@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -42,7 +43,10 @@ from deadheat.cli.options import (
     weighed,
     with_spans,
 )
-from deadheat.errors import DataError
+from deadheat.errors import (
+    DataError,
+    reported_path,
+)
 
 if TYPE_CHECKING:
     from deadheat.report.model import Fact
@@ -119,24 +123,14 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     if options["fragment"]:
         emit(fragment_of(subjects, options["form"]), output)
         return
-    # named as given, but without folders that only this machine has
-    inputs = [
-        Input.of(
-            role,
-            path,
-            Path(path).name if Path(path).is_absolute() and Path(path).exists() else shown_path(path, role),
-        )
-        for path, role in roles.items()
-    ]
-    arguments = click.get_current_context().meta["arguments"]  # absolute paths are private
+    inputs = [Input.of(role, path, shown_path(path, role)) for path, role in roles.items()]
+    arguments = [without_folders(word) for word in click.get_current_context().meta["arguments"]]
     emit(
         page_of(
             subjects,
             title=options["title"] or "",
             inputs=inputs,
-            command=shlex.join(
-                ["deadheat", *(Path(one).name if Path(one).is_absolute() else one for one in arguments)]
-            ),
+            command=shlex.join(["deadheat", *arguments]),
             languages=languages,
             margin=margin,
             facts=facts,
@@ -145,6 +139,24 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     )
     if output != STDOUT:
         say(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB")
+
+
+def without_folders(word: str) -> str:
+    """Return a word of a command line with the absolute path in it as reports name paths, which hides its folders.
+
+    Examples
+    --------
+    >>> [without_folders(word) for word in ("/home/ada/a.run", "--queries=/home/ada/q.csv", "-o/home/ada/r.html")]
+    ['a.run', '--queries=q.csv', '-or.html']
+    >>> without_folders("gpt=/home/ada/gpt-*.run"), without_folders("runs/a.run")
+    ('gpt=gpt-*.run', 'runs/a.run')
+    """
+    if re.match("-[a-zA-Z]", word):  # a short option and its value
+        return word[:2] + without_folders(word[2:])
+    before, equals, value = word.partition("=")
+    if equals and not Path(word).is_absolute():
+        return f"{before}={reported_path(value)}"
+    return reported_path(word)
 
 
 def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
@@ -245,7 +257,7 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
         groupings=tuple(filter(None, sets_of_strata(queries, evaluations.values(), options))),
         margin=options["margin"],
         names=_names(options["texts"], runs.values()),
-        qrels=shown_path(qrels, "the qrels") if qrels else next(iter(evaluations.values())).qrels.where,
+        qrels=shown_path(qrels or next(iter(evaluations.values())).qrels.where, "the qrels"),
     )
 
 

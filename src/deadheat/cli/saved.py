@@ -1,6 +1,7 @@
 """Commands on results that are there already: history, leaderboard, rescore."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from deadheat.cli.app import refuse
 from deadheat.cli.files import (
     INPUT,
     PATH,
-    REPLACED,
     Output,
     emit,
     files_read,
@@ -19,19 +19,19 @@ from deadheat.cli.files import (
     label,
     open_qrels,
     output_options,
-    save_paths,
+    save_all,
+    save_targets,
     shown_path,
     table_option,
     with_figures,
-    writing,
 )
 from deadheat.cli.options import FIGURES, LIMITS, LISTS, command, given_conventions, given_intervals, measures_of, takes
 
 
 @command(
-    "deadheat history history/",
+    "deadheat history weeks/",
     "deadheat history monday.json tuesday.json --reference main.json",
-    "deadheat history history/ --format jsonl -o trend.jsonl    # for a dashboard",
+    "deadheat history weeks/ --format jsonl -o trend.jsonl    # for a dashboard",
 )
 @click.argument("saved", type=INPUT, nargs=-1, required=True, metavar="SAVED...|FOLDER")
 @click.option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
@@ -130,7 +130,11 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 @click.argument("saved", type=INPUT)
 @click.argument("qrels", type=INPUT, required=False, metavar="[QRELS|SPANS]")
 @click.option(
-    "-o", "--save", type=PATH, metavar="FILE.json", help="Save the new evaluation; replaces an earlier save, no other."
+    "-o",
+    "--save",
+    type=PATH,
+    metavar="FILE.json|FOLDER/",
+    help="Save the new evaluation: in a file, which replaces an earlier save, or as a new file in a folder.",
 )
 @click.option(
     "--ids",
@@ -138,7 +142,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     metavar="OLD_NEW.csv",
     help="Documents that were renamed since: a table with columns old and new.",
 )
-@takes("measures", "ties_not_drawn", *LISTS)
+@takes("replace", "measures", "ties_not_drawn", *LISTS)
 @format_option("document", "rows", "scores", "runs")
 @takes("documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
@@ -150,14 +154,15 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
 
     What was evaluated with --spans takes spans in place of QRELS, under the overlap that it was evaluated with.
     """
-    from deadheat.report.model import Fact
     from deadheat.report.of_evaluation import report_evaluations
 
     if qrels is None:
         refuse(("columns", "normalize_ids", "check_duplicates", "documents"), "is of judgments: give QRELS too")
+    if options["save"] is None:
+        refuse(("replace",), "is of a saved evaluation: give --save FOLDER/ too")
     output = Output(options, [saved, qrels, options["ids"], options["documents"]])
-    targets = [*save_paths(options["save"], [label(saved)], [one for one in files_read() if one != saved]).values()]
-    shown = ", ".join(one + REPLACED * Path(one).exists() for one in targets)
+    others = [path for path in files_read() if path != saved]
+    targets = save_targets(options["save"], [label(saved)], others, replace=options["replace"])
     evaluation = dh.load_evaluation(saved)
     found = evaluation.rescored(
         None if qrels is None else _judgments(evaluation, qrels, options),
@@ -165,12 +170,10 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         ids=options["ids"],
         **given_conventions(options),
     )
-    for target in targets:
-        with writing(target):
-            found.save(target)
-    report = report_evaluations([found], found.qrels.where if qrels is None else shown_path(qrels, "the qrels"))
+    report = report_evaluations([found], shown_path(qrels or found.qrels.where, "the qrels"))
     if targets:
-        report = replace(report, facts=(*report.facts, Fact("saved", targets, "saved", shown)))
+        saves = [(target, partial(found.save, replace=options["replace"])) for target in targets.values()]
+        report = replace(report, facts=(*report.facts, save_all(saves)))
     output.print(report)
 
 

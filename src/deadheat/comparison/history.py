@@ -16,7 +16,7 @@ from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import changes
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import what_is_judged
-from deadheat.errors import NOISE, DataError, T, as_count, collected, counted, three
+from deadheat.errors import NOISE, DataError, T, as_count, collected, counted, reported_path, three
 from deadheat.evaluation.evaluate import opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
@@ -310,7 +310,7 @@ def history(
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
         found = sorted(beside.map(lambda file: _step(file, given[file], now), given), key=lambda one: one.origin.time)
     by_time = collected((one.origin.time, one.file) for one in found)
-    if twice := [file for files in by_time.values() if len(files) > 1 for file in files]:
+    if twice := [reported_path(file) for files in by_time.values() if len(files) > 1 for file in files]:
         notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
     found, measures = _alike(found, known, notes)
     steps = _reconciled(found, [given[one.file] for one in found], judgments, notes)
@@ -333,7 +333,9 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
         files = sorted(one for one in folder.iterdir() if one.is_file())
         others = [one.name for one in files if not is_saved(one)]
         if others:
-            notes.append(f"{counted(len(others), 'file')} of {folder} left out, no saved evaluations: {three(others)}")
+            n_others = counted(len(others), "file")
+            left_out = f"{n_others} of {reported_path(folder)} left out"
+            notes.append(f"{left_out}, no saved evaluations: {three(others)}")
         source = [one for one in files if one.name not in others]
     elif isinstance(source, str | Path | Evaluation):
         source = [source]

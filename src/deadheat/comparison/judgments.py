@@ -17,7 +17,7 @@ from deadheat.data.known_ids import ids_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import NOISE, MeasureError, ParameterError, as_count, as_list, check_choice, counted
+from deadheat.errors import NOISE, MeasureError, ParameterError, as_count, as_list, check_choice, counted, reported_path
 from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
@@ -192,8 +192,8 @@ def diff_qrels(
         lambda run: _evaluated(run, before, measures),
     )
     return QrelsDiff(
-        before.where,
-        after.where,
+        reported_path(before.where),
+        reported_path(after.where),
         changes(before, after),
         unknown,
         {

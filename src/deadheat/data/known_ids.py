@@ -22,6 +22,7 @@ from deadheat.errors import (
     changed,
     collected,
     counted,
+    reported_path,
     three,
 )
 from deadheat.io.files import decoded, read_all, readable
@@ -55,7 +56,9 @@ def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict:
     unknown = [doc for doc in relevant if doc not in known]
     if not unknown:
         return qrels
-    of, are = path_of(collection) or "the collection", "is" if len(unknown) == 1 else "are"
+    path = path_of(collection)
+    of = "the collection" if path is None else reported_path(path)
+    are = "is" if len(unknown) == 1 else "are"
     text = f"{len(unknown):,} of {counted(len(relevant), 'relevant document')} {are} not in {of} ({three(unknown)})"
     if strict:
         raise DataError(text, allowed="ids that exist", hint="are the judgments older?", path=qrels.where)

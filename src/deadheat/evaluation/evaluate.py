@@ -696,8 +696,7 @@ def load_evaluation(path: str | Path) -> Evaluation:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     path = f"{folder}/bm25.json"
-    ...     evaluate({"q1": {"a": 1}}, {"q1": {"a": 1, "b": 1}}, "RR").save(path)
+    ...     path = evaluate({"q1": {"a": 1}}, {"q1": {"a": 1, "b": 1}}, "RR").save(f"{folder}/bm25.json")
     ...     load_evaluation(path).means()
     {'RR': 0.75}
     """

@@ -27,6 +27,7 @@ from deadheat.errors import (
     collected,
     counted,
     did_you_mean,
+    reported_path,
 )
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import (
@@ -390,8 +391,9 @@ class Evaluation(Plottable, Renderable):
         save_depth: int = Saving.save_depth,
         label: str | None = None,
         commit: str | None = None,
+        replace: bool = Saving.replace,
         **options: Unpack[IntervalArguments],
-    ) -> None:
+    ) -> Path:
         """Write one JSON file: readable means, intervals and conventions, then scores and placements of all queries.
 
         It holds the judgments and the first documents of each list too, of spans the offsets of spans and chunks, so
@@ -400,27 +402,53 @@ class Evaluation(Plottable, Renderable):
         Parameters
         ----------
         path : path
-            Of the file, ``.json``; an earlier save there is replaced, any other file is an error.
+            Of the file, ``.json``; an earlier save there is replaced, any other file is an error. Or a folder: one
+            that is there, or a text that ends in ``/``. There every save is a new file, named by time, label and run.
         save_depth : int, default 100
             Documents of each list to keep, more where a measure has a larger cutoff; 0: none. The tie of the last one
             is kept whole if it has at most ten times as many documents. Nothing is kept of runs that are too large to
             hold, or in a cluster; of a loaded evaluation, what it has stays.
         label, commit : str, optional
             By default branch and commit, as the environment of a CI system or git say.
+        replace : bool, default False
+            Whether a folder has one file a run, ``NAME.json``, in which an earlier save is replaced.
         **options
             Of the intervals, as for :meth:`Scores.interval`.
+
+        Returns
+        -------
+        pathlib.Path
+            The file.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> from deadheat import evaluate
+        >>> ev = evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR")
+        >>> with TemporaryDirectory() as folder:
+        ...     names = [ev.save(folder, label=week).name for week in ("week1", "week2")]
+        ...     names.append(ev.save(folder, replace=True).name)
+        >>> names
+        ['...Z-week1-run.json', '...Z-week2-run.json', 'run.json']
         """
-        from deadheat.evaluation.saved import write  # few evaluations are saved
+        from deadheat.evaluation.save_folder import target_of_save  # few evaluations are saved
+        from deadheat.evaluation.saved import write
 
         origin = self.origin or Origin.here()
-        given = {name: one for name, one in (("label", label), ("commit", commit)) if one is not None}
+        if label is not None:
+            origin = Origin(origin.time, label, origin.commit)
+        if commit is not None:
+            origin = Origin(origin.time, origin.label, commit)
         if any(one.filled is not None or one.predicted is not None for one in self):
             raise ParameterError(
                 "an evaluation with a judge's labels cannot be saved",
                 hint="save that of human labels: compare_evaluations(judge=) takes saved ones",
             )
-        parts = self.keeping(save_depth).parts() | {"origin": replace(origin, **given)}
-        write(path, list(self), IntervalOptions(**options), parts)
+        parts = self.keeping(save_depth).parts() | {"origin": origin}
+        is_replaced = Saving.checked("replace", replace)
+        with target_of_save(path, self.name, origin, replace=is_replaced) as target:
+            write(target, list(self), IntervalOptions(**options), parts)
+        return target
 
     def keeping(self, save_depth: int) -> "Evaluation":
         """Return the evaluation with the first documents of each list alone, as they are saved.
@@ -580,7 +608,7 @@ class Evaluation(Plottable, Renderable):
         """
         table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
         own = weights_of(weights, table, self.query_ids)
-        notes = (f"weights: {weights} of {table.where}",) if isinstance(table, Queries) else ()
+        notes = (f"weights: {weights} of {reported_path(table.where)}",) if isinstance(table, Queries) else ()
         found = Evaluation([one.weighted(own) for one in self], **self.parts() | {"notes": (*self.notes, *notes)})
         return found if self.judge is None else helped_by(found, self.judge.weighted(weights, table))
 

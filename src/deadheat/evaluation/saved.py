@@ -34,7 +34,7 @@ from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterE
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, intervals
-from deadheat.io.files import decoded, path_named, read_all, readable, replacing
+from deadheat.io.files import decoded, make_folder, path_named, read_all, readable, replacing
 from deadheat.io.guarding import check_threads
 from deadheat.io.objects import parsed
 from deadheat.measures import MaxRel, Measure, parse_measure
@@ -107,12 +107,7 @@ class DocumentKind:
             written = f"{json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)}\n".encode()
         except UnicodeEncodeError:
             raise DataError("a name has half a surrogate pair, which UTF-8 cannot encode", path=path) from None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError):
-            raise DataError(
-                "cannot be created as a folder: part of the path is a file", hint="choose another one", path=path.parent
-            ) from None
+        make_folder(path.parent)
         with replacing(path) as file:
             file.write(written)
 
@@ -252,7 +247,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
             f"must end in {SUFFIX}",
             argument="path",
             given=str(path),
-            hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}?",
+            hint=f"Did you mean {str(path.with_suffix(SUFFIX))!r}? A folder that is not there ends in /",
         )
     qrels, run, origin = (parts[name] for name in ("qrels", "run", "origin"))
     weights = next((one.weights for one in scores if one.weights is not None), None)

@@ -45,6 +45,7 @@ from deadheat.evaluation.intervals import (
     names_of,
 )
 from deadheat.evaluation.reconciling import reconciled
+from deadheat.evaluation.save_folder import find_baseline
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
 from deadheat.gates.notation import (
     LOWER_IS_BETTER,
@@ -55,6 +56,7 @@ from deadheat.gates.notation import (
     Threshold,
     parse_all,
 )
+from deadheat.io.files import path_named
 from deadheat.kernels import weighting
 from deadheat.measures import Measure, unit_of
 from deadheat.settings import BOUNDED, PROPORTION, GateOptions
@@ -136,7 +138,8 @@ def gate(
         checked within each stratum of queries. The operators are ``>=``, ``>``, ``<=``, ``<``; numbers closer than
         1e-12 are equal. NaN never passes, nor does the end of an unknown interval (see :attr:`Interval.is_known`).
     baseline : Evaluation or path, optional
-        Under the same conventions. Every measure that both have is compared.
+        Under the same conventions. Every measure that both have is compared. Of a folder it is the newest saved
+        evaluation of the same run, or without one of the same label, which is not `evaluation` itself.
     no_regression : bool, optional
         Fail a measure whose mean is significantly lower than the baseline's (a one-sided paired t test). With few
         queries a pass proves little: ``Check.detectable`` is the loss that the test would find. True by default if
@@ -182,7 +185,8 @@ def gate(
     UnknownMeasureError
         The evaluation lacks a measure, or shares none with the baseline.
     DataError
-        The baseline has other queries or conventions, or other qrels, and cannot be brought under the same.
+        The baseline has other queries or conventions, or other qrels, and cannot be brought under the same. Of a folder
+        no saved evaluation fits, or several do.
 
     References
     ----------
@@ -211,6 +215,10 @@ def gate(
     )
     own = opened(evaluation)
     checked(own.qrels, collection, own.conventions.rel, strict=strict)
+    baseline_file = ""
+    if isinstance(baseline, str | Path) and path_named(baseline).is_dir():
+        baseline = find_baseline(baseline, own.name, own.origin)
+        baseline_file = baseline.name
     before = None if baseline is None else opened(baseline)
     # whose table needs no clusters
     has_use = bool(options.by) or any(one.by for one in thresholds) or own.weights is not None
@@ -249,6 +257,7 @@ def gate(
         checks=tuple(found),
         n_queries=len(ids),
         baseline=name,
+        baseline_file=baseline_file,
         not_compared=not_compared,
         options=options,
         languages=languages if len(languages) > 1 else (),

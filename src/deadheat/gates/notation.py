@@ -474,6 +474,8 @@ class GateResult(Renderable):
         What was checked.
     together : Reconciled or None
         How evaluation and baseline were brought together, if their judgments differ.
+    baseline_file : str
+        The name of the baseline's file, where a folder was given; else empty.
     """
 
     name: str
@@ -485,6 +487,7 @@ class GateResult(Renderable):
     languages: tuple[str, ...] = ()
     evaluation: Evaluation = field(kw_only=True, repr=False, compare=False)
     together: Reconciled | None = field(default=None, repr=False, compare=False)
+    baseline_file: str = field(default="", kw_only=True)
 
     def __bool__(self) -> bool:
         return self.passed

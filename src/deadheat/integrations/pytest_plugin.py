@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -72,13 +73,18 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
 
 def _evaluate(qrels: Source, run: Source, checks: Sequence[Threshold], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
+    from deadheat.data.tables import Run
     from deadheat.errors import ParameterError
     from deadheat.evaluation.evaluate import evaluate, opened
+    from deadheat.evaluation.save_folder import find_baseline
     from deadheat.gates.notation import measures_of
     from deadheat.settings import Conventions
 
-    if options.get("baseline") is not None:
-        options["baseline"] = opened(options["baseline"])
+    baseline = options.get("baseline")
+    if isinstance(baseline, str | Path) and Path(baseline).is_dir():
+        baseline = find_baseline(baseline, Run.of(run).name)
+    if baseline is not None:
+        options["baseline"] = opened(baseline)
     # a gate counts what a run lacks against it, and its report names it: no warning is needed
     names = [*(one.name for one in fields(Conventions)), "check_duplicates"]
     of_run = {"missing": "empty", **{name: options.pop(name) for name in names if name in options}}

@@ -573,6 +573,16 @@ def value_as_text(kind: Kind) -> pl.Expr:
     return pl.when(is_level).then(levels).otherwise(text).alias(VALUE_COLUMN[kind])
 
 
+def make_folder(path: Path) -> None:
+    """Create a folder and those above it, where they are missing; raise `DataError` where a file is in the way."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise DataError(
+            "cannot be created as a folder: part of the path is a file", hint="choose another one", path=path
+        ) from None
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a file that becomes `path` when it is complete, and is deleted on any failure.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, in_brackets, three
+from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, in_brackets, reported_path, three
 from deadheat.evaluation.facts import NOTABLE, TOP, Facts
 from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
@@ -312,7 +312,7 @@ def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
 
 def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> list[Fact]:
     """Say what was assumed of a judge's labels that help to estimate something, and to read them."""
-    name = judge.qrels.where
+    name = reported_path(judge.qrels.where)
     text = (
         f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n_queries} with human labels, which must be a"
         f" random sample of all; {what} by prediction-powered inference"

@@ -8,7 +8,15 @@ import numpy as np
 
 from deadheat.comparison.history import History
 from deadheat.comparison.pairs import LEAST_P
-from deadheat.errors import NOISE, UNIT, collected, counted, rounded, whole
+from deadheat.errors import (
+    NOISE,
+    UNIT,
+    collected,
+    counted,
+    reported_path,
+    rounded,
+    whole,
+)
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.gates.notation import Check, GateResult
 from deadheat.measures.notation import unit_of
@@ -177,7 +185,7 @@ def _facts(found: History) -> list[Fact]:
     how = f"{found.design.test}, each step against {before}; corrected by Holm over {counted(n_tests, 'step')}"
     return [
         Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
-        *(Fact("reference", file, "reference", file) for file in reference),
+        *(Fact("reference", file, "reference", file) for file in map(reported_path, reference)),
         *tell_geometric(found.measures),
         *_tell_weights(found),
         said("interval", "of the mean, at the level at which it was saved (by default 95%)"),
@@ -329,6 +337,13 @@ def _table_of_gate(
     )
 
 
+def _describe_baseline(result: GateResult) -> str:
+    """Say which save a folder had for the baseline; nothing where a file was named."""
+    if not result.baseline_file:
+        return ""
+    return f"{result.baseline_file}, the newest save that fits"
+
+
 def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], summary: str) -> Iterator[Fact]:
     evaluation, weak, failed = result.evaluation, result.proving_little, result.failures
     kept = (
@@ -358,6 +373,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             _unasked(sources, not_asked) if not_asked else "",
             is_warning=True,
         ),
+        Fact("baseline_file", result.baseline_file or None, "baseline", _describe_baseline(result)),
         Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}"),
         Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes)),
         *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),

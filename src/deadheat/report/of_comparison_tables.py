@@ -15,7 +15,13 @@ from deadheat.comparison.languages import PAIR, Languages
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.queries import Queries
-from deadheat.errors import counted, joined, three, whole
+from deadheat.errors import (
+    counted,
+    joined,
+    reported_path,
+    three,
+    whole,
+)
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
@@ -101,7 +107,7 @@ PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], D
 
 @shows(Comparison)
 def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
-    qrels = next(iter(comparison.evaluations.values())).qrels.where
+    qrels = reported_path(next(iter(comparison.evaluations.values())).qrels.where)
     if compact:
         return report_compact(comparison, qrels=qrels)
     return report_in_full(comparison, qrels=qrels, margin=comparison.margin, detect=comparison.detect)

@@ -6,7 +6,10 @@ here: an evaluation is printed without loading the others.
 
 from typing import Any
 
-from deadheat.errors import counted
+from deadheat.errors import (
+    counted,
+    reported_path,
+)
 from deadheat.evaluation.evaluate import Evaluations
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.placements.placements import Placements
@@ -42,9 +45,9 @@ def _of_strata(strata: Strata) -> Report:
     languages = queries.languages(ids)
     return report_evaluations(
         [whole],
-        whole.qrels.where,
+        reported_path(whole.qrels.where),
         grouping=Grouping(
-            queries.where,
+            reported_path(queries.where),
             (strata,),
             asked=strata.columns,
             languages=languages,
@@ -57,7 +60,7 @@ def _of_strata(strata: Strata) -> Report:
 @shows(Evaluation, Evaluations)
 def _of_evaluations(found: Evaluation | Evaluations) -> Report:
     several = list(found.values()) if isinstance(found, Evaluations) else [found]
-    return report_evaluations(several, several[0].qrels.where)
+    return report_evaluations(several, reported_path(several[0].qrels.where))
 
 
 @shows(Placements)

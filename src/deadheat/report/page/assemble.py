@@ -17,7 +17,7 @@ from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, three
+from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, reported_path, three
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
@@ -166,7 +166,7 @@ def page_of_comparison(comparison: Comparison) -> str:
             Subject(
                 evaluations=comparison.evaluations,
                 comparison=comparison,
-                qrels=next(iter(comparison.evaluations.values())).qrels.where,
+                qrels=reported_path(next(iter(comparison.evaluations.values())).qrels.where),
                 margin=comparison.margin,
             )
         ]
@@ -177,7 +177,7 @@ def page_of_comparison(comparison: Comparison) -> str:
 def page_of_evaluation(evaluation: Evaluation) -> str:
     """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
     refuse_judge([evaluation], "a page")
-    return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=evaluation.qrels.where)])
+    return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=reported_path(evaluation.qrels.where))])
 
 
 def _section(
