@@ -349,6 +349,24 @@ def test_spans_that_do_not_fit_their_documents(row: dict[str, object]) -> None:
         dh.Spans([{"query_id": "q", **row}], documents={"d": TEXT})
 
 
+def test_a_query_given_with_an_empty_list_of_chunks_counts_0(tmp_path: Path) -> None:
+    """Alone too, also where queries that a run lacks are left out: nothing was found for it."""
+    spans = dh.Spans([("q", "d", 0, 10), ("p", "d", 0, 10)])
+    names = ["RR", "R@5", "CharRecall@3"]
+    (tmp_path / "chunks.json").write_text('{"q": []}')
+    runs: list[Any] = [{"q": []}, tmp_path / "chunks.json"]
+    for run in runs:
+        alone = dh.evaluate(dh.Spans([SPAN]), run, [*names, "Abstain"], missing="skip")
+        assert alone.means() == {**dict.fromkeys(names, 0.0), "Abstain": 1.0}
+    found = dh.evaluate(spans, {"q": [], "p": [("d", 0, 10, 1.0)]}, names, missing="skip")
+    assert found.means() == dict.fromkeys(names, 0.5)
+    alone.save(tmp_path / "x.json", method="t")
+    again = dh.load_evaluation(tmp_path / "x.json").rescored(spans)
+    assert (again.query_ids.tolist(), again.means()["RR"]) == (["q"], 0.0)
+    with pytest.raises(DataError, match="empty: it has no passages"):
+        dh.evaluate(spans, {}, "RR")
+
+
 def test_spans_that_are_read_as_qrels_are_told(tmp_path: Path) -> None:
     """No advice takes an offset for the relevance."""
     rows = {"q": [{"doc_id": "d", "start": 0, "end": 10}, {"doc_id": "e", "start": 5, "end": 9}]}

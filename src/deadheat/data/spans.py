@@ -280,7 +280,8 @@ class Spans:
                 python="dh.Repeats([one, other])",
                 path=path or label,
             )
-        chunks = read_passages(run, path, "run", str(path or label), ascending=ascending).rows
+        table = read_passages(run, path, "run", str(path or label), ascending=ascending)
+        chunks = table.rows
         for column in (*OFFSETS, "score"):
             for query, doc in first_row_where(chunks, pl.col(column).is_null(), *KEYS):
                 raise DataError(f"a chunk of {doc!r} for query {query!r} has no {column}", path=str(path or label))
@@ -290,6 +291,7 @@ class Spans:
         qrels = self.judge_chunks(chunks.drop("score"))
         retrieved = Run.of_checked(chunks.select("query_id", pl.col("chunk").alias("doc_id"), "score"), label)
         retrieved.check_duplicates()
+        retrieved.bare = table.empty_queries
         if ascending:
             retrieved.rows, retrieved.notes = retrieved.rows.negated(), (LOWER_FIRST,)
         return qrels, retrieved
@@ -348,7 +350,7 @@ class Spans:
     def _hits(self, chunks: pl.DataFrame) -> pl.DataFrame:
         """Return the pairs of a chunk and a span of which the chunk covers enough."""
         pairs = chunks.join(self.rows, on=KEYS, suffix="_span")
-        if pairs.is_empty():
+        if pairs.is_empty() and not chunks.is_empty():
             docs = [three([*map(repr, one["doc_id"].unique(maintain_order=True))]) for one in (chunks, self.rows)]
             warnings.warn(
                 f"no chunk is of a document with a span for its query: chunks have {docs[0]}, spans {docs[1]}",

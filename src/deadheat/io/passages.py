@@ -99,7 +99,8 @@ def read_passages(
     if path is None and isinstance(source, Mapping):
         source = _lists_of(source, where)
     given = _frame_of(source, path, kind, where)
-    if given.is_empty():
+    empty_queries = _empty_queries_of(source, where)
+    if given.is_empty() and not (kind == "run" and empty_queries):
         raise DataError("empty: it has no passages", path=where)
     for column in ("query_id", *(("doc_id",) if kind == "run" else ())):
         for row in given[column].is_null().arg_true().head(1):
@@ -122,7 +123,7 @@ def read_passages(
             allowed="end from start on",
             path=where,
         )
-    return PassageTable(found, _empty_queries_of(source, where))
+    return PassageTable(found, empty_queries)
 
 
 def _lists_of(source: Mapping[Any, object], where: str) -> dict[Any, Sequence[Any]]:
