@@ -88,7 +88,7 @@ def test_relevant_documents_that_do_not_exist_are_named() -> None:
     for run in (RUN, {"a": dh.Run(RUN), "b": dh.Run(RUN)}):
         with pytest.warns(DeadheatWarning, match=r"1 of 3 relevant documents is not in the collection \(gone\)"):
             found: Any = dh.evaluate(QRELS, run, "RR", collection=IDS)
-    assert found["a"].notes == ("1 of 3 relevant documents is not in the collection (gone)",)
+    assert found["a"].notes[0] == "1 of 3 relevant documents is not in the collection (gone)"
     with pytest.warns(DeadheatWarning):
         dh.compare(QRELS, {"a": RUN, "b": RUN}, "RR", collection=IDS)
     with pytest.warns(DeadheatWarning):
