@@ -372,6 +372,14 @@ def test_lists_that_are_read_from_their_end_are_warned_of(form: str, tmp_path: P
             dh.Run({"q": results["q"][:2]}, ascending=ascending)  # two are in this order by chance
 
 
+def test_of_many_lists_each_may_show_another_order() -> None:
+    rising: dict[str, Any] = {f"q{n}": [("a", 0.1), ("b", 0.5), ("c", 0.9)] for n in range(150)}
+    with pytest.warns(DeadheatWarning, match="the scores of every query rise"):
+        dh.Run(rising)
+    with warnings.catch_warnings(action="error"):
+        dh.Run({**rising, "last": [("a", 0.9), ("b", 0.5)]})
+
+
 def test_distances_by_their_name() -> None:
     results: dict[str, list[dict[str, Any]]] = {"q": [{"id": doc, "distance": 0.1} for doc in "ab"]}
     run = dh.Run.of_results(results, score="distance", ascending=True)

@@ -92,6 +92,7 @@ LISTS: dict[Kind, str] = {
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
 NEAREST = Ranked("distances of Chroma: the score of a result is minus its distance", "the nearest ranks first already")
+LOOKED = 100  # lists whose order is looked at from end to end
 _PLAIN = {float, int, bool, str, type(None)}
 # Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
 _HOLDERS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
@@ -160,6 +161,7 @@ class Reader:
     _unused: list[set[str]] = field(default_factory=list)  # numbers of queries without any
     _orders: set[ListOrder | Literal["mixed"]] = field(default_factory=set)  # of the numbers of lists
     _longest: int = 0  # of the lists with an order
+    _n_ordered: int = 0  # lists with an order
     _n_merged: int = 0  # judgments that repeat others
     _n_left_out: int = 0
     _n_kept: int = 0
@@ -261,9 +263,12 @@ class Reader:
 
     def _keep_order(self, numbers: Sequence[Any]) -> None:
         """Keep whether the scores of a list rise or fall."""
+        if self._n_ordered >= LOOKED and len(numbers) > 1:
+            numbers = [numbers[0], numbers[-1]]  # looking at all of many lists takes time
         order = _order_of(numbers)
         if order is not None:
             self._orders.add(order)
+            self._n_ordered += 1
             self._longest = max(self._longest, len(numbers))
 
     def _saw(self, query: object, number: str, doc: object) -> None:
