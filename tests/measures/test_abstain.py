@@ -153,19 +153,24 @@ def test_tables_say_which_queries_have_no_answer(tmp_path: Path) -> None:
 
 
 def test_spans_of_unanswerable_questions() -> None:
-    """An empty list, or false in `answerable`; chunks that are retrieved for them are not relevant."""
+    """False in `answerable`, which leaves them out, or an empty list, which scores 0; no chunk of them is relevant."""
     row = {"query_id": "q", "doc_id": "d", "start": 0, "end": 9}
     chunks = [{**row, "score": 2.0}, {**row, "query_id": "p", "score": 1.0}]
-    sources: list[Any] = [{"q": [row], "p": [], "s": []}, [row, *({"query_id": q, "answerable": False} for q in "ps")]]
-    for source in sources:
+    unanswerable = [row, *({"query_id": q, "answerable": False} for q in "ps")]
+    empty: dict[str, Any] = {"q": [row], "p": [], "s": []}
+    for source, left_out, recall in (
+        (unanswerable, ("p", "s"), 1.0),
+        (empty, (), 1 / 3),
+    ):
         spans = dh.Spans(source)
-        assert spans.unanswerable == ("p", "s")
+        assert spans.unanswerable == left_out
         evaluation = dh.evaluate(
             spans, chunks, ["Abstain(of='recall')", "Abstain(of='recall')@1", "R@1"], missing="empty"
         )
-        assert list(evaluation.means().values()) == [0.5, 1.0, 1.0]
-        assert dh.evaluate(spans, chunks, "R@1", missing="empty", no_relevant="zero").means() == {"R@1": 1 / 3}
-        assert spans.judge(chunks)[0].unanswerable == ("p", "s")
+        assert list(evaluation.means().values()) == [0.5, 1.0, pytest.approx(recall)]
+        zero = dh.evaluate(spans, chunks, "R@1", missing="empty", no_relevant="zero")
+        assert zero.means() == {"R@1": pytest.approx(1 / 3)}
+        assert spans.judge(chunks)[0].unanswerable == left_out
     with pytest.raises(DataError):
         dh.Spans([row, {"query_id": "q", "answerable": False}])
 

@@ -90,6 +90,7 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "max_decompressed": (dh.max_decompressed, "n_bytes"),
     "max_memory": (dh.max_memory, "n_bytes"),
     **{f"evaluate {name}": (dh.Evaluation.save, name) for name in ("save_depth", "label", "commit")},
+    "replace": (dh.Evaluation.save, "replace"),
     "evaluate beside": (dh.tie_profile, "beside"),
     "evaluate fill": (dh.evaluate, "judge"),
     "repeats": (dh.Repeats, "runs"),

@@ -30,7 +30,7 @@ def warn(
     missing : str or None
         As the user gave it: None did not confirm that missing queries count as empty rankings.
     """
-    lacking = _missing(evaluations, runs) if missing is None else ()
+    lacking = _missing(evaluations) if missing is None else ()
     first = next(iter(evaluations.values()))
     # of what looks swapped the advice on levels would mislead
     of_levels = () if any(looks_swapped(qrels, run) for run in runs.values()) else _levels(first, qrels)
@@ -53,7 +53,7 @@ def _tell(told: Iterable[DeadheatWarning]) -> None:
         warnings.warn(one, stacklevel=4)
 
 
-def _missing(evaluations: Mapping[str, Evaluation], runs: Mapping[str, Run]) -> Iterator[DeadheatWarning]:
+def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[DeadheatWarning]:
     """Find runs that lack most queries, which then count as empty rankings by default.
 
     Search engines leave some queries without a result, and `Evaluation` shows these. A mean of mostly empty rankings
@@ -61,7 +61,8 @@ def _missing(evaluations: Mapping[str, Evaluation], runs: Mapping[str, Run]) -> 
     """
     named = []
     for name, evaluation in evaluations.items():
-        asked = {*runs[name].bare}
+        run = evaluation.run
+        asked = set() if run is None else {*run.bare}
         absent = [query for query in evaluation.missing_queries if query not in asked]
         if 2 * len(absent) > len(evaluation.query_ids):
             queries = counted(len(evaluation.query_ids), "query", "queries")
