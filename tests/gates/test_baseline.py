@@ -314,3 +314,15 @@ def test_a_loss_that_all_queries_share_says_nothing_of_how_others_vary() -> None
     assert check.passed
     assert check.reason == "proves little: all differences of 6 queries are equal"
     assert not gate(ranked(*[1] * 6), baseline=ranked(*[2] * 6), no_worse_than=0.6).checks[0].proves_little
+
+
+def test_values_that_are_all_equal_are_told() -> None:
+    """As where a run was saved into the folder of the baselines before it was checked."""
+    before, other = ranked(1, 2, 3, name="old"), ranked(1, 2, 4, name="new")
+    same = gate(before, baseline=before, no_worse_than=0.5)
+    assert same.is_unchanged
+    assert "every query has the same value as in the baseline" in as_text(report_gate(same))
+    changed = gate(other, baseline=before, no_worse_than=0.5)
+    assert not changed.is_unchanged
+    assert "same value" not in as_text(report_gate(changed))
+    assert not gate(before, "RR >= 0.1").is_unchanged

@@ -236,6 +236,7 @@ def gate(
     ]
     name = together = None
     not_compared: tuple[str, ...] = ()
+    is_unchanged = False
     if before is not None:
         name = before.name + " (baseline)" * (before.name == own.name)
         named, together = reconciled({own.name: own, name: before}, judgments)
@@ -243,6 +244,7 @@ def gate(
         pairs, not_compared = paired(
             one, other, None if codes is None else codes[members(own.query_ids, one.query_ids)]
         )
+        is_unchanged = pairs.are_equal
         found += [
             check
             for by in families
@@ -258,6 +260,7 @@ def gate(
         n_queries=len(ids),
         baseline=name,
         baseline_file=baseline_file,
+        is_unchanged=is_unchanged,
         not_compared=not_compared,
         options=options,
         languages=languages if len(languages) > 1 else (),
@@ -613,6 +616,11 @@ class PairedValues:
     def better(self) -> FloatArray:
         """The differences, above 0 where the evaluation is better."""
         return (self.values - self.before) * np.array([one.sign for one in self.measures])
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether both have the same values."""
+        return bool(np.array_equal(self.values, self.before, equal_nan=True)) and not self.is_lost.any()
 
     @cached_property
     def n_queries(self) -> IntArray:

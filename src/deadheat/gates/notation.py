@@ -476,6 +476,9 @@ class GateResult(Renderable):
         How evaluation and baseline were brought together, if their judgments differ.
     baseline_file : str
         The name of the baseline's file, where a folder was given; else empty.
+    is_unchanged : bool
+        Whether every query has the value of the baseline by every measure that was compared, as where the baseline is
+        a save of this run itself.
     """
 
     name: str
@@ -488,6 +491,7 @@ class GateResult(Renderable):
     evaluation: Evaluation = field(kw_only=True, repr=False, compare=False)
     together: Reconciled | None = field(default=None, repr=False, compare=False)
     baseline_file: str = field(default="", kw_only=True)
+    is_unchanged: bool = field(default=False, kw_only=True)
 
     def __bool__(self) -> bool:
         return self.passed

@@ -337,6 +337,9 @@ def _table_of_gate(
     )
 
 
+UNCHANGED = "every query has the same value as in the baseline: is the baseline a save of this run itself?"
+
+
 def _describe_baseline(result: GateResult) -> str:
     """Say which save a folder had for the baseline; nothing where a file was named."""
     if not result.baseline_file:
@@ -374,6 +377,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             is_warning=True,
         ),
         Fact("baseline_file", result.baseline_file or None, "baseline", _describe_baseline(result)),
+        Fact("unchanged", result.is_unchanged, "note", UNCHANGED if result.is_unchanged else "", is_warning=True),
         Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}"),
         Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes)),
         *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
