@@ -183,3 +183,11 @@ def test_cases_that_expect_nothing() -> None:
     assert [one.case_id for failed in result.failures.values() for one in failed] == ["e1"]
     result = dh.bench(dh.Cases("mine", {}, tuple(cases)), DOCUMENTS, {"known": known}, measures=["MR"], n_resamples=99)
     assert "nothing expected 1 of 2 cases of mine (en) (e2) " in " ".join(str(result).split())
+
+
+def test_a_run_written_as_dicts_keeps_the_queries_without_a_document() -> None:
+    """Else `missing="skip"` left them out of the means of what was read back."""
+    qrels, run = {"q": ["a"], "r": ["b"]}, dh.Run({"q": {"a": 1.0}, "r": {}})
+    assert run.to_dict() == {"q": {"a": 1.0}, "r": {}}
+    means = [dh.evaluate(qrels, one, "RR", missing="skip").means() for one in (run, run.to_dict())]
+    assert means == [{"RR": 0.5}] * 2

@@ -737,6 +737,16 @@ class Run(DocumentTable):
         warn_of_list_order(listing.order, where, ascending=ascending)
         return cls(listing.documents, name=name, ascending=ascending).noted(listing.notes)
 
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return the rows as ``{query_id: {doc_id: number}}``, with the queries that were given without a document.
+
+        Examples
+        --------
+        >>> Run({"q1": {"d1": 0.5}, "q2": {}}).to_dict()
+        {'q1': {'d1': 0.5}, 'q2': {}}
+        """
+        return self.rows.to_dict() | {query: {} for query in self.bare}
+
     def _hold(self, nested: Nested) -> Rows:
         """Return the rows of checked dicts, and keep the queries without a document."""
         self.bare = tuple(sorted(query for query, documents in nested.items() if not documents))
