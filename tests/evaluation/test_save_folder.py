@@ -122,7 +122,7 @@ def test_an_evaluation_is_no_baseline_of_itself(tmp_path: Path, monkeypatch: pyt
     second = save_at(200, tmp_path, "dense", "main", monkeypatch)
     assert find_baseline(tmp_path, "dense", dh.load_evaluation(second).origin) == first
     first.unlink()
-    with pytest.raises(DataError, match="there is no saved evaluation to compare with"):
+    with pytest.raises(DataError, match="there is no saved evaluation to compare with, but this one itself"):
         find_baseline(tmp_path, "dense", dh.load_evaluation(second).origin)
 
 
@@ -178,8 +178,14 @@ def test_assert_ranking_takes_a_folder_as_baseline(tmp_path: Path) -> None:
     from deadheat.integrations.pytest_plugin import check_ranking
 
     evaluated("run").save(tmp_path)
-    with pytest.raises(AssertionError, match="No regression against run"):
+    with pytest.raises(
+        AssertionError, match=r"No regression against run[\s\S]*Z\S*-run\.json, the newest save that fits"
+    ):
         check_ranking(QRELS, BAD, baseline=tmp_path)
+    rows = ((query, doc, score) for query, documents in GOOD.items() for doc, score in documents.items())
+    result = check_ranking(QRELS, rows, baseline=tmp_path)  # rows that can be read once
+    assert result.passed
+    assert result.baseline_file == next(tmp_path.iterdir()).name
     with pytest.raises(DataError, match="no saved evaluation has the run 'other'"):
         check_ranking(QRELS, dh.Run(BAD, name="other"), baseline=tmp_path)
 

@@ -149,10 +149,12 @@ def find_baseline(folder: str | Path, name: str, origin: Origin | None = None) -
         label, or several runs have the label, or several saves one time. The error lists them.
     """
     folder = Path(folder)
-    saves = [save for save in list_saves(folder) if not _is_same(save, name, origin)]
+    found = list_saves(folder)
+    saves = [save for save in found if not _is_same(save, name, origin)]
     if not saves:
+        itself = ", but this one itself, or what has its run, label and time" if found else ""
         raise DataError(
-            "there is no saved evaluation to compare with",
+            f"there is no saved evaluation to compare with{itself}",
             hint="deadheat evaluate QRELS RUN --save FOLDER/ writes them",
             path=folder,
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,12 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
             f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
         )
     checks = parse_all(given[n_data] if len(given) > n_data else ())
-    result = gate(given[0] if is_evaluated else _evaluate(given[0], given[1], checks, options), checks, **options)
+    if is_evaluated:
+        result = gate(given[0], checks, **options)
+    else:
+        baseline_file = _open_baseline(given[1], options)
+        evaluation = _evaluate(given[0], given[1], checks, options)
+        result = replace(gate(evaluation, checks, **options), baseline_file=baseline_file)
     if not result.passed:
         from deadheat.report.of_changes import report_gate
         from deadheat.report.text import as_text
@@ -71,20 +76,42 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
     return result
 
 
+def _open_baseline(run: Source, options: dict[str, Any]) -> str:
+    """Open the baseline in `options`; return the name of its file if it is found in a folder, else an empty text."""
+    from deadheat.evaluation.evaluate import opened
+    from deadheat.evaluation.save_folder import find_baseline
+
+    baseline = options.get("baseline")
+    if baseline is None:
+        return ""
+    baseline_file = ""
+    if isinstance(baseline, str | Path) and Path(baseline).is_dir():
+        baseline = find_baseline(baseline, _name_of(run))
+        baseline_file = baseline.name
+    options["baseline"] = opened(baseline)
+    return baseline_file
+
+
+def _name_of(run: Source) -> str:
+    """Return the name that the evaluation of a run has, without reading it: rows of a generator are read once."""
+    from deadheat.data.tables import Run, label_of, path_of
+    from deadheat.evaluation.repeats import Repeats
+
+    if isinstance(run, Run | Repeats):
+        return run.name
+    path = path_of(run)
+    if path is not None:
+        return label_of(path)
+    return Run.of(run).name if isinstance(run, str) else Run.kind  # a text names data of the catalogue
+
+
 def _evaluate(qrels: Source, run: Source, checks: Sequence[Threshold], options: dict[str, Any]) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
-    from deadheat.data.tables import Run
     from deadheat.errors import ParameterError
-    from deadheat.evaluation.evaluate import evaluate, opened
-    from deadheat.evaluation.save_folder import find_baseline
+    from deadheat.evaluation.evaluate import evaluate
     from deadheat.gates.notation import measures_of
     from deadheat.settings import Conventions
 
-    baseline = options.get("baseline")
-    if isinstance(baseline, str | Path) and Path(baseline).is_dir():
-        baseline = find_baseline(baseline, Run.of(run).name)
-    if baseline is not None:
-        options["baseline"] = opened(baseline)
     # a gate counts what a run lacks against it, and its report names it: no warning is needed
     names = [*(one.name for one in fields(Conventions)), "check_duplicates"]
     of_run = {"missing": "empty", **{name: options.pop(name) for name in names if name in options}}
