@@ -122,8 +122,15 @@ def test_an_evaluation_is_no_baseline_of_itself(tmp_path: Path, monkeypatch: pyt
     second = save_at(200, tmp_path, "dense", "main", monkeypatch)
     assert find_baseline(tmp_path, "dense", dh.load_evaluation(second).origin) == first
     first.unlink()
-    with pytest.raises(DataError, match="there is no saved evaluation to compare with, but this one itself"):
+    with pytest.raises(DataError, match="there is no earlier saved evaluation to compare with"):
         find_baseline(tmp_path, "dense", dh.load_evaluation(second).origin)
+
+
+def test_the_baseline_of_a_saved_evaluation_is_an_earlier_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weeks = [save_at(time, tmp_path, "dense", "main", monkeypatch) for time in (100, 200, 300)]
+    assert find_baseline(tmp_path, "dense", dh.load_evaluation(weeks[1]).origin) == weeks[0]
+    with pytest.raises(DataError, match="no earlier saved evaluation"):
+        find_baseline(tmp_path, "dense", dh.load_evaluation(weeks[0]).origin)
 
 
 def test_an_error_lists_the_saves_where_none_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -140,7 +140,7 @@ def find_baseline(folder: str | Path, name: str, origin: Origin | None = None) -
     name : str
         Of the run that is compared with the baseline.
     origin : Origin, optional
-        Of its evaluation, if that was saved: it is no baseline of itself, if it is in the folder too.
+        Of its evaluation, if that was saved: its baseline is an earlier one, and never itself.
 
     Raises
     ------
@@ -149,12 +149,14 @@ def find_baseline(folder: str | Path, name: str, origin: Origin | None = None) -
         label, or several runs have the label, or several saves one time. The error lists them.
     """
     folder = Path(folder)
-    found = list_saves(folder)
-    saves = [save for save in found if not _is_same(save, name, origin)]
+    saves = list_saves(folder)
+    earlier = ""
+    if origin is not None:
+        saves = [save for save in saves if save.time < origin.time]
+        earlier = "earlier "
     if not saves:
-        itself = ", but this one itself, or what has its run, label and time" if found else ""
         raise DataError(
-            f"there is no saved evaluation to compare with{itself}",
+            f"there is no {earlier}saved evaluation to compare with",
             hint="deadheat evaluate QRELS RUN --save FOLDER/ writes them",
             path=folder,
         )
@@ -194,11 +196,6 @@ def _read_head(path: Path) -> Save:
     if not all(isinstance(head.get(key), str) for key in HEAD_KEYS):  # another program has written the lines anew
         head = SAVED.read(path, lambda document: {key: document[key] for key in HEAD_KEYS})
     return Save(path, head["name"], head["label"], head["time"])
-
-
-def _is_same(save: Save, name: str, origin: Origin | None) -> bool:
-    """Return whether a save is of the very evaluation that has this name and origin."""
-    return origin is not None and (save.run, save.label, save.time) == (name, origin.label, origin.time)
 
 
 def _select_fitting(saves: Sequence[Save], name: str, label: str) -> list[Save]:
