@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError, ParameterError
+from deadheat.errors import DataError, DuplicateError, ParameterError
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.save_folder import find_baseline, list_saves, name_of_save
 from deadheat.gates.gate import gate
@@ -232,3 +232,14 @@ def test_no_name_of_a_folder_is_magic(tmp_path: Path, monkeypatch: pytest.Monkey
     names = [evaluated("dense").save(f"{tmp_path}/{folder}/", label="").name for folder in ("history", "weeks")]
     assert names == ["19700101T000000Z-dense.json"] * 2
     assert evaluated("dense").save(f"{tmp_path}/history/", replace=True).name == "dense.json"
+
+
+def test_a_folder_of_several_saves_of_a_run_is_no_set_of_systems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for time in (100, 200):
+        save_at(time, tmp_path, "dense", "main", monkeypatch)
+    with pytest.raises(DuplicateError, match=r"two evaluations of dense: .*json and .*json.*--replace"):
+        dh.agree_systems(tmp_path, tmp_path)
+    with pytest.raises(DuplicateError, match=r"two evaluations of dense in task .*--replace"):
+        dh.leaderboard(tmp_path)

@@ -14,10 +14,11 @@ from deadheat.comparison.robustness import SystemOrders, order_agreement, totals
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import DataError, DeadheatWarning, as_count, as_level, three
-from deadheat.evaluation.evaluate import by_own_name
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, as_count, as_level, three
+from deadheat.evaluation.evaluate import by_own_name, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import reconciled
+from deadheat.evaluation.save_folder import ONE_SAVE
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
 from deadheat.kernels import agreement
@@ -330,7 +331,18 @@ def _open_evaluations(side: str | Path | Mapping[str, Evaluation]) -> dict[str, 
     folder = path_named(side)
     if not folder.is_dir():
         raise DataError("is not a folder", hint="give one with saved evaluations", path=folder)
-    return by_own_name(filter(is_saved, sorted(folder.glob("*.json"))))
+    evaluations: dict[str, Evaluation] = {}
+    files: dict[str, str] = {}
+    for path in filter(is_saved, sorted(folder.glob("*.json"))):
+        evaluation = opened(path)
+        name = evaluation.name
+        if name in evaluations:
+            raise DuplicateError(
+                f"two evaluations of {name}: {files[name]} and {path.name}", hint=ONE_SAVE, path=folder
+            )
+        evaluations[name] = evaluation
+        files[name] = path.name
+    return evaluations
 
 
 def _refuse_estimated(evaluations: Mapping[str, Evaluation]) -> None:

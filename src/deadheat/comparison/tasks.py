@@ -27,6 +27,7 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluate import by_own_name, evaluate, opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
 from deadheat.evaluation.reconciling import check_conventions, check_weights
+from deadheat.evaluation.save_folder import ONE_SAVE
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES
@@ -212,7 +213,7 @@ def _of_several(
     for name, held in zip(_task_names(by_hash), by_hash.values(), strict=True):
         for path, one in held:
             if one.name in named.setdefault(name, {}):
-                raise DuplicateError(f"two evaluations of {one.name} in task {name}", hint="leave one out", path=path)
+                raise DuplicateError(f"two evaluations of {one.name} in task {name}", hint=ONE_SAVE, path=path)
             named[name][one.name] = one
     return _of_evaluations(named, measure)
 

@@ -19,6 +19,7 @@ from deadheat.evaluation.saved import SAVED, SUFFIX, is_saved
 from deadheat.io.files import LONGEST, file_name, make_folder, path_named
 
 ROOM = 15  # bytes that a file name leaves for its ending
+ONE_SAVE = "leave one out (evaluate --save FOLDER/ --replace keeps one save of each run)"
 MOST_LISTED = 20  # saves in an error
 HEAD_KEYS = ("name", "time", "label")
 
