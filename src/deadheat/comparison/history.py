@@ -234,6 +234,16 @@ def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
     return {f"{prefix}{name}": None if pair is None else getattr(pair, others.get(name, name)) for name in OF_PAIR}
 
 
+def has_other_queries(found: History, measure: str, place: int) -> bool:
+    """Tell whether a step, or the one before it, has a value for queries that the other has none for."""
+    pair, before = found.since[measure][place], found.before[place]
+    if pair is None or before is None:
+        return False
+    n_queries = found.steps[place].means[measure]["n_queries"]
+    n_before = found.steps[before].means[measure]["n_queries"]
+    return bool(pair.n_queries < max(n_queries, n_before))
+
+
 def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
     name, own = measure.label, members(query_ids, step.query_ids)
     repeated, weights = step.repeats[name], None if measure.total else step.weights

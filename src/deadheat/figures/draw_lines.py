@@ -7,9 +7,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from deadheat.comparison.history import History
+from deadheat.comparison.history import History, has_other_queries
 from deadheat.comparison.languages import AcrossLanguages, Languages
-from deadheat.errors import BY_DOC_ID, FigureError, ParameterError, as_cutoffs, three
+from deadheat.errors import BY_DOC_ID, FigureError, ParameterError, as_cutoffs, counted, three
 from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
@@ -502,6 +502,13 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
     whose = f" of {found.steps[-1].name}" if found.take_turns else ""
     alone = "is the first of its system" if found.before[-1] is None else "is not comparable with the step before"
     moved = alone if pair is None else f"changed by {number(pair.difference)}{unit_of(of)}"
+    n_all = n_queries(found.steps[-1].means[of]["n_queries"])
+    title = f"{of}{whose} is {number(last)} and {moved} ({n_all})"
+    if pair is not None and not pair.n_queries:
+        title = f"{of}{whose} is {number(last)} ({n_all}), over other queries than before"
+    elif pair is not None and has_other_queries(found, of, -1):
+        n_shared = counted(pair.n_queries, "shared query", "shared queries")
+        title = f"{of}{whose} is {number(last)} ({n_all}) and {moved} over the {n_shared}"
     return finished(
         [
             base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),
@@ -517,6 +524,6 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
         ],
         rows,
         height=240,
-        title=f"{of}{whose} is {number(last)} and {moved} ({n_queries(found.steps[-1].means[of]['n_queries'])})",
+        title=title,
         notes=["line: interval over queries; band: range over tie orders; dashed rule: judgments changed."],
     )

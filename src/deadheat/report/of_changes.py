@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.comparison.history import History
+from deadheat.comparison.history import History, has_other_queries
 from deadheat.comparison.pairs import LEAST_P
 from deadheat.errors import (
     NOISE,
@@ -117,15 +117,25 @@ def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
     if pair is None:
         why = "the first of its system" if found.before[place] is None else "under other judgments than before"
         return f"{of} is {mean:.4f}, {why}", ""
-    n = counted(pair.n_queries, "query", "queries")
+    if not pair.n_queries:
+        return f"{of} is {mean:.4f}, over other queries than before", ""
+    level = f"{mean:.4f}"
+    details = []
+    if has_other_queries(found, measure, place):
+        level = f"{pair.mean:.4f} over the {counted(pair.n_queries, 'shared query', 'shared queries')}"
+    else:
+        details.append(counted(pair.n_queries, "query", "queries"))
     if pair.n_effective is not None and f"{pair.n_effective:.1f}" != f"{pair.n_queries:.1f}":
-        n += f" (worth {pair.n_effective:.1f})"
+        details = [f"{counted(pair.n_queries, 'query', 'queries')} (worth {pair.n_effective:.1f})"]
+    n_all = step.means[measure]["n_queries"]
+    if pair.n_queries < n_all:
+        details.append(f"{mean:.4f} over all {n_all:,} queries")
     if abs(pair.difference) <= NOISE:
-        return f"{of} is as before, {mean:.4f}", n
+        return f"{of} is as before, {level}", ", ".join(details)
     what = f"{'rose' if pair.difference > 0 else 'fell'} by {rounded(abs(pair.difference), 4)}{unit_of(measure)}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
     p = f"{pair.p_adjusted:.4f}" if pair.p_adjusted >= LEAST_P else f"< {LEAST_P:g}"
-    return f"{of} {what} to {mean:.4f}, {sure}", f"adjusted p {p}, {n}"
+    return f"{of} {what} to {level}, {sure}", ", ".join([f"adjusted p {p}", *details])
 
 
 def _table(found: History, measure: str) -> Table:
@@ -182,7 +192,10 @@ def _facts(found: History) -> list[Fact]:
     reference = () if found.reference is None else (found.steps[found.reference].file,)
     n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
     before = "the one before of the same system" if found.take_turns else "the one before"
-    how = f"{found.design.test}, each step against {before}; corrected by Holm over {counted(n_tests, 'step')}"
+    how, level = "", ""
+    if n_tests:
+        how = f"{found.design.test}, each step against {before}; corrected by Holm over {counted(n_tests, 'step')}"
+        level = f"p below {1 - found.design.confidence_level:.3g}"
     return [
         Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
         *(Fact("reference", file, "reference", file) for file in map(reported_path, reference)),
@@ -190,7 +203,7 @@ def _facts(found: History) -> list[Fact]:
         *_tell_weights(found),
         said("interval", "of the mean, at the level at which it was saved (by default 95%)"),
         said("test", how),
-        said(MARK, f"p below {1 - found.design.confidence_level:.3g}"),
+        said(MARK, level),
         note(
             "#",
             ""
