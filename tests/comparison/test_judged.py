@@ -12,7 +12,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.comparison.comparison import estimated_within
-from deadheat.errors import FigureError, ParameterError
+from deadheat.errors import DataError, FigureError, ParameterError
 from deadheat.kernels.weighting import linearised
 from deadheat.stats.labels import powered_mean, sample_doubt, strata_doubt
 from support.command import call, ok
@@ -351,6 +351,36 @@ def test_whether_they_are_a_sample_is_asked_by_welchs_test() -> None:
 def test_what_does_not_go_with_a_judge(options: dict[str, object]) -> None:
     with pytest.raises(ParameterError, match="judge"):
         dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE, **options)  # type: ignore[arg-type]  # of each option
+
+
+def test_a_judge_that_lacks_queries_with_human_labels_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the files of people and of the judge are swapped; `evaluate` and `compare` say the same sentence."""
+    monkeypatch.chdir(tmp_path)
+    message = "gives no nDCG@5 for 40 of 60 queries with human labels"
+    with pytest.raises(DataError, match=message):
+        dh.evaluate(JUDGE, RUNS["good"], "nDCG@5", judge=HUMAN)
+    with pytest.raises(DataError, match=message):
+        dh.compare(JUDGE, RUNS, "nDCG@5", judge=HUMAN)
+    with pytest.raises(DataError, match="gives no RR for 40 of 60"):
+        dh.compare(JUDGE, RUNS, "RR", judge=HUMAN, weights={query: 1 + (query < "q30") for query in ALL})
+    saves = {name: dh.evaluate(JUDGE, run, "nDCG@5") for name, run in RUNS.items()}
+    with pytest.raises(DataError, match=message):
+        dh.compare_evaluations(saves, judge=HUMAN)
+    documents = {"human": HUMAN, "judge": JUDGE, **RUNS}
+    for name, document in documents.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(document), encoding="utf-8")
+    told = []
+    for command in ("evaluate", "compare"):
+        result = call(command, "judge.json", "good.json", "poor.json", "-m", "nDCG@5", "--judge", "human.json")
+        assert result.exit_code == 3
+        told.append(result.stderr)
+    assert told[0] == told[1]
+    assert message in " ".join(told[0].split())
+    # a query that no run has a value for needs no label of the judge
+    (pair,) = dh.compare(HUMAN | {"other": {"d": 1}}, RUNS, "nDCG@5", judge=JUDGE, missing="skip").pairs
+    assert pair.judge_weight > 0
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

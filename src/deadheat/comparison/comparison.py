@@ -30,7 +30,7 @@ from deadheat.comparison.verdict import Grounds, Lacking, Verdict, Within
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import UNIT, DataError, ParameterError, Rng, as_count, as_level, as_positive, collected, counted
-from deadheat.evaluation.evaluation import Evaluation, labelled_by_none, refuse_bounds
+from deadheat.evaluation.evaluation import Evaluation, check_judge_has_values, labelled_by_none, refuse_bounds
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
     FEWEST,
@@ -543,6 +543,11 @@ class Comparison(Plottable, Renderable):
         refuse_bounds((*self.evaluations.values(), *judge.values()))
         if weights is not None:
             judge = {name: one.weighted(weights, queries) for name, one in judge.items()}
+        for name, human in self.evaluations.items():
+            for scores in human:
+                by_judge = judge[name][scores.measure]
+                values = aligned(by_judge.values, by_judge.query_ids, human.query_ids)
+                check_judge_has_values(scores, values, judge[name].qrels.where)
         evaluations = {
             name: Evaluation([*one], **one.parts() | {"unjudged_queries": labelled_by_none(one, judge[name])})
             for name, one in self.evaluations.items()

@@ -692,15 +692,31 @@ def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
     for own in human:
         by_judge = judge[own.measure]
         same, rest = (aligned(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
-        if n_lacking := int((own.kept & np.isnan(same)).sum()):
-            raise DataError(
-                f"{judge.qrels.where} gives no {own.measure.label} for {n_lacking:,} of"
-                f" {counted(own.n_queries, 'query', 'queries')} with human labels"
-            )
+        check_judge_has_values(own, same, judge.qrels.where)
         weights = None if by_judge.weights is None else aligned(by_judge.weights, by_judge.query_ids, others)
         is_mean = not (own.measure.total or own.measure.geometric)
         scores.append(replace(own, predicted=(same, rest, weights) if is_mean else None))
     return Evaluation(scores, **human.parts() | {"judge": judge, "unjudged_queries": labelled_by_none(human, judge)})
+
+
+def check_judge_has_values(scores: Scores, by_judge: FloatArray, judge: str) -> None:
+    """Raise if a judge gives no value for a query that human labels give one for.
+
+    Parameters
+    ----------
+    scores : Scores
+        By human labels.
+    by_judge : ndarray of shape (n_queries,)
+        The values of the same queries by the judge's labels; NaN where there is none.
+    judge : str
+        Where its labels come from.
+    """
+    n_lacking = int((scores.kept & np.isnan(by_judge)).sum())
+    if n_lacking:
+        raise DataError(
+            f"{judge} gives no {scores.measure.label} for {n_lacking:,} of"
+            f" {counted(scores.n_queries, 'query', 'queries')} with human labels"
+        )
 
 
 def labelled_by_none(human: Evaluation, judge: Evaluation) -> tuple[str, ...]:
