@@ -146,6 +146,29 @@ def rounded(number: float, digits: int = 4) -> str:
     return f"{number:.{digits}f}".replace("-0." + "0" * digits, "0." + "0" * digits)
 
 
+def is_shown_as_one(p: float, digits: int) -> bool:
+    """Tell whether so many decimals would show a p value below 1 as 1."""
+    return 1 - 0.5 * 10**-digits <= p < 1 - NOISE
+
+
+def format_p_value(p: float, digits: int = 4) -> str:
+    """Return a p value behind its sign: a bound where its decimals would be those of 0 or of 1.
+
+    Examples
+    --------
+    >>> [format_p_value(p) for p in (0.03124, 0.00002, 0.99997, 1.0, float("nan"))]
+    ['= 0.0312', '< 0.0001', '> 0.9999', '= 1.0000', 'unknown']
+    """
+    least = 10**-digits
+    if math.isnan(p):
+        return "unknown"
+    if p < least:
+        return f"< {least:.{digits}f}"
+    if is_shown_as_one(p, digits):
+        return f"> {1 - least:.{digits}f}"
+    return f"= {p:.{digits}f}"
+
+
 def level_text(level: float) -> str:
     """Return a confidence level as a percentage with all of its digits.
 

@@ -129,8 +129,29 @@ def test_a_small_p_value_is_told_as_in_tables() -> None:
     evaluation = ranked(*[1] * 20, *[2] * 20)
     result = gate(evaluation, "RR > 0.1", baseline=ranked(*[1] * 40))
     assert result.checks[1].p_value == pytest.approx(1e-6, rel=1)
-    assert result.checks[1].reason == "worse by 0.25, significantly (p < .0001)"
-    assert 'message="worse by 0.25, significantly (p &lt; .0001)"' in as_junit(result, report_gate(result))
+    assert result.checks[1].reason == "worse by 0.25, significantly (p < 0.0001)"
+    assert 'message="worse by 0.25, significantly (p &lt; 0.0001)"' in as_junit(result, report_gate(result))
+
+
+def test_a_p_value_below_one_is_never_told_as_one() -> None:
+    """The reason has the decimals of the table: nine differences of -1/2 and one of 0."""
+    old, new = ranked(*[1] * 10), ranked(*[2] * 9, 1)
+    check = regression(new, old, no_worse_than=0.25)
+    better = np.array([-0.5] * 9 + [0.0])
+    p = scipy.stats.ttest_1samp(better, -0.25, alternative="greater").pvalue
+    assert 0.995 < p < 0.9999
+    assert check.p_value == pytest.approx(p)
+    assert check.reason == f"worse by 0.45; a loss of 0.25 or more is not ruled out (p = {p:.4f})"
+
+
+def test_a_p_value_that_rounds_to_one_is_a_bound() -> None:
+    old, new = ranked(*[1] * 20), ranked(*[2] * 19, 1)
+    result = gate(new, baseline=old, no_worse_than=0.35)
+    check = result.checks[0]
+    assert check.p_value is not None
+    assert 0.99995 < check.p_value < 1
+    assert check.reason == "worse by 0.475; a loss of 0.35 or more is not ruled out (p > 0.9999)"
+    assert ">.9999" in as_text(report_gate(result))
 
 
 def test_an_improvement_passes() -> None:

@@ -15,11 +15,22 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison, planned, within_margins
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
-from deadheat.comparison.verdict import doubt, favoured, number, probability, signed
+from deadheat.comparison.verdict import doubt, favoured, number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import NOISE, UNIT, ColumnError, DataError, ParameterError, Rng, as_positive, collected, counted
+from deadheat.errors import (
+    NOISE,
+    UNIT,
+    ColumnError,
+    DataError,
+    ParameterError,
+    Rng,
+    as_positive,
+    collected,
+    counted,
+    format_p_value,
+)
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
 from deadheat.measures import Measure
@@ -522,7 +533,7 @@ def sentences_of_languages(
             (other,) = names - {row.best}
             size = signed(-pair.difference if other == pair.baseline else pair.difference)
             others[_why_not_worse(pair, measure, row.best, found.design)].append(
-                f"{other} ({size}, p {probability(pair.p_adjusted)})"
+                f"{other} ({size}, p {format_p_value(pair.p_adjusted)})"
             )
             others["within"] += [other] if is_equivalent and pair.low < pair.high else []
         text = "".join(

@@ -26,7 +26,16 @@ from deadheat.comparison.flips import (
     normal_flips,
 )
 from deadheat.data.renderable import InNotebooks
-from deadheat.errors import ParameterError, Rng, array_of, generator, is_share_known, rounded, warn_of_time
+from deadheat.errors import (
+    ParameterError,
+    Rng,
+    array_of,
+    format_p_value,
+    generator,
+    is_share_known,
+    rounded,
+    warn_of_time,
+)
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
@@ -61,7 +70,6 @@ BYTES = 300  # of memory for a pair
 SECONDS, FLIP_SECONDS = 1.2e-5, 1.5e-9  # of a pair, and of one of its flips on a core
 SHOWN = 100  # pairs that are written out
 KEPT = 1 << 16  # pairs whose objects stay
-LEAST_P = 0.0001  # a smaller one is shown as a bound
 
 
 @dataclass(frozen=True)
@@ -218,7 +226,7 @@ class Pair(InNotebooks):
         """Return the difference with its ends and what is said of it, rounded."""
         by_human = "by human labels " if self.is_estimated else ""
         ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
-        p = f"p {'=' if self.p_adjusted >= LEAST_P else '<'} {rounded(max(self.p_adjusted, LEAST_P))}"
+        p = f"p {format_p_value(self.p_adjusted)}"
         flips = ""
         if self.can_flip:
             is_known = is_share_known(self.flip_probability, self.flip_standard_error)

@@ -23,6 +23,7 @@ from deadheat.errors import (
     UNIT,
     collected,
     counted,
+    format_p_value,
     is_share_known,
     level_text,
     percentage,
@@ -569,7 +570,7 @@ class Grounds:
         """Return the difference, and what the test says of it; `own` are all pairs by the measure."""
         design = self.design
         p = "adjusted p" if len(own) > 1 and design.correction != "none" and design.test != TUKEY else "p"
-        tested = "" if math.isnan(pair.p_adjusted) else f", {p} {probability(pair.p_adjusted)}"
+        tested = "" if math.isnan(pair.p_adjusted) else f", {p} {format_p_value(pair.p_adjusted)}"
         interval = f", {level_text(design.confidence_level)} CI [{number(found.low)}, {number(found.high)}]"
         difference = "difference with the judge's labels" if pair.is_estimated else "difference"
         return {
@@ -636,7 +637,7 @@ class Grounds:
             key = "pairs" if self.design.baseline is None else "some" if shown else "none"
         else:
             key = "equivalent" if found.equivalent else "no worse" if found.no_worse else "not shown"
-        p = probability(found.p_equivalent if key == "equivalent" else found.p_no_worse)
+        p = format_p_value(found.p_equivalent if key == "equivalent" else found.p_no_worse)
         return MARGIN[key].format_map(
             {
                 **words,
@@ -771,12 +772,14 @@ def sentences_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) 
         f"{name or 'nobody'} leads in {'all ' if len(own) == n > 1 else ''}{len(own)} ({three(own)})"
         for name, own in sorted(leads.items(), key=lambda item: (not item[0], -len(item[1])))
     )
-    shown = [
-        f"{one.leader} is better than {one.runner_up} in {stratum} ({signed(one.difference)}{unit_of(measure)},"
-        f" p {probability(one.p_adjusted)}, n = {one.n_queries:,}{'; its interval has 0' * (one.low <= 0 <= one.high)})"
-        for stratum, one in verdicts.items()
-        if one.is_better
-    ]
+    shown = []
+    for stratum, verdict in verdicts.items():
+        if verdict.is_better:
+            size = f"{signed(verdict.difference)}{unit_of(measure)}"
+            numbers = f"{size}, p {format_p_value(verdict.p_adjusted)}, n = {verdict.n_queries:,}"
+            if verdict.low <= 0 <= verdict.high:
+                numbers += "; its interval has 0"
+            shown.append(f"{verdict.leader} is better than {verdict.runner_up} in {stratum} ({numbers})")
     rest = f"; no lead is shown to be more than chance in {n - len(shown)} of {n}" if len(shown) < n else ""
     chance = f"By {measure} and by more than chance, {three(shown, '; ')}{rest}."
     unjudged = [
@@ -839,11 +842,6 @@ def signed(value: float) -> str:
     """Return a number with its sign."""
     shown = number(value)
     return shown if shown.startswith("-") or not value else f"+{shown}"
-
-
-def probability(p: float, digits: int = DIGITS) -> str:
-    """Return a p value behind its sign of equality: ``= 0.0312``, or a bound."""
-    return "unknown" if math.isnan(p) else f"= {p:.{digits}f}" if p >= 10**-digits else f"< {10**-digits:.{digits}f}"
 
 
 def headline(kind: str, words: Mapping[str, Any], doubts: Sequence[str] = ()) -> str:

@@ -19,7 +19,6 @@ from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.comparison.verdict import probability
 from deadheat.errors import (
     BROKEN_BY,
     NOISE,
@@ -30,6 +29,7 @@ from deadheat.errors import (
     UnknownMeasureError,
     by_name,
     counted,
+    format_p_value,
     level_text,
     printable,
     rounded,
@@ -496,7 +496,7 @@ def p_text(value: float) -> str:
     >>> p_text(0.0421), p_text(0.00002), p_text(float("nan"))
     ('p = 0.042', 'p < 0.001', 'no p value')
     """
-    return f"p {probability(value, 3)}" if math.isfinite(value) else "no p value"
+    return f"p {format_p_value(value, 3)}" if math.isfinite(value) else "no p value"
 
 
 def n_queries(*numbers: int) -> str:

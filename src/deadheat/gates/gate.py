@@ -24,6 +24,7 @@ from deadheat.errors import (
     UnlabelledQueriesWarning,
     collected,
     counted,
+    format_p_value,
     generator,
     printable,
 )
@@ -82,7 +83,6 @@ BEYOND_REACH = {  # by whether it is the end of an interval
     False: ", which cannot be reached: the judgments allow at {end} {reachable:.4g}",
     True: ", which cannot be reached: with {units} the interval of the ideal ranking ends at {reachable:.4g}",
 }
-LEAST_P = 0.0001  # smaller p values print as "<", as in tables
 POWER = 0.8
 # of the comparison with a baseline
 REASONS = {
@@ -773,7 +773,7 @@ def _compared(
         "detectable": detectable,
         "power": POWER,
         "skewness": skewness,
-        "p": f"{p} = {p_adjusted:.2g}" if p_adjusted >= LEAST_P else f"{p} < .0001",
+        "p": f"{p} {format_p_value(p_adjusted)}",
     }
     causes = tuple(key for key, holds in why.items() if holds)
     sign, margin = (1.0, "-") if measure.higher_is_better else (-1.0, "+")

@@ -16,7 +16,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import deadheat.report
-from deadheat.errors import joined, percentage, rounded
+from deadheat.errors import is_shown_as_one, joined, percentage, rounded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -42,9 +42,9 @@ class NumberCell:
     ----------
     value : float
     kind : str
-        "share": printed as a percentage. "p": a p value, of which a small one is printed as a bound, such as <.0001.
-        "worth": how many queries something is worth, with one decimal. "ranked": in a column in which the best one is
-        bold. Empty: a decimal.
+        "share": printed as a percentage. "p": a p value; one that would read as 0 or 1 is printed as a bound, such as
+        <.0001. "worth": how many queries something is worth, with one decimal. "ranked": in a column in which the best
+        one is bold. Empty: a decimal.
     error : float
         Of a share.
     marks : str
@@ -600,6 +600,8 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
     '84% ± 0.4%'
     >>> [format_cell(NumberCell(p, "p"), digits) for p, digits in ((0.00002, 4), (0.0001, 4), (0.004, 2))]
     ['<.0001', '0.0001', '<.01']
+    >>> [format_cell(NumberCell(p, "p")) for p in (0.9999, 0.99997, 1.0)]
+    ['0.9999', '>.9999', '1.0000']
     """
     if isinstance(cell, str):
         return cell
@@ -640,6 +642,8 @@ def _number(cell: NumberCell, digits: int, empty: str) -> str:
         shown = rounded(cell.value, 1)
     elif cell.kind == "p" and cell.value < 10**-digits:
         shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
+    elif cell.kind == "p" and is_shown_as_one(cell.value, digits):
+        shown = f">{1 - 10**-digits:.{digits}f}".replace(">0.", ">.")
     return shown + cell.marks
 
 

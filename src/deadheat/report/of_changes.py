@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from deadheat.comparison.history import History, has_other_queries
-from deadheat.comparison.pairs import LEAST_P
 from deadheat.errors import (
     NOISE,
     UNIT,
     collected,
     counted,
+    format_p_value,
     reported_path,
     rounded,
     whole,
@@ -134,7 +134,7 @@ def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
         return f"{of} is as before, {level}", ", ".join(details)
     what = f"{'rose' if pair.difference > 0 else 'fell'} by {rounded(abs(pair.difference), 4)}{unit_of(measure)}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
-    p = f"{pair.p_adjusted:.4f}" if pair.p_adjusted >= LEAST_P else f"< {LEAST_P:g}"
+    p = format_p_value(pair.p_adjusted).removeprefix("= ")
     return f"{of} {what} to {level}, {sure}", ", ".join([f"adjusted p {p}", *details])
 
 
