@@ -267,3 +267,21 @@ def test_a_report_says_how_each_probability_was_found() -> None:
         facts = report_comparison(replace(found, pairs=pairs), qrels="q").facts
         (text,) = [fact.text for fact in facts if fact.heading == "reversed" and fact.text]
         assert text.endswith(expected)
+
+
+@pytest.mark.parametrize(
+    ("method", "how"),
+    [("normal", "by the normal distribution with the exact variance"), ("sampled", "from random orders")],
+)
+def test_an_error_that_rounds_to_nothing_is_left_out(method: str, how: str) -> None:
+    tie = {"a": 1.0, "b": 1.0}
+    found = dh.compare({"q": {"a": 1}}, {"x": {"q": tie}, "y": {"q": {"b": 2.0, "a": 1.0}}}, "RR@1")
+    (pair,) = found.pairs
+    told = []
+    for error in (0.0004, 0.0005):
+        changed = replace(pair, flip_method=method, can_flip=True, flip_standard_error=error)
+        facts = report_comparison(replace(found, pairs=Pairs.of([changed])), qrels="q").facts
+        told += [fact.text for fact in facts if fact.heading == "reversed" and fact.text]
+    without, with_error = told
+    assert without.endswith(f"({how})")
+    assert with_error.endswith(" up to 0.1%)")

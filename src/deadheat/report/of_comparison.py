@@ -109,9 +109,11 @@ CORRECTIONS = {
 FLIP_METHODS = {
     "exact": "exact",
     "grid": "to about 0.0001, as sums on a grid",
-    "sampled": "from random orders, with a standard error of up to {}",
-    "normal": "by the normal distribution with the exact variance, off by up to {}",
+    "sampled": "from random orders",
+    "normal": "by the normal distribution with the exact variance",
 }
+FLIP_ERRORS = {"sampled": "with a standard error of up to", "normal": "off by up to"}
+LEAST_ERROR = 0.0005  # of a probability: a smaller one would be shown as 0.0%
 OF_INTERVAL = {**{key: key for key in ("n_queries", "standard_error", "tie_standard_error")}, **KNOWN}
 
 
@@ -752,7 +754,11 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
         errors_of_method = error[is_known & (method == name)]
         if len(errors_of_method):
             n_of_method = "" if len(errors_of_method) == n_open else f"{len(errors_of_method):,} "
-            hows.append(n_of_method + text.format(error_of_share(errors_of_method.max())))
+            how = n_of_method + text
+            largest_error = float(errors_of_method.max())
+            if name in FLIP_ERRORS and largest_error >= LEAST_ERROR:
+                how += f", {FLIP_ERRORS[name]} {error_of_share(largest_error)}"
+            hows.append(how)
     n_unknown = int((can_flip & ~is_known).sum())
     if n_unknown:
         hows.append(f"{n_unknown:,} unknown")
