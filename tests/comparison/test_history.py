@@ -458,3 +458,19 @@ def test_the_history_command_takes_weights_from_saved_evaluations(tmp_path: Path
     assert data["history"]["1"]["RR"]["n_effective"] == pytest.approx(worth)
     rows = [row for of_kind in data["queries"]["RR"].values() for row in of_kind.values()]
     assert {row["weight"] for row in rows} <= {1.0, 50.0}
+
+
+def test_counts_of_a_history_are_totals_as_in_every_table() -> None:
+    qrels = {f"q{n}": {"a": 1, "b": 1} for n in range(4)}
+    before = {query: {"a": 1.0} for query in qrels}
+    after = {query: {"a": 2.0, "b": 1.0} for query in qrels}
+    evaluations = [dh.evaluate(qrels, run, ["NumRelRet", "R"]) for run in (before, after)]
+    found = dh.history(evaluations)
+    rows = found.to_polars().filter(measure="NumRelRet")
+    assert rows["mean"].to_list() == [4.0, 8.0]
+    assert rows["difference"].to_list() == [None, 4.0]
+    assert rows["tie_max"].to_list() == [4.0, 8.0]
+    assert [evaluation.means()["NumRelRet"] for evaluation in evaluations] == [4.0, 8.0]
+    assert found.to_flat()["numrelret.difference"] == 4.0
+    assert "NumRelRet rose by 4.0000 to 8.0000" in str(found)
+    assert found.to_polars().filter(measure="R")["mean"].to_list() == [0.5, 1.0]

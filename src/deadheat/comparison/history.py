@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,25 @@ class History(Plottable, Renderable):
         """Whether there are several systems, each with steps of its own."""
         return self.before.count(None) > 1
 
+    @cached_property
+    def totals(self) -> frozenset[str]:
+        """The measures that are counts: they are shown as totals over queries, as in every table."""
+        of_first = self.steps[0].means
+        return frozenset(name for name in self.measures if measure_of(name, of_first[name]).total)
+
+    def mean_of(self, place: int, measure: str) -> float:
+        """Return the mean of a step, or of a count the total."""
+        mean: float = self.steps[place].means[measure]["mean"]
+        if measure in self.totals:
+            return mean * int(self.steps[place].means[measure]["n_queries"])
+        return mean
+
+    def difference_of(self, pair: Pair) -> float:
+        """Return the difference of two steps, or of a count that of their totals."""
+        if pair.measure in self.totals:
+            return pair.difference * pair.n_queries
+        return pair.difference
+
     def __repr__(self) -> str:
         return f"<History of {counted(len(self.steps), 'evaluation')} by {', '.join(self.measures)}>"
 
@@ -149,7 +169,7 @@ class History(Plottable, Renderable):
         Columns: time, label, commit, name, measure, mean, low, high, tie_min, tie_max, n_queries, n_effective (of
         how many queries of equal weight these are worth; null without weights), difference, difference_low,
         difference_high, n_shared, p_adjusted and significant against the step before, the same behind ``reference_``,
-        comparable, and what changed in the judgments.
+        comparable, and what changed in the judgments. Of counts means and differences are totals.
         """
         types: dict[str, type[pl.DataType]] = {"n_effective": pl.Float64}  # of columns that may be all null
         for prefix in ("", "reference_") if self.to_reference else ("",):
@@ -158,21 +178,18 @@ class History(Plottable, Renderable):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the same as dicts."""
-        return [
-            {
-                **asdict(step.origin),
-                "name": step.name,
-                "measure": measure,
-                **{name: step.means[measure][name] for name in OF_MEAN},
-                "n_effective": step.means[measure].get("n_effective"),
-                **_of_pair("", self.since[measure][place]),
-                **(_of_pair("reference_", self.to_reference[measure][place]) if self.to_reference else {}),
-                "comparable": step.is_comparable,
-                "changed": step.changed,
-            }
-            for place, step in enumerate(self.steps)
-            for measure in self.measures
-        ]
+        rows: list[dict[str, Any]] = []
+        for place, step in enumerate(self.steps):
+            for measure in self.measures:
+                is_total = measure in self.totals
+                row = {**asdict(step.origin), "name": step.name, "measure": measure}
+                row |= _of_mean(step.means[measure], is_total=is_total)
+                row |= _of_pair("", self.since[measure][place], is_total=is_total)
+                if self.to_reference:
+                    row |= _of_pair("reference_", self.to_reference[measure][place], is_total=is_total)
+                row |= {"comparable": step.is_comparable, "changed": step.changed}
+                rows.append(row)
+        return rows
 
     def queries(self, n: int = 5) -> pl.DataFrame:
         """Return the queries that fell and rose most at the last step, by measure.
@@ -224,14 +241,33 @@ class History(Plottable, Renderable):
     def named_numbers(self) -> Numbers:
         """Give the numbers of :meth:`to_flat` with the parts of their names: those of the last step."""
         for measure in self.measures:
-            yield (measure,), self.steps[-1].means[measure]["mean"]
+            yield (measure,), self.mean_of(-1, measure)
             if pair := self.since[measure][-1]:
-                yield (measure, "difference"), pair.difference
+                yield (measure, "difference"), self.difference_of(pair)
 
 
-def _of_pair(prefix: str, pair: Pair | None) -> dict[str, Any]:
-    others = {"difference_low": "low", "difference_high": "high", "n_shared": "n_queries"}
-    return {f"{prefix}{name}": None if pair is None else getattr(pair, others.get(name, name)) for name in OF_PAIR}
+def _of_mean(means: Mapping[str, Any], *, is_total: bool) -> dict[str, Any]:
+    """Return the columns of a mean, of a count those of the total."""
+    columns = {name: means[name] for name in OF_MEAN}
+    if is_total:
+        for name in ("mean", "low", "high", "tie_min", "tie_max"):
+            columns[name] *= means["n_queries"]
+    return {**columns, "n_effective": means.get("n_effective")}
+
+
+def _of_pair(prefix: str, pair: Pair | None, *, is_total: bool) -> dict[str, Any]:
+    """Return the columns of a difference, of a count those of the difference of totals; all None without a pair."""
+    if pair is None:
+        return {f"{prefix}{name}": None for name in OF_PAIR}
+    scale = pair.n_queries if is_total else 1
+    return {
+        f"{prefix}difference": scale * pair.difference,
+        f"{prefix}difference_low": scale * pair.low,
+        f"{prefix}difference_high": scale * pair.high,
+        f"{prefix}n_shared": pair.n_queries,
+        f"{prefix}p_adjusted": pair.p_adjusted,
+        f"{prefix}significant": pair.significant,
+    }
 
 
 def has_other_queries(found: History, measure: str, place: int) -> bool:

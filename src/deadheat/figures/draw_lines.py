@@ -497,11 +497,12 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
         alt.X("step:N", sort=None, title="evaluation, in order of time", axis=alt.Axis(labelAngle=0, labelOverlap=True))
     )
     base = every.encode(color=series("system", [*dict.fromkeys(row["system"] for row in rows)])[0])
-    y = alt.Y("value:Q", title=f"{of}, mean over queries", scale=alt.Scale(zero=False))
-    pair, last = found.since[of][-1], found.steps[-1].means[of]["mean"]
+    average = "total over queries" if of in found.totals else "mean over queries"
+    y = alt.Y("value:Q", title=f"{of}, {average}", scale=alt.Scale(zero=False))
+    pair, last = found.since[of][-1], found.mean_of(-1, of)
     whose = f" of {found.steps[-1].name}" if found.take_turns else ""
     alone = "is the first of its system" if found.before[-1] is None else "is not comparable with the step before"
-    moved = alone if pair is None else f"changed by {number(pair.difference)}{unit_of(of)}"
+    moved = alone if pair is None else f"changed by {number(found.difference_of(pair))}{unit_of(of)}"
     n_all = n_queries(found.steps[-1].means[of]["n_queries"])
     title = f"{of}{whose} is {number(last)} and {moved} ({n_all})"
     if pair is not None and not pair.n_queries:

@@ -111,7 +111,7 @@ def _sentence(what: str, how: str) -> str:
 def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
     """Return what a step did to a mean, and how sure that is."""
     step, pair = found.steps[place], found.since[measure][place]
-    mean, of = step.means[measure]["mean"], f"{measure} of {step.name}" if found.take_turns else measure
+    mean, of = found.mean_of(place, measure), f"{measure} of {step.name}" if found.take_turns else measure
     if math.isnan(mean):
         return f"{of} has no value", ""
     if pair is None:
@@ -122,7 +122,8 @@ def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
     level = f"{mean:.4f}"
     details = []
     if has_other_queries(found, measure, place):
-        level = f"{pair.mean:.4f} over the {counted(pair.n_queries, 'shared query', 'shared queries')}"
+        shared_mean = pair.mean * pair.n_queries if measure in found.totals else pair.mean
+        level = f"{shared_mean:.4f} over the {counted(pair.n_queries, 'shared query', 'shared queries')}"
     else:
         details.append(counted(pair.n_queries, "query", "queries"))
     if pair.n_effective is not None and f"{pair.n_effective:.1f}" != f"{pair.n_queries:.1f}":
@@ -132,7 +133,8 @@ def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
         details.append(f"{mean:.4f} over all {n_all:,} queries")
     if abs(pair.difference) <= NOISE:
         return f"{of} is as before, {level}", ", ".join(details)
-    what = f"{'rose' if pair.difference > 0 else 'fell'} by {rounded(abs(pair.difference), 4)}{unit_of(measure)}"
+    moved = abs(found.difference_of(pair))
+    what = f"{'rose' if pair.difference > 0 else 'fell'} by {rounded(moved, 4)}{unit_of(measure)}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
     p = format_p_value(pair.p_adjusted).removeprefix("= ")
     return f"{of} {what} to {level}, {sure}", ", ".join([f"adjusted p {p}", *details])
