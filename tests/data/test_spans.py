@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -372,8 +373,76 @@ def test_spans_that_are_read_as_qrels_are_told(tmp_path: Path) -> None:
     rows = {"q": [{"doc_id": "d", "start": 0, "end": 10}, {"doc_id": "e", "start": 5, "end": 9}]}
     (tmp_path / "spans.json").write_text(json.dumps(rows))
     for source in (rows, tmp_path / "spans.json"):
-        with pytest.warns(dh.DeadheatWarning, match=r"If these are passages of documents, read them with dh\.Spans"):
+        with pytest.warns(dh.DeadheatWarning, match=r"These look like spans, .* dh\.Spans, .* --spans FILE"):
             dh.Qrels(source)
+
+
+SPAN_ROWS = [
+    {"query_id": "q1", "doc_id": "d1", "start": 0, "end": 20},
+    {"query_id": "q2", "doc_id": "d2", "start": 5, "end": 20},
+]
+
+
+def test_tables_of_spans_are_no_qrels() -> None:
+    """No advice takes an offset for the relevance, and nobody else can."""
+    of_llama_index = [
+        {
+            "query_id": row["query_id"],
+            "source": row["doc_id"],
+            "start_char_idx": row["start"],
+            "end_char_idx": row["end"],
+        }
+        for row in SPAN_ROWS
+    ]
+    tables: list[Any] = [SPAN_ROWS, pl.DataFrame(SPAN_ROWS), pl.DataFrame(SPAN_ROWS).lazy(), of_llama_index]
+    for table in tables:
+        with pytest.raises(ColumnError, match=r"These look like spans, .* dh\.Spans, .* --spans FILE$") as caught:
+            dh.Qrels(table)
+        assert "columns" not in str(caught.value)
+    for offset in ("start", "end"):
+        with pytest.raises(ColumnError, match=rf"^qrels: column '{offset}' is an offset .*\. These look like spans"):
+            dh.Qrels(SPAN_ROWS, columns={"relevance": offset})
+    flagged = [*SPAN_ROWS, {"query_id": "q3", "answerable": False}]
+    with pytest.raises(ColumnError, match="These look like spans"):
+        dh.Qrels(flagged)
+
+
+def test_files_of_spans_are_no_qrels(tmp_path: Path) -> None:
+    table = pl.DataFrame(SPAN_ROWS)
+    (tmp_path / "spans.jsonl").write_text(table.write_ndjson())
+    (tmp_path / "spans.json").write_text(table.write_json())
+    table.write_csv(tmp_path / "spans.csv")
+    table.write_csv(tmp_path / "spans.tsv", separator="\t")
+    table.write_parquet(tmp_path / "spans.parquet")
+    chunks = table.with_columns(score=pl.Series([2.0, 1.0]))
+    chunks.write_csv(tmp_path / "chunks.csv")
+    run = str(tmp_path / "chunks.csv")
+    for ending in ("jsonl", "json", "csv", "tsv", "parquet"):
+        spans = str(tmp_path / f"spans.{ending}")
+        refused = call("evaluate", spans, run, "-m", "R")
+        assert refused.exit_code == 3
+        assert "These look like spans" in refused.stderr
+        assert "--columns" not in refused.stderr
+        for columns in ("qrels.relevance=start", "qrels.relevance=end"):
+            followed = call("evaluate", spans, run, "-m", "R", "--columns", columns)
+            assert followed.exit_code == 3
+            assert "is an offset of a passage" in followed.stderr
+        assert "1.0000" in ok("evaluate", "--spans", spans, run, "-m", "R")  # the advice
+
+
+def test_offsets_of_chunks_are_no_scores() -> None:
+    """No advice takes them for the scores of a run; another column may still be named."""
+    with pytest.raises(ColumnError, match=r"run without a column 'score'") as caught:
+        dh.Run(SPAN_ROWS)
+    assert "columns" not in str(caught.value)
+    with pytest.raises(ColumnError, match="column 'end' is an offset of a passage, and no score"):
+        dh.Run(SPAN_ROWS, columns={"score": "end"})
+    rows = [{**row, "closeness": 0.5} for row in SPAN_ROWS]
+    with pytest.raises(ColumnError, match=r"give columns=\{'score': 'closeness'\}"):
+        dh.Run(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of numbers that may be scores
+        dh.Run({"q": [{"doc_id": "d", "start": 0, "end": 10}, {"doc_id": "e", "start": 5, "end": 9}]})
 
 
 def test_ids_of_documents_that_are_written_in_two_ways() -> None:

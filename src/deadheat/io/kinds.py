@@ -124,6 +124,16 @@ DISTANCES = ("distance", "_distance", "vector_distance", "cosine_distance", "dis
 EITHER_WAY = (
     "if lower ones are better, as of L2, {ascending}; if higher ones are, as of COSINE and IP in Milvus, do not"
 )
+# Where a passage of a document starts and ends: no relevance, and no score
+OFFSET_NAMES = {
+    "start": ("start", "start_index", "start_char_idx", "start_char", "char_start", "start_offset", "begin"),
+    "end": ("end", "end_index", "end_char_idx", "end_char", "char_end", "end_offset", "stop"),
+}
+ALL_OFFSETS = frozenset((*OFFSET_NAMES["start"], *OFFSET_NAMES["end"]))
+GIVE_AS_SPANS = (
+    "These look like spans, passages of documents: read them with dh.Spans, in the commands evaluate, compare, gate and"
+    " report with --spans FILE"
+)
 # The recognised names of each column, by canonical name, nearest first
 COLUMN_NAMES: dict[Kind, dict[str, tuple[str, ...]]] = {
     "qrels": {
@@ -194,7 +204,8 @@ def resolve_columns(
     Raises
     ------
     ColumnError
-        If a column is missing, or appears in the table more than once.
+        If a column is missing, or appears in the table more than once; if the user
+        says that an offset of a passage is the relevance or the score.
     SwappedFilesError
         If the table can only be the other kind.
 
@@ -206,6 +217,7 @@ def resolve_columns(
     {'query_id': 'user_id', 'doc_id': 'item_id', 'rank': 'rank'}
     """
     given = {canonical: name for canonical, name in (given or {}).items() if canonical in COLUMN_NAMES[kind]}
+    _refuse_offsets(names, kind, given, where)
     found: dict[str, str] = {}
     for canonical, accepted in COLUMN_NAMES[kind].items():
         # ranks do for scores, and scores for ranks
@@ -325,14 +337,42 @@ def _may_lack(
 def _missing_column(
     names: Sequence[object], kind: Kind, canonical: str, where: str | Path, lists: AbstractSet[object]
 ) -> ColumnError:
+    problem = f"{kind} without a column {canonical!r}: found {_listed(names)}"
+    if kind == "qrels" and have_offsets(names):
+        return ColumnError(problem, hint=GIVE_AS_SPANS, path=where)
     hint = _hint_of_form(names) or _hint_of_columns(names, kind, canonical, lists)
     return ColumnError(
-        f"{kind} without a column {canonical!r}: found {_listed(names)}",
+        problem,
         allowed=f"one of {_listed(COLUMN_NAMES[kind][canonical])}",
         hint=hint,
         python=f"dh.read_{kind} takes these" if isinstance(hint, Advice) else None,
         path=where,
     )
+
+
+def have_offsets(names: Collection[object]) -> bool:
+    """Tell whether columns say where passages start and where they end.
+
+    Examples
+    --------
+    >>> have_offsets(["doc_id", "start", "end"]), have_offsets(["doc_id", "start"])
+    (True, False)
+    """
+    has_start = any(name in names for name in OFFSET_NAMES["start"])
+    has_end = any(name in names for name in OFFSET_NAMES["end"])
+    return has_start and has_end
+
+
+def _refuse_offsets(names: Collection[object], kind: Kind, given: Mapping[str, str], where: str | Path) -> None:
+    """Raise `ColumnError` where the user says that an offset of a passage is its relevance or score."""
+    value = VALUE_COLUMN[kind]
+    name = given.get(value)
+    if name in ALL_OFFSETS and name in names and have_offsets(names):
+        raise ColumnError(
+            f"column {name!r} is an offset of a passage, and no {value}",
+            hint=GIVE_AS_SPANS if kind == "qrels" else None,
+            path=where,
+        )
 
 
 def _hint_of_form(names: Sequence[object]) -> str:
@@ -359,7 +399,8 @@ def _hint_of_columns(
     of_other_kind = {"score": _RELEVANCE_NAMES, "relevance": _SCORES}.get(canonical, ())
     if any(name in names for name in of_other_kind):
         return WRONG_ORDER[kind]
-    unknown = [name for name in names if isinstance(name, str) and name not in KNOWN_NAMES]
+    no_values = {*KNOWN_NAMES, *ALL_OFFSETS, ANSWERABLE}
+    unknown = [name for name in names if isinstance(name, str) and name not in no_values]
     if not lists.isdisjoint(unknown):
         if canonical == "doc_id":
             return _hint_of_lists([name for name in unknown if name in lists], kind)

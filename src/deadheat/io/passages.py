@@ -23,7 +23,7 @@ from deadheat.errors import (
 )
 from deadheat.io.formats import ending
 from deadheat.io.guarding import guarded
-from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind
+from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, OFFSET_NAMES, VALUE_COLUMN, Kind
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.results import names_in, results_in, value_at
@@ -35,8 +35,7 @@ NAMES = {
     "query_id": COLUMN_NAMES["qrels"]["query_id"],
     # the id of a chunk of LangChain or LlamaIndex is not that of its document
     "doc_id": (*COLUMN_NAMES["run"]["doc_id"], "ref_doc_id", "source", "file_path"),
-    "start": ("start", "start_index", "start_char_idx", "start_char", "char_start", "start_offset", "begin"),
-    "end": ("end", "end_index", "end_char_idx", "end_char", "char_end", "end_offset", "stop"),
+    **OFFSET_NAMES,
     TEXT: (TEXT, "quote", "page_content", "content", "answer"),
     ANSWERABLE: (ANSWERABLE,),
 }

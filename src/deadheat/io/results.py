@@ -31,7 +31,18 @@ from deadheat.errors import (
     is_number,
     three,
 )
-from deadheat.io.kinds import COLUMN_NAMES, DISTANCES, EITHER_WAY, NO_SCORES, VALUE_COLUMN, Kind, value_column
+from deadheat.io.kinds import (
+    ALL_OFFSETS,
+    COLUMN_NAMES,
+    DISTANCES,
+    EITHER_WAY,
+    GIVE_AS_SPANS,
+    NO_SCORES,
+    VALUE_COLUMN,
+    Kind,
+    have_offsets,
+    value_column,
+)
 from deadheat.io.values import Nested, check_number, is_id, text_of_ids
 
 Repeated = Literal["error", "best", "first"]
@@ -384,8 +395,8 @@ class Reader:
                 f"If that is the {value}, call it {value!r}, or write"
                 f" {CALL[self.kind]}(results, {value}={names[0]!r}){direction}"
             )
-            if self.kind == "qrels" and set(names) >= {"start", "end"}:
-                advice = "If these are passages of documents, read them with dh.Spans, in commands with --spans"
+            if self.kind == "qrels" and have_offsets(names):
+                advice = GIVE_AS_SPANS
             warnings.warn(
                 DeadheatWarning(
                     f"results have no {value} under a known name and {instead}, but {three(names)} {what} in every one."
@@ -704,7 +715,7 @@ def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
     names = COLUMN_NAMES["run"]
     if kind == "run":
         known = (*names["score"], *_GRADES, *DISTANCES)
-        others = {*_NO_SCORES, *names["doc_id"], *names["rank"], "id"}
+        others = {*_NO_SCORES, *ALL_OFFSETS, *names["doc_id"], *names["rank"], "id"}
     else:
         known = COLUMN_NAMES["qrels"]["relevance"]
         others = {*_NO_SCORES, *names["doc_id"], *names["rank"], "id", *names["score"], *DISTANCES}
