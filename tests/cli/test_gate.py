@@ -514,3 +514,19 @@ def test_what_weights_are_worth_is_told(folder: Path) -> None:
     more = ("--queries", "traffic.csv", "--weights", "searches")
     out = " ".join(ok("gate", "qrels.txt", "tied.run", "-c", "RR > 0.5", *more).split())
     assert f"12 queries are worth {(60 + 11) ** 2 / (60**2 + 11):.1f} of equal weight" in out
+
+
+@pytest.mark.parametrize("name", ["qrels.txt", "tied.run", "numbers.txt", "chunks.jsonl", "run.json"])
+def test_a_baseline_that_is_no_saved_evaluation(folder: Path, name: str) -> None:
+    """What it should be is said, and no advice on how to name the file; what is said works."""
+    (folder / "numbers.txt").write_text("1 0 a 1\n2 0 a 1\n")
+    (folder / "chunks.jsonl").write_text('{"query_id": "q1"}\n{"query_id": "q2"}\n')
+    (folder / "run.json").write_text('{"q1": ["a"]}')
+    asked = ("qrels.txt", "tied.run", "-c", "RR > 0", "--baseline")
+    said = refused(3, *asked, name)
+    assert said == (
+        f"Error: {name}: holds something else, expected a saved evaluation. Evaluation.save or deadheat evaluate QRELS"
+        " RUN --save FILE.json writes one\n"
+    )
+    ok("evaluate", "qrels.txt", "tied.run", "-m", "RR", "--save", "FILE.json")
+    ok("gate", *asked, "FILE.json")

@@ -390,12 +390,28 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: path.write_text(path.read_text()[:300]),
         r"run\.json:.*: is damaged or incomplete \(.*\), expected a saved evaluation\. Evaluation\.save",
     ),
-    "no JSON": (lambda path: path.write_text("q1 Q0 a 1 0.5 t\n"), "damaged .*, expected a saved evaluation"),
+    "a TREC run": (
+        lambda path: path.write_text("q1 Q0 a 1 0.5 t\n"),
+        r"run\.json: holds something else, .* evaluate QRELS RUN --save FILE\.json writes one$",
+    ),
+    "qrels with numbers as ids": (
+        lambda path: path.write_text("1 0 a 1\n2 0 a 1\n"),
+        r"holds something else, .* --save FILE\.json writes one$",
+    ),
+    "JSON lines": (
+        lambda path: path.write_text('{"query_id": "q"}\n{"query_id": "p"}\n'),
+        r"holds something else, .* --save FILE\.json writes one$",
+    ),
+    "two in one file": (
+        lambda path: path.write_text(path.read_text() * 2),
+        r"damaged or incomplete \(invalid JSON, Extra data, column 1\), expected a saved evaluation",
+    ),
+    "empty": (lambda path: path.write_text(""), "empty|damaged or incomplete"),
     "a list": (lambda path: path.write_text("[1]"), "holds something else, expected a saved evaluation"),
     "a run": (lambda path: path.write_text('{"q1": {"a": 1}}'), "holds something else, expected a saved evaluation"),
     "no text": (lambda path: path.write_bytes(b'{"kind": "\xff"}'), "not UTF-8"),
     "nested": (
-        lambda path: path.write_text("[" * 10**5),
+        lambda path: path.write_text(path.read_text().replace('"name":', '"x":' + "[" * 10**5 + ', "name":', 1)),
         r"is damaged or incomplete \(JSON with lists and objects nested more than 200 levels deep",
     ),
     "twice": (

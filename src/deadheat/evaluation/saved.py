@@ -125,6 +125,9 @@ class DocumentKind:
         try:
             document = parsed(text, path)
         except DataError as error:
+            if text.strip() and self.kind not in text:  # such as a run
+                raise self._is_another(path) from None
+            error.hint = None  # to read it in another format is no help
             raise FileFormatError(
                 f"is damaged or incomplete ({error.sentence(has_place=False)})",
                 allowed=self.called,
@@ -133,7 +136,7 @@ class DocumentKind:
                 line=error.line,
             ) from None
         if not isinstance(document, dict) or document.get("kind") != self.kind:
-            raise FileFormatError("holds something else", allowed=self.called, hint=self.hint, path=path)
+            raise self._is_another(path)
         known = (*self.earlier_formats, self.format)
         if document.get("format") not in known:
             raise FileFormatError(
@@ -156,13 +159,17 @@ class DocumentKind:
                 path=path,
             ) from None
 
+    def _is_another(self, path: Path) -> FileFormatError:
+        """Return the error for a file that is no such document."""
+        return FileFormatError("holds something else", allowed=self.called, hint=self.hint, path=path)
+
 
 SUFFIX = ".json"
 SAVED = DocumentKind(
     "deadheat evaluation",
     format=3,
     called="a saved evaluation",
-    hint="Evaluation.save or deadheat evaluate --save writes one",
+    hint="Evaluation.save or deadheat evaluate QRELS RUN --save FILE.json writes one",
     earlier_formats=(2,),  # of deadheat 1.0
 )
 OF_INTERVAL = ("low", "high", "standard_error", "query_standard_error", "tie_standard_error")
