@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -355,3 +356,41 @@ def test_ranks_beside_a_list_are_whole_numbers_of_any_library(tmp_path: Path) ->
         path.write_text(f'{{"query_id": "q", "doc_id": ["a", "b"], "rank": [1, {rank}]}}\n')
         with pytest.raises(DataError, match=r"x\.jsonl:1: rank for query 'q' is .*, expected a whole number from 1"):
             dh.read_run(path)
+
+
+def test_several_runs_in_a_list_are_told() -> None:
+    """Dicts by query, frames and runs have names in a dict of runs, which works; one dict needs no list."""
+    first, second = {"q1": ["a"]}, {"q1": ["b", "a"]}
+    frame = pd.DataFrame({"query_id": ["q1"], "doc_id": ["a"], "score": [1.0]})
+    several: list[Any] = [
+        [first, second],
+        [{"q1": {"a": 1.0}}, {"q1": {"b": 2.0, "a": 1.0}}],
+        (first, second),
+        [frame, frame],
+        [dh.Run(first), dh.Run(second)],
+    ]
+    for runs in several:
+        with pytest.raises(SourceTypeError, match=r"several runs are \{name: run\}"):
+            dh.evaluate({"q1": ["a"]}, runs, ["RR"])
+    named = dh.evaluate({"q1": ["a"]}, {"a": first, "b": second}, ["RR"])
+    assert {name: one.means()["RR"] for name, one in named.items()} == {"a": 1.0, "b": 0.5}
+    with pytest.raises(SourceTypeError, match="give the dict itself, without the list"):
+        dh.evaluate({"q1": ["a"]}, [first], ["RR"])
+    for kind in (dh.Qrels, dh.Run):
+        with pytest.raises(SourceTypeError, match="give one dict with all queries"):
+            kind([{"q1": ["a"]}, {"q2": ["b"]}])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"retrieved_contexts": ["a"], "reference_contexts": ["b"]}] * 2,
+        [{"hits": {"hits": [{"_id": "a"}]}}] * 2,
+        [{"ids": [["a"]], "distances": [[0.5]]}] * 2,
+    ],
+    ids=["ragas", "Elasticsearch", "Chroma"],
+)
+def test_rows_and_responses_are_not_several_runs(rows: list[dict[str, object]]) -> None:
+    with pytest.raises(DataError) as caught:
+        dh.Run(rows)
+    assert "several runs" not in str(caught.value)

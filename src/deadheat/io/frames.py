@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, SourceTypeError, as_given
+from deadheat.errors import ColumnError, DataError, SourceTypeError, as_given, counted
 from deadheat.io.formats.base import (
     ROWS,
     Content,
@@ -28,16 +28,18 @@ from deadheat.io.guarding import guarded_rows
 from deadheat.io.kinds import (
     ANSWERABLE,
     KEYS,
+    KNOWN_NAMES,
     SUBTOPIC,
     TEXTS,
     VALUE_COLUMN,
     Kind,
+    kind_of_name,
     refuse_patterns,
     resolve_columns,
     value_column,
 )
 from deadheat.io.lazy import Frame, Reading, as_narwhals, collect
-from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, Notes, lists_of_rows
+from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, Notes, lists_of_rows, results_in
 from deadheat.io.values import (
     are_plain,
     as_python,
@@ -71,6 +73,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         yet checked for runs in a cluster or a large file), and a dict of dicts where each row has a list of documents.
     """
     table = table_in(source, where)
+    _refuse_dicts_by_query(table, kind, where)
     if kind == "qrels" and ANSWERABLE in columns_of(table, where):
         return _flagged(table, where, given)
     frame = _frame_of(table, kind, where)
@@ -290,6 +293,8 @@ def _frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFram
             msg = f"item {place}: expected (query_id, doc_id, {value}) with text or whole numbers as ids, got {row!r}"
             if isinstance(row, str | os.PathLike):
                 msg += "; several runs are {name: run}, ids alone {query: [ids]}"
+            elif hasattr(row, "columns") or getattr(row, "kind", None) in VALUE_COLUMN:  # a frame, a Run
+                msg += "; several runs are {name: run}"
             elif not isinstance(row, tuple | list):
                 msg += f"; for results of a search library write {CALL[kind]}({{query: results}})"
             raise SourceTypeError(msg)
@@ -302,6 +307,40 @@ def _frame_of_tuples(rows: Sequence[Any], kind: Kind, where: str) -> pl.DataFram
             value: np.array(values, np.float64),
         }
     )
+
+
+def _refuse_dicts_by_query(table: object, kind: Kind, where: str) -> None:
+    """Raise `SourceTypeError` for a list of dicts that have the documents of queries, as of several runs."""
+    if not isinstance(table, list) or not table:
+        return
+    if not all(isinstance(one, Mapping) and _is_by_query(one) for one in table):
+        return
+    n_queries = sum(len(one) for one in table)
+    have_shared_queries = n_queries > len(set().union(*table))
+    if len(table) == 1:
+        hint = "give the dict itself, without the list"
+    elif kind == "run" and have_shared_queries:
+        hint = "several runs are {name: run}, such as {'a': run, 'b': other}"
+    else:
+        hint = "give one dict with all queries"
+    raise SourceTypeError(
+        found=f"a list of {counted(len(table), 'dict')} by query",
+        allowed="one dict {query: documents}, or a list of rows",
+        hint=hint,
+        path=where,
+    )
+
+
+def _is_by_query(fields: Mapping[Any, object]) -> bool:
+    """Tell whether a dict has the documents of queries: it is no row of a table, and no response of a library."""
+    if not fields or results_in(fields) is not None:
+        return False
+    for name, value in fields.items():
+        if not isinstance(value, Mapping | list | tuple | set):
+            return False
+        if name in KNOWN_NAMES or kind_of_name(str(name)) is not None:
+            return False
+    return True
 
 
 def _are_ids(row: Sequence[object]) -> bool:
