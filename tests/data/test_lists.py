@@ -372,7 +372,7 @@ def test_several_runs_in_a_list_are_told() -> None:
     for runs in several:
         with pytest.raises(SourceTypeError, match=r"several runs are \{name: run\}"):
             dh.evaluate({"q1": ["a"]}, runs, ["RR"])
-    named = dh.evaluate({"q1": ["a"]}, {"a": first, "b": second}, ["RR"])
+    named: Any = dh.evaluate({"q1": ["a"]}, {"a": first, "b": second}, ["RR"])
     assert {name: one.means()["RR"] for name, one in named.items()} == {"a": 1.0, "b": 0.5}
     with pytest.raises(SourceTypeError, match="give the dict itself, without the list"):
         dh.evaluate({"q1": ["a"]}, [first], ["RR"])

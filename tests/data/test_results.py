@@ -668,3 +668,35 @@ def test_an_id_that_is_none_is_said_to_be(options: dict[str, Any]) -> None:
     """The error said "write id='id'", and then "Did you mean 'id'?"."""
     with pytest.raises(DataError, match="the id of result 1 for query 'q' is None, expected text or a whole number"):
         dh.Run.of_results({"q": [{"id": None, "score": 3}]}, **options)
+
+
+def test_advice_where_an_id_is_names_ids_alone() -> None:
+    """A number that is no whole one, None and true are refused as ids."""
+    results = {"q": [{"x": 1.5, "y": None, "flag": True, "page": "p1", "part": 3}]}
+    with pytest.raises(SourceTypeError, match=r'results, id="page"\), or another of \'part\'$'):
+        dh.Run.of_results(results)
+    assert dh.Run.of_results(results, id="page").to_dict() == {"q": {"p1": -1.0}}
+    with pytest.raises(SourceTypeError, match=r"give the ids themselves$"):
+        dh.Run.of_results({"q": [{"x": 1.5, "flag": True}]})
+
+
+def test_lists_that_are_filled_up_with_minus_1() -> None:
+    """No advice makes a retrieved document of padding: neither of lists and arrays, nor of tables."""
+    ids = np.array([[7, 3, -1, -1], [5, -1, -1, -1]])
+    lists: list[Any] = [
+        {"q": [7, 3, -1, -1]},
+        {"q": ["7", "3", "-1", "-1"]},
+        {"q": [(7, 0.5), (7, 0.4), (-1, 0.0), (-1, 0.0)]},
+        dict(enumerate(ids)),
+        [("q", 7, 0.5), ("q", 7, 0.4), ("q", -1, 0.0), ("q", -1, 0.0)],
+        pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["-1", "-1"], "score": [0.5, 0.4]}),
+    ]
+    for source in lists:
+        with pytest.raises(DuplicateError, match=r"'-1' .*FAISS and others fill lists up with -1.*first$") as caught:
+            dh.evaluate({"q": ["7"]}, source, "RR")
+        assert "repeated=" not in str(caught.value)
+    kept = {query: [doc for doc in row.tolist() if doc != -1] for query, row in enumerate(ids)}
+    assert dh.Run(kept).to_dict() == {"0": {"7": -1.0, "3": -2.0}, "1": {"5": -1.0}}
+    with pytest.raises(DuplicateError, match="judged 2 times") as of_judgments:
+        dh.Qrels([("q", "-1", 1), ("q", "-1", 2)]).check_duplicates()
+    assert "FAISS" not in str(of_judgments.value)

@@ -16,7 +16,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.comparison.orders import listed_values
-from deadheat.errors import DataError
+from deadheat.errors import DataError, DeadheatError
 from support.command import call, ok
 
 if TYPE_CHECKING:
@@ -356,3 +356,24 @@ def test_the_catalogue_says_what_an_empty_list_is() -> None:
     printed = " ".join(ok("measures", "Abstain").split())
     assert "Other measures count a query with an empty list as 0" in printed
     assert "leave out one that is not answerable" in printed
+
+
+def test_lists_of_ids_do_not_say_it(tmp_path: Path) -> None:
+    """Lists of spans do. No advice takes the flag for an id; both that are named work."""
+    run = {"q1": ["a"], "q2": ["b"]}
+    given: list[Any] = [
+        {"q1": ["a"], "q2": [{"answerable": False}]},
+        {"q1": [{"doc_id": "a"}], "q2": [{"answerable": False}]},
+    ]
+    message = r"result 1 for query 'q2' has no id, but says answerable, .* in a table .*write \[\]"
+    for qrels in given:
+        (tmp_path / "qrels.json").write_text(json.dumps(qrels))
+        for source in (qrels, tmp_path / "qrels.json"):
+            with pytest.raises(DeadheatError, match=message) as caught:
+                dh.evaluate(source, run, "R")
+            assert "of_results" not in str(caught.value)
+        with pytest.raises(DeadheatError, match=message):
+            dh.Qrels.of_results(qrels)
+    rows = [{"query_id": "q1", "doc_id": "a"}, {"query_id": "q2", "answerable": False}]
+    assert dh.evaluate(rows, run, "R").means() == {"R": 1.0}
+    assert dh.evaluate({"q1": ["a"], "q2": []}, run, "R").means() == {"R": 0.5}

@@ -55,7 +55,16 @@ from deadheat.io.formats import (
 from deadheat.io.formats.trec import ranks_of_file
 from deadheat.io.guarding import check_threads, guarded, phase
 from deadheat.io.kinds import Kind, check_given
-from deadheat.io.results import Notes, Pick, Ranked, Reader, Repeated, note_of_merged
+from deadheat.io.results import (
+    LEAVE_OUT_PADDING,
+    PADDING,
+    Notes,
+    Pick,
+    Ranked,
+    Reader,
+    Repeated,
+    note_of_merged,
+)
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
 from deadheat.io.values import FORMS, Nested, check_mapping
 
@@ -316,15 +325,21 @@ class DocumentTable(InNotebooks):
 
     def duplicate(self, found: pl.DataFrame) -> DuplicateError:
         """Return the error for repeated pairs: query_id, doc_id and count of each."""
-        query, doc, count = found.row(0)
+        padding = found.filter(pl.col("doc_id") == PADDING) if self.kind == "run" else found.clear()
+        query, doc, count = padding.row(0) if len(padding) else found.row(0)
         what = self._describe_duplicate(query, doc, count)
         lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
         at = f" (lines {', '.join(map(str, lines[:5]))})" if lines else ""
         more = f"; {len(found) - 1:,} more pairs are repeated" if len(found) > 1 else ""
         is_several = self.kind == "run" and self.path is not None and has_column(self.path, REPEAT)
+        hint = None
+        if is_several:
+            hint = f"column {REPEAT!r} tells several runs apart, which evaluate and compare read"
+        elif len(padding):
+            hint = LEAVE_OUT_PADDING
         return DuplicateError(
             f"{what}{at}{more}",
-            hint=f"column {REPEAT!r} tells several runs apart, which evaluate and compare read" if is_several else None,
+            hint=hint,
             path=self.path or self.name,
             line=lines[1] if len(lines) > 1 else None,
         )

@@ -33,6 +33,7 @@ from deadheat.errors import (
 )
 from deadheat.io.kinds import (
     ALL_OFFSETS,
+    ANSWERABLE,
     COLUMN_NAMES,
     DISTANCES,
     EITHER_WAY,
@@ -116,6 +117,8 @@ _CHROMA = {"ids": "id", "distances": _DISTANCE, "metadatas": "metadata", "docume
 _NEARNESS = "nearness"  # minus the distance
 _GRADES = ("grade", "rating", "relevance", "confidence")  # of a language model: scores of results that have no other
 _GRADE = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*(/\s*[0-9]+\s*)?", re.ASCII)  # "8", "8/10"
+PADDING = "-1"  # the id that search libraries fill lists up with
+LEAVE_OUT_PADDING = "FAISS and others fill lists up with -1, which is no document: leave these out first"
 _JUDGED = "hit"  # in a response of _rank_eval, beside its rating, which is no score
 
 
@@ -433,19 +436,25 @@ class Reader:
     def _repeats(
         self, texts: Sequence[str], numbers: Sequence[Any], query: object, results: Sequence[Any]
     ) -> DuplicateError:
-        twice = next(doc for n, doc in enumerate(texts) if doc in texts[:n])
+        is_padded = self.kind == "run" and texts.count(PADDING) > 1
+        twice = PADDING if is_padded else next(doc for n, doc in enumerate(texts) if doc in texts[:n])
         places = [place for place, doc in enumerate(texts, 1) if doc == twice]
         indices = sorted({str(value_at(results[place - 1], "_index")) for place in places})
         grades = ""
         if self.kind == "qrels":
             grades = f" with relevance {' and '.join(str(numbers[place - 1]) for place in places[:5])}"
+        if is_padded:
+            in_python = None
+        elif len(indices) > 1:
+            in_python = f"it is in {', '.join(indices)}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
+        else:
+            in_python = f'write {CALL[self.kind]}(results, repeated="best") for its best result, "first" for the first'
         return DuplicateError(
             f"document {twice!r} comes {len(places)} times for query {query!r}"
             f" (results {', '.join(map(str, places[:5]))}){grades}",
             allowed="once",
-            python=f"it is in {', '.join(indices)}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
-            if len(indices) > 1
-            else f'write {CALL[self.kind]}(results, repeated="best") for its best result, "first" for the first',
+            hint=LEAVE_OUT_PADDING if is_padded else None,
+            python=in_python,
             path=self.where,
             line=self.line,
         )
@@ -476,9 +485,21 @@ class Reader:
         if self.id is not None:
             place = "id" if callable(self.id) else self.id
             return DataError(f"{what} has no id at {place!r}", hint=_near(place, held), path=self.where)
-        advice = f'write {CALL[self.kind]}(results, id="{example}")' if example else "give the ids themselves"
-        if len(paths) > 1:
-            advice += f", or another of {', '.join(map(repr, paths[1:7]))}"
+        if self.kind == "qrels" and _member(held, ANSWERABLE) is not ABSENT:
+            return SourceTypeError(
+                f"{what} has no id, but says {ANSWERABLE}",
+                found=described(held),
+                allowed=f"an id, or {ANSWERABLE} in a table with the columns query_id and doc_id",
+                hint="in a dict write [], which counts as a query without a relevant document",
+                path=self.where,
+            )
+        likely = [path for path in paths if is_id(value_at(held, path))]  # others would be refused
+        if likely:
+            advice = f'write {CALL[self.kind]}(results, id="{likely[0]}")'
+        else:
+            advice = "give the ids themselves"
+        if len(likely) > 1:
+            advice += f", or another of {', '.join(map(repr, likely[1:7]))}"
         return SourceTypeError(f"cannot find the id of {what}", found=described(held), hint=advice, path=self.where)
 
 
