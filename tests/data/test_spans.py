@@ -20,6 +20,7 @@ import deadheat as dh
 from deadheat.errors import (
     ColumnError,
     DataError,
+    DeadheatError,
     DuplicateError,
     MalformedRowError,
     MeasureError,
@@ -638,3 +639,32 @@ def test_decimal_marks(tmp_path: Path) -> None:
     json_lines.write_text(json.dumps({**CHUNK, "score": 1.5}))
     with dh.decimal(","):  # JSON has points
         assert scores_of(json_lines) == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            {"q1": ["a"], "q2": ["b"]},
+            "expected passages with doc_id, start and end, got str 'a' in the list of query 'q1'",
+        ),
+        ({"q1": [{"doc_id": "a", "start": 0, "end": 9}, "b"]}, "got str 'b' in the list of query 'q1'"),
+        ({"q1": [["a", 0, 10]]}, r"got list \['a', 0, 10\] in the list of query 'q1'"),
+        ({"q1": [7]}, "got int 7 in the list of query 'q1'"),
+        ({"q1": [{"doc_id": "a"}]}, "passages without 'start': found 'doc_id'$"),
+        ({"q1": [SimpleNamespace(ref="a")]}, "passages without 'start': found 'ref'$"),
+    ],
+)
+def test_lists_without_offsets_are_named_as_they_are(source: Mapping[str, Any], message: str, tmp_path: Path) -> None:
+    """Of spans and of chunks, in files too."""
+    with pytest.raises(DeadheatError, match=message):
+        dh.Spans(source)
+    with pytest.raises(DeadheatError, match=message):
+        dh.evaluate(dh.Spans([SPAN]), source, "R")
+    if "namespace" not in repr(source):
+        text = json.dumps(source)
+        (tmp_path / "questions.json").write_text(text)
+        (tmp_path / "chunks.json").write_text(json.dumps({"q1": [CHUNK]}))
+        result = call("evaluate", "--spans", tmp_path / "questions.json", tmp_path / "chunks.json", "-m", "R")
+        assert result.exit_code == 3
+        assert "node" not in result.stderr

@@ -26,7 +26,7 @@ from deadheat.io.guarding import guarded
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, OFFSET_NAMES, VALUE_COLUMN, Kind
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Records, Wanted, read_records
-from deadheat.io.results import names_in, results_in, value_at
+from deadheat.io.results import described, names_in, results_in, value_at
 from deadheat.io.values import as_python, is_id, read_value, text_of_ids
 
 OFFSETS = ("start", "end")
@@ -42,6 +42,7 @@ NAMES = {
 # Where results of LangChain, Haystack and LlamaIndex have them; `_with_query` puts an object into `node`
 PLACES = ("metadata", "meta", "node")
 INSIDE = ("", *(f"{where}." for where in (*PLACES, *(f"node.{one}" for one in PLACES))))
+PLAIN = frozenset((str, int, float, bool, list, type(None)))  # types of values in a list that are no passages
 # The fields of a passage as a tuple; that of a span has its relevance last, or nothing
 ROW = ("query_id", "doc_id", *OFFSETS, "score")
 WANTED = Wanted(what="passages", number=str)
@@ -134,8 +135,21 @@ def _lists_of(source: Mapping[Any, object], where: str) -> dict[Any, Sequence[An
             raise SourceTypeError(
                 found=f"{type(given).__name__} for query {query!r}", allowed="a list of passages", path=where
             )
+        _refuse_ids(passages, query, where)
         lists[query] = passages
     return lists
+
+
+def _refuse_ids(passages: Sequence[Any], query: object, where: str) -> None:
+    """Raise `SourceTypeError` for a list of ids, or of other plain values, which do not say where passages are."""
+    if PLAIN.isdisjoint(map(type, passages)):
+        return
+    first = next(passage for passage in passages if type(passage) in PLAIN)
+    raise SourceTypeError(
+        found=f"{described(first)} in the list of query {query!r}",
+        allowed="passages with doc_id, start and end",
+        path=where,
+    )
 
 
 def _empty_queries_of(source: object, where: str) -> tuple[str, ...]:
@@ -194,7 +208,8 @@ def _frame_of(source: object, path: Path | None, kind: Kind, where: str) -> pl.D
         columns = {name: [_series(one, raw[one]) for one in own if one in raw] for name, own in paths.items()}
     known = {name: _chosen(own, where, is_one=name not in {*KEYS, TEXT}) for name, own in columns.items() if own}
     if len(table):
-        _check_known(known, held or [type(table[0]).__name__], where)
+        names_there = _names_in_lists(held) if isinstance(source, Mapping) else held
+        _check_known(known, names_there or [type(table[0]).__name__], where)
     for column in (known[name] for name in KEYS if name in known):
         if column.name in raw:
             text_of_ids([one for one in raw[column.name] if one is not None], where)
@@ -257,6 +272,16 @@ def _check_known(known: Collection[str], names: Sequence[str], where: str) -> No
                 hint=next((near for one in names if (near := did_you_mean(one, NAMES[name]))), ""),
                 path=where,
             )
+
+
+def _names_in_lists(paths: Sequence[str]) -> list[str]:
+    """Return the paths in passages without the names that `_with_query` has put in front of them or beside them."""
+    names: list[str] = []
+    for path in paths:
+        name = path.removeprefix("node.")
+        if name not in {"node", "query_id", *names}:
+            names.append(name)
+    return names
 
 
 def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any]:
