@@ -383,6 +383,32 @@ def test_a_judge_that_lacks_queries_with_human_labels_is_refused(
     assert pair.judge_weight > 0
 
 
+def test_a_judge_that_is_also_a_system_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its labels, whatever it is called, in Python and on the command line."""
+    monkeypatch.chdir(tmp_path)
+    text = "the labels of the judge are the scores of good, which they favour"
+    assert text in words_of(dh.compare(HUMAN, RUNS, "nDCG@5", judge=dh.Run(RUNS["good"])))
+    assert text in words_of(dh.evaluate(HUMAN, dh.Run(RUNS["good"], name="good"), "nDCG@5", judge=RUNS["good"]))
+    assert "they favour" not in words_of(dh.compare(HUMAN, RUNS, "nDCG@5", judge=JUDGE))
+    # other scores of the same documents are of another judge
+    other = {query: {doc: score + (doc == "d3") for doc, score in own.items()} for query, own in RUNS["good"].items()}
+    assert "they favour" not in words_of(dh.compare(HUMAN, RUNS, "nDCG@5", judge=other))
+    saves = {name: dh.evaluate(HUMAN, run, "nDCG@5") for name, run in RUNS.items()}
+    assert text in words_of(dh.compare_evaluations(saves, judge=RUNS["good"]))
+    for name, run in RUNS.items():
+        lines = [f"{query} Q0 {doc} 1 {score} x\n" for query, own in run.items() for doc, score in own.items()]
+        (tmp_path / f"{name}.run").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "human.json").write_text(json.dumps(HUMAN), encoding="utf-8")
+    for command in ("compare", "evaluate"):
+        out = ok(command, "human.json", "good.run", "poor.run", "-m", "nDCG@5", "--judge", "good.run")
+        assert text in " ".join(out.split())
+
+
+def words_of(result: object) -> str:
+    """Return a report without its line breaks."""
+    return " ".join(str(result).split())
+
+
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name, labels in (("human", HUMAN), ("judge", JUDGE)):

@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
+from deadheat.data.tables import Qrels, Run, Source, are_scores_of, hash_of_ids
 from deadheat.errors import (
     HIGHER,
     DataError,
@@ -104,6 +104,8 @@ class Evaluation(Plottable, Renderable):
         The rank to which lists were known when the evaluation was scored again; None if it was not.
     judge : Evaluation or None
         By the labels of a judge, which help to estimate the means.
+    is_own_judge : bool
+        Whether the labels of the judge are the scores of the run; False for a run that was not in memory.
     """
 
     is_evaluation = True  # so that whoever reads qrels and runs can refuse it
@@ -127,6 +129,7 @@ class Evaluation(Plottable, Renderable):
         known_depth: int | None = None,
         lists: Lists | None = None,
         judge: "Evaluation | None" = None,
+        is_own_judge: bool = False,
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.measures = tuple(self._scores)
@@ -136,6 +139,7 @@ class Evaluation(Plottable, Renderable):
         self.notes, self.alike = notes, alike
         self.run, self.origin, self.known_depth = run, origin, known_depth
         self.lists, self.judge = lists, judge
+        self.is_own_judge = is_own_judge
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure.label}={scores.reported():.4f}" for measure, scores in self._scores.items())
@@ -514,6 +518,7 @@ class Evaluation(Plottable, Renderable):
             for name in (
                 *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
                 *("qrels", "notes", "alike", "run", "origin", "known_depth", "lists", "judge"),
+                "is_own_judge",
             )
         }
 
@@ -696,7 +701,17 @@ def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
         weights = None if by_judge.weights is None else aligned(by_judge.weights, by_judge.query_ids, others)
         is_mean = not (own.measure.total or own.measure.geometric)
         scores.append(replace(own, predicted=(same, rest, weights) if is_mean else None))
-    return Evaluation(scores, **human.parts() | {"judge": judge, "unjudged_queries": labelled_by_none(human, judge)})
+    helped = {
+        "judge": judge,
+        "unjudged_queries": labelled_by_none(human, judge),
+        "is_own_judge": human.is_own_judge or has_scores_of(judge, human.run),
+    }
+    return Evaluation(scores, **human.parts() | helped)
+
+
+def has_scores_of(judge: Evaluation, run: Run | None) -> bool:
+    """Tell whether the labels of a judge are the scores of a run; False where it is not at hand."""
+    return run is not None and are_scores_of(judge.qrels, run)
 
 
 def check_judge_has_values(scores: Scores, by_judge: FloatArray, judge: str) -> None:

@@ -321,6 +321,12 @@ def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int
     return [Fact("judge", name, "judge", text), *(said("judge", one) for one in judge.notes if one not in known)]
 
 
+def tell_own_judges(systems: Sequence[str]) -> Fact:
+    """Warn of systems whose scores are the labels of the judge."""
+    text = f"the labels of the judge are the scores of {three(systems)}, which they favour"
+    return warning("judge", text if systems else "")
+
+
 def not_a_sample(measure: str, p: float, what: str) -> Fact:
     """Warn of queries with human labels that a judge scores otherwise than others."""
     text = f"by {measure} the judge's values differ between queries with human labels and others (p = {p:.2g}): are"
@@ -362,6 +368,7 @@ def helped(evaluations: Sequence[Evaluation]) -> list[Fact]:
     }
     return [
         *of_judge(judge, evaluations[0], n_others, len(evaluations[0].query_ids), "means and their intervals"),
+        tell_own_judges([one.name for one in evaluations if one.is_own_judge]),
         said("weight 0", text if useless else ""),
         *(not_a_sample(measure, p, "means") for measure, p in doubts.items() if p is not None),
     ]

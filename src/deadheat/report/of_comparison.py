@@ -39,7 +39,7 @@ from deadheat.errors import (
     three,
     whole,
 )
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, has_scores_of
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
 from deadheat.evaluation.scores import order_by_mean
 from deadheat.measures import Measure
@@ -61,6 +61,7 @@ from deadheat.report.conventions import (
     span_of_ties,
     strata_of_sample,
     tell_geometric,
+    tell_own_judges,
     tell_ties,
     totals_of_row,
 )
@@ -468,6 +469,7 @@ def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
     each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
     return [
         *of_judge(judge, comparison.evaluations[name], n_others, n_queries, of),
+        tell_own_judges([one.name for one in comparison.evaluations.values() if has_scores_of(judge, one.run)]),
         said("by humans", by_humans),
         said("weight 0", text if useless else ""),
         *strata_of_sample(each, len(judge.query_ids)),
