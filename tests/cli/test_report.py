@@ -79,7 +79,7 @@ def test_many_runs_are_compared_with_one(files: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 def test_report_of_saved_evaluations(files: Path) -> None:
-    ok("evaluate", "judged.json", "weak.json", "good.json", "-m", "RR", "--save", "saved/")
+    ok("evaluate", "judged.json", "weak.json", "good.json", "-m", "RR", "--save", "saved/", "--replace")
     arguments = ("report", "saved/weak.json", "saved/good.json", "-o", "s.html")
     ok(*arguments)
     page = (files / "s.html").read_text(encoding="utf-8")
