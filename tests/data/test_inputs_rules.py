@@ -132,7 +132,7 @@ def test_a_query_with_an_empty_list_of_results_counts_0(empty: Any, tmp_path: Pa
     """It was an error where it was the only one."""
     judged = {"q": ["a"]}
     run = dh.Run({"q": empty})
-    assert (run.bare, run.to_dict(), len(run.to_polars()), run.facts().n_queries) == (("q",), {}, 0, 1)
+    assert (run.bare, run.to_dict(), len(run.to_polars()), run.facts().n_queries) == (("q",), {"q": {}}, 0, 1)
     measures = ["RR", "AP", "nDCG@10", "P@5", "R", "ERR", "bpref", "RBP", "Judged@5", "FRP@5"]
     wanted = [*[0.0] * 9, 6.0]
     for source in (run, {"q": empty}, dh.Run.of_results({"q": empty})):

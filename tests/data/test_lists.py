@@ -320,7 +320,7 @@ def test_what_is_told_apart_in_rows_of_lists(tmp_path: Path) -> None:
     with pytest.raises(SourceTypeError, match="for query 'q'; a set has no order"):
         dh.read_run(pd.DataFrame({"query_id": ["q"], "retrieved": [{"a", "b"}]}))
     arrays = pd.DataFrame({"query_id": ["q", "r"], "doc_id": [np.array(["a", "b"]), np.array([])]})
-    assert dh.read_run(arrays).to_dict() == {"q": {"a": -1, "b": -2}}
+    assert dh.read_run(arrays).to_dict() == {"q": {"a": -1, "b": -2}, "r": {}}
 
 
 def test_numbers_in_lists_are_what_they_are(tmp_path: Path) -> None:

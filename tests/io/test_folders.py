@@ -112,7 +112,7 @@ def responses(tmp_path: Path) -> Path:
 
 def test_a_response_in_each_file_named_by_the_query(responses: Path) -> None:
     run = dh.read_run(responses)
-    assert run.to_dict() == {"q1": {"a": 2.0, "b": 2.0}, "red shoes v1.2": {"b": 1.0}}
+    assert run.to_dict() == {"q1": {"a": 2.0, "b": 2.0}, "red shoes v1.2": {"b": 1.0}, "nothing": {}}
     assert run.notes == ("3 files with the responses of searches, named by the query",)
     assert run.name == "responses"
     with gzip.open(responses / "q7.json.gz", "wt") as file:

@@ -352,7 +352,11 @@ def _table_of_gate(
     )
 
 
-UNCHANGED = "every query has the same value as in the baseline: is the baseline a save of this run itself?"
+def _describe_unchanged(result: GateResult) -> str:
+    """Ask whether the newest save in a folder is of the run itself, where no value differs from it."""
+    if not result.is_unchanged or not result.baseline_file:
+        return ""
+    return "every query has the same value as in the baseline: is it a save of this run itself?"
 
 
 def _describe_baseline(result: GateResult) -> str:
@@ -392,7 +396,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             is_warning=True,
         ),
         Fact("baseline_file", result.baseline_file or None, "baseline", _describe_baseline(result)),
-        Fact("unchanged", result.is_unchanged, "note", UNCHANGED if result.is_unchanged else "", is_warning=True),
+        Fact("unchanged", result.is_unchanged, "note", _describe_unchanged(result), is_warning=True),
         Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}"),
         Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes)),
         *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
