@@ -118,6 +118,7 @@ def test_margins_test_the_difference_that_is_shown() -> None:
     assert less_is_better.equivalence(2.0)["p_no_worse"].item() == pytest.approx(tail)
 
 
+@pytest.mark.slow
 def test_systems_that_are_worse_by_the_margin_are_rarely_shown_no_worse() -> None:
     """The true difference is the margin: in 2,000 drawn samples of 25 queries, and 200 of a judge, at the level 5%."""
     rng = np.random.default_rng(4)

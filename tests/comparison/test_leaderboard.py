@@ -431,6 +431,7 @@ def test_ranks_with_bounds_are_those_that_every_value_gives() -> None:
         }
 
 
+@pytest.mark.slow
 def test_models_of_equal_means_keep_their_order_where_rounding_separates_them() -> None:
     """The same values in another order of the tasks: at half of the last digit that is kept, rounding tips."""
     rng = np.random.default_rng(0)

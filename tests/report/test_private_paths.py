@@ -61,6 +61,7 @@ def with_folders(line: str, folder: Path) -> list[str]:
     return words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", PAGES.strip().splitlines())
 def test_a_page_names_no_folder_of_this_machine(line: str, private: Path) -> None:
     page = private / "page.html"
