@@ -385,7 +385,7 @@ def searches(data: bytes) -> list[Row] | None:
     if not isinstance(document, _Object) or {"hits", "responses", "error"} & {key for key, _ in document}:
         return None
     found = [(query, _hits(held)) for query, held in document]
-    return None if any(hits is None for _, hits in found) else _rated([(q, hits) for q, hits in found if hits])
+    return None if any(hits is None for _, hits in found) else _rated([(q, hits or []) for q, hits in found])
 
 
 def response(query: str, data: bytes) -> list[Row] | None:
@@ -413,6 +413,8 @@ def quepid(data: bytes) -> list[Row] | None:
             return None
         rated = [pair for pair in pairs if not isinstance(pair, _Object) or dict(pair).get("rating", "") is not None]
         found.append((str(_member(one, names[0], str)), [(pair, "doc_id", "rating") for pair in rated]))
+    if not any(ratings for _, ratings in found):
+        raise Refused("no rating")
     return _rated(found, are_judgments=True)
 
 
@@ -433,12 +435,14 @@ def _hits(held: object) -> list[Any] | None:
     return None if hits is None or isinstance(hits, _Object) else [(one, "_id", "_score") for one in hits]
 
 
-def _rated(queries: Iterable[tuple[str, list[Any]]], *, are_judgments: bool = False) -> list[Row] | None:
+def _rated(queries: list[tuple[str, list[Any]]], *, are_judgments: bool = False) -> list[Row] | None:
     """Return the rows of documents that each have an id and a number; None where some are given in another way.
 
     A list in which no document has a number is one in strict order, which other readers test. Equal judgments are
-    merged.
+    merged. A query with an empty list is a query; only a file without queries is empty.
     """
+    if not queries:
+        raise Refused("no query")
     rows = []
     for query, documents in queries:
         ident(query)
@@ -451,7 +455,7 @@ def _rated(queries: Iterable[tuple[str, list[Any]]], *, are_judgments: bool = Fa
         rows = [*dict.fromkeys(rows)]
     if len({row[:2] for row in rows}) < len(rows) or len({query for query, _ in queries}) < len([*queries]):
         raise Refused("a document or query twice")
-    return _not_empty(rows)
+    return rows
 
 
 class _Number(str):

@@ -77,7 +77,7 @@ def test_every_convention_is_an_argument(function: Callable[..., object]) -> Non
         (GateOptions, {"allow_unknown": 1}, "allow_unknown must be True or False"),
         (Conventions, {"ties": "bset"}, "ties must be one of .* Did you mean 'best'"),
         (Conventions, {"missing": None}, "missing must be one of"),
-        (Conventions, {"no_relevant": "one"}, "no_relevant must be one of"),
+        (Conventions, {"no_relevant": "ones"}, "no_relevant must be one of .* Did you mean 'one'"),
         (Conventions, {"score_precision": 16}, "score_precision must be one of"),
     ],
 )
