@@ -39,6 +39,7 @@ ROUNDING = 1e-12  # relative: values closer than this are equal in theory
 LONGEST_LIST = 160  # characters of several names in brackets
 MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows
+LONGEST_LABEL = 80  # characters of a name or an id beside an axis or in a cell
 MOST_OFF = 0.05  # a share that may be off by more is unknown
 SURELY = 3  # errors that a share is surely not off by
 UNKNOWN = "unknown"
@@ -306,6 +307,21 @@ def printable(text: str, kept: str = "") -> str:
 
     raw = [one for one in set(text) if not (one.isprintable() or one in kept or unicodedata.category(one) == "Zs")]
     return text.translate({ord(one): repr(one)[1:-1] for one in raw})
+
+
+def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
+    """Return a text of at most so many characters: of a longer one the middle is left out, as names differ at its ends.
+
+    Examples
+    --------
+    >>> shorten("bm25"), shorten("msmarco-passage-dev-cross-encoder-large", 24)
+    ('bm25', 'msmarco-pass…coder-large')
+    """
+    if len(text) <= longest:
+        return text
+    n_last = (longest - 1) // 2
+    n_first = longest - 1 - n_last
+    return f"{text[:n_first]}…{text[len(text) - n_last :]}"
 
 
 def reported_path(path: str | Path) -> str:
