@@ -1,8 +1,8 @@
 """Print what judges do for few human labels, on real data: `python docs/figures/judges.py`.
 
 The demo's data: 25 queries that people labelled, and the labels of four language models, each of which is the judge
-once, with the other three as rerankers. First people's labels of 10 queries, drawn 500 times, and the judge's of all
-25: is the human value on all 25 in the interval (with the finite-population variance)? Then the holes of documents.
+once, with the other three as rerankers. People's labels of 10 queries, drawn 500 times, and the judge's of all
+25: is the human value on all 25 in the interval (with the finite-population variance)?
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 DEMO = Path(dh.__file__).parent / "demo"
 MEASURE = "nDCG@10"
-N_HUMAN, N_DRAWS, N_HIDDEN = 10, 500, 3
+N_HUMAN, N_DRAWS = 10, 500
 RUNS = {path.name.removesuffix(".run.gz"): dh.Run(path) for path in sorted(DEMO.glob("*.run.gz"))}
 HUMAN = dh.Qrels(DEMO / "qrels.human.txt.gz").to_dict()
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the table."""
     print("| judge | of | correlation | covered, people alone | covered, with the judge | width |")
     print("|---|---|--:|--:|--:|--:|")
     for judge in RUNS:
@@ -37,11 +37,6 @@ def main() -> None:
             alone, both, width = np.mean([drawn(*pair) for pair in pairs], axis=0)
             cells = f"{100 * alone:.0f}% | {100 * both:.0f}% | {100 * width:.0f}%"
             print(f"| {judge} | {of} | {correlation:.2f} | {cells} |")
-    print("\n| hidden labels | intervals | covered | mean error | mean error if the judge were right | mean width |")
-    print("|---|--:|--:|--:|--:|--:|")
-    for name, found in hidden().items():
-        covered, error, by_judge, width = np.mean(found, axis=0)
-        print(f"| {name} | {len(found)} | {100 * covered:.0f}% | {error:+.3f} | {by_judge:+.3f} | {width:.3f} |")
 
 
 def values_of(judge: str) -> dict[str, list[tuple[FloatArray, FloatArray]]]:
@@ -76,39 +71,6 @@ def drawn(known: FloatArray, by_judge: FloatArray) -> tuple[float, float, float]
         covered[draw] = np.abs(np.array([known[own].mean(), found.estimate]) - truth) <= halves
         widths[draw] = halves
     return (*covered.mean(0).tolist(), float((widths[:, 1] / widths[:, 0]).mean()))
-
-
-def hidden() -> dict[str, list[tuple[float, ...]]]:
-    """Return, by how people's labels are hidden, what :func:`filled` says of each judge and system."""
-    rng = np.random.default_rng(2)
-    found: dict[str, list[tuple[float, ...]]] = {}
-    pairs = [(judge, system) for judge in RUNS for system in RUNS if judge != system]
-    for share in (0.3, 0.6, 0.9):
-        for judge, system in pairs * N_HIDDEN:
-            kept = {
-                query: {doc: grade for doc, grade in own.items() if rng.random() > share}
-                for query, own in HUMAN.items()
-            }
-            found.setdefault(f"{share:.0%} at random", []).append(filled(judge, system, kept))
-    firsts = {
-        name: {(query, doc) for query, doc, above, _ in run.positions().rows() if above < 10}
-        for name, run in RUNS.items()
-    }
-    for judge, system in pairs:
-        lost = firsts[system].difference(*(own for name, own in firsts.items() if name != system))
-        kept = {
-            query: {doc: one for doc, one in own.items() if (query, doc) not in lost} for query, own in HUMAN.items()
-        }
-        found.setdefault("what one system alone has in its top 10", []).append(filled(judge, system, kept))
-    return found
-
-
-def filled(judge: str, system: str, kept: dict[str, dict[str, float]]) -> tuple[float, ...]:
-    """Return whether the interval holds the value by all labels, the errors of the mean and of the judge, the width."""
-    truth = dh.evaluate(HUMAN, RUNS[system], MEASURE)[MEASURE].mean
-    scores = dh.evaluate(kept, RUNS[system], MEASURE, unjudged="judge", judge=RUNS[judge])[MEASURE]
-    low, high = scores.fill_interval()
-    return float(low <= truth <= high), scores.mean - truth, scores.mean_by_judge - truth, high - low
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.errors import HIGHER as _HIGHER, load_libraries as _load_libraries
+from deadheat.gone import instead_of as _instead_of
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
 
@@ -63,6 +64,8 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
             raise
     measures = import_module("deadheat.measures")
     if not hasattr(measures, name):
+        if instead := _instead_of(name):
+            raise AttributeError(f"deadheat has no {name} any more: {instead}")
         raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
     return getattr(measures, name)
 

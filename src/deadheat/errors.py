@@ -17,6 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, overload
 
+from deadheat.gone import instead_of
+
 if TYPE_CHECKING:
     import ast
 
@@ -847,7 +849,8 @@ def as_level(name: str, given: float, high: float = 1.0, example: str = "0.95") 
 def check_choice(name: str, given: object, allowed: Collection[str]) -> None:
     """Raise `ParameterError` unless an argument is one of the allowed words."""
     if not isinstance(given, str) or given not in allowed:
-        raise ParameterError(argument=name, given=given, allowed=tuple(allowed))
+        hint = instead_of(f"{name}={given!r}") or None
+        raise ParameterError(argument=name, given=given, allowed=tuple(allowed), hint=hint)
 
 
 def package(name: str, what: str, extra: str) -> Any:  # noqa: ANN401 - many are published without types

@@ -199,9 +199,8 @@ class Conventions(Settings):
     )
     unjudged: str = setting(
         "zero",
-        ("zero", "bounds", "judge"),
-        "Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs; or a"
-        " judge's labels fill them (--fill).",
+        ("zero", "bounds"),
+        "Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs.",
     )
     unjudged_max_rel: float | None = setting(
         None,
@@ -232,11 +231,7 @@ class Conventions(Settings):
         beside = {"unjudged": self.unjudged}
         if self.judged_only:
             raise ParameterError(argument="judged_only", given=True, allowed="False", beside=beside)
-        if self.unjudged == "judge":
-            for name, allowed in (("ties", "expected"), ("depth", None)):
-                if (given := getattr(self, name)) != allowed:
-                    raise ParameterError(argument=name, given=given, allowed=repr(allowed), beside=beside)
-        elif self.ties in {"best", "worst"}:
+        if self.ties in {"best", "worst"}:
             policies = [one for one in TIES if one not in {"best", "worst"}]
             raise ParameterError(argument="ties", given=self.ties, allowed=policies, beside=beside)
         if self.no_relevant not in {None, "zero"}:

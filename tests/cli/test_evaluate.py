@@ -108,9 +108,9 @@ def test_trec_format() -> None:
     ]
     names = [line.split()[0] for line in out.splitlines()[4:]]
     assert names == ["recip_rank", "P_5", "ndcg_cut_10", "nDCG(gain='exp')@5", "Abstain"]
-    refused = call("evaluate", "qrels.txt", "bm25.run", "--fill", "qrels.txt", "--format", "trec")
+    refused = call("evaluate", "qrels.txt", "bm25.run", "--judge", "qrels.txt", "--format", "trec")
     assert refused.exit_code == 2
-    assert "--format trec has no place for what --fill adds" in " ".join(refused.stderr.split())
+    assert "--format trec has no place for what --judge adds" in " ".join(refused.stderr.split())
 
 
 @pytest.mark.usefixtures("folder")
@@ -283,36 +283,6 @@ def test_measures_that_cannot_be_read(given: str, message: str) -> None:
     result = call("evaluate", "qrels.txt", "bm25.run", "-m", given)
     assert result.exit_code == 2
     assert message in result.stderr
-
-
-def test_fill_takes_the_labels_of_a_judge_where_humans_left_holes(folder: Path) -> None:
-    (folder / "few.txt").write_text("q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n", encoding="utf-8")
-    (folder / "llm.txt").write_text("q1 0 a 2\nq1 0 b 0\nq1 0 c 2\nq2 0 a 2\nq2 0 b 0\n", encoding="utf-8")
-    (folder / "one.run").write_text("q1 Q0 c 1 3 x\nq1 Q0 a 2 2 x\nq2 Q0 b 1 3 x\nq2 Q0 a 2 2 x\n", encoding="utf-8")
-    document = json.loads(ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1", "--format", "json"))
-    found = evaluate("few.txt", "one.run", "P@1", unjudged="judge", judge="llm.txt")["P@1"]
-    row = document["filled"]["one"]["P@1"]
-    told = [row[name] for name in ("value", "fill_low", "fill_high", "by_judge", "judge_share")]
-    wanted = [found.mean, *found.fill_interval(), found.mean_by_judge, found.judge_share]
-    assert told == pytest.approx(wanted)
-    out = ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1")
-    assert "2 documents that the judge alone has labelled, of which the run lacks 0" in " ".join(out.split())
-    queries = json.loads(
-        ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1", "--per-query", "--format", "json")
-    )["per_query"]
-    assert [(one["P@1"]["unjudged_min"], one["P@1"]["unjudged_max"]) for one in queries["one"].values()] == [(0, 1)] * 2
-    assert "if judged" in ok("evaluate", "few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1", "--per-query")
-    (folder / "llm.csv").write_text("query_id,doc_id,answer\nq1,a,2\nq1,c,2\nq1,b,no idea\n", encoding="utf-8")
-    out = ok("evaluate", "few.txt", "one.run", "--fill", "llm.csv", "--grades", "drop", "-m", "P@1")
-    assert "1 of 3 answers is no grade ('no idea'), left out" in " ".join(out.split())
-    own = ("few.txt", "one.run", "--fill", "llm.txt", "-m", "P@1", "--format", "json", "--rng")
-    ends = [json.loads(ok("evaluate", *own, seed))["filled"]["one"]["P@1"]["value"] for seed in (0, 1)]
-    seeded = [evaluate("few.txt", "one.run", "P@1", unjudged="judge", judge="llm.txt", rng=seed) for seed in (0, 1)]
-    assert ends == [one["P@1"].mean for one in seeded]
-    assert ends[0] != ends[1]
-    for more in (["--unjudged", "bounds"], ["--save", "x.json"], ["--beside", "doc_id"]):
-        assert "--fill" in call("evaluate", "few.txt", "one.run", "--fill", "llm.txt", *more).stderr
-    assert "--fill" in call("evaluate", "few.txt", "one.run", "--unjudged", "judge").stderr
 
 
 @pytest.mark.parametrize(

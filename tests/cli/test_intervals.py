@@ -254,7 +254,7 @@ def test_a_mean_of_one_query_has_no_interval(folder: Path) -> None:
         ),
         (["--ci", "--ci-method", "clopper-pearson", "--n-resamples", "100"], "which takes no resamples"),
         (["--ci", "--format", "trec"], "--format trec has no place for what --ci adds"),
-        (["--rng", "1"], "--rng is the seed of --ties random, --fill and --ci, got --ties expected"),
+        (["--rng", "1"], "--rng is the seed of --ties random and --ci, got --ties expected"),
     ],
 )
 def test_usage_is_checked_before_files_are_read(options: list[str], message: str) -> None:

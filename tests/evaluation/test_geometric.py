@@ -78,14 +78,6 @@ def test_quantiles_are_of_values_and_not_of_logarithms() -> None:
     assert 0 < found["GMAP"].quantile(0.5).low <= found["GMAP"].quantile(0.5).high <= wanted.high
 
 
-def test_an_interval_with_the_labels_of_a_judge_holds_the_mean() -> None:
-    run = {query: own | {"new": 1.0} for query, own in scores_of(3).items()}
-    judge = {query: own | {"new": 1} for query, own in QRELS.items()}
-    scores = dh.evaluate(QRELS, run, "GMAP", judge=judge, unjudged="judge")["GMAP"]
-    found = scores.interval("t")
-    assert 0 < found.low < scores.mean < found.high < 1
-
-
 @pytest.fixture
 def two() -> dict[str, dh.Evaluation]:
     found = {name: dh.evaluate(QRELS, scores_of(n), ["GMAP", "AP"]) for name, n in (("old", 3), ("new", 7))}

@@ -221,9 +221,7 @@ def test_what_cannot_be_scored_again(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="without its ranking"):
         part.rescored(QRELS)
     with pytest.raises(ParameterError, match="run has a judge's labels, and cannot be scored again"):
-        dh.evaluate(
-            {"q": {"a": 1}}, {"q": {"a": 1, "b": 2}}, "P@5", judge={"q": {"a": 1, "b": 1}}, unjudged="judge"
-        ).rescored()
+        dh.evaluate(QRELS, RUN, "P@5", judge=QRELS | {"more": {"d1": 1}}).rescored()
 
 
 @pytest.mark.parametrize("name", ["time", "label", "commit", "known_depth", "judgments"])

@@ -36,7 +36,6 @@ evaluate Q.txt A.run B.run --queries queries.csv --by device -m RR --ci --unjudg
 evaluate Q.txt A.run B.run --queries queries.csv --by device --by market -m 'RR AP' --weights traffic
 evaluate Q.txt A.run --ties random --rng 3 --score-precision 1 --rel 2 --depth 9 --save saved2.json --no-relevant skip
 evaluate Q.txt --repeats 'C=*.run' -m RR --judged-only
-evaluate few.txt A.run B.run -m 'RR nDCG@5' --fill labels.txt
 evaluate few.txt A.run B.run -m 'RR nDCG@5' --judge labels.txt
 evaluate Q.txt columns.csv --score-columns all -m 'RR AP'
 evaluate Q.txt A.run --collection documents.csv --missing skip --score-precision float32

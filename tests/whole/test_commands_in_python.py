@@ -92,7 +92,6 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     **{f"evaluate {name}": (dh.Evaluation.save, name) for name in ("save_depth", "label", "commit")},
     "replace": (dh.Evaluation.save, "replace"),
     "evaluate beside": (dh.tie_profile, "beside"),
-    "evaluate fill": (dh.evaluate, "judge"),
     "repeats": (dh.Repeats, "runs"),
     "spans": (dh.Spans, "source"),
     "evaluate abstention": (dh.Evaluation.abstention, "rel"),

@@ -21,7 +21,7 @@ PACKAGE = Path(deadheat.__file__).parent
 
 # each may import its own floor and those before it
 FLOORS = (
-    ("version", "errors", "settings", "arrays"),
+    ("version", "gone", "errors", "settings", "arrays"),
     ("io", "kernels"),
     ("data", "stats"),
     ("placements",),
@@ -145,8 +145,6 @@ LATE = {
     "evaluation.evaluate imports data in checked": "few evaluations have a collection",
     "evaluation.evaluate imports evaluation in load_evaluation": "few evaluations are loaded",
     "evaluation.evaluation imports evaluation in Evaluation.save": "few evaluations are saved",
-    "evaluation.filling imports stats in Filling.__iter__": "few evaluations have a judge",
-    "evaluation.filling imports stats in Filling._concentration": "few evaluations have a judge",
     "evaluation.repeats imports io in Repeats.found_in": "Narwhals",
     "evaluation.repeats imports io in runs_by_repeat": "Narwhals",
     "evaluation.scores imports stats in Scores.powered": "few evaluations have a judge",

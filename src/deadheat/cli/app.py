@@ -39,6 +39,7 @@ from deadheat.errors import (
     printable,
     three,
 )
+from deadheat.gone import instead_of
 from deadheat.io.guarding import Advance, watched_by
 from deadheat.settings import Conventions, Design, Rejudging, Saving
 
@@ -54,7 +55,6 @@ OTHERWISE = {  # options whose arguments have other names
     "original_texts": "original",
     "ci_method": "method",
     "measure": "measures",
-    "fill": "judge",
 }
 COMMANDS = {  # the most useful first, as --help lists them: the file of each, and what it does
     "evaluate": ("evaluate", "Score runs, exactly where scores tie."),
@@ -93,7 +93,7 @@ GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has
     "input": (
         *("repeats", "queries", "columns", "decimal", "encoding", "ascending", "normalize_ids", "collection", "strict"),
         *("spans", "overlap", "overlap_of", "documents", "id_pattern", "language", "input_format", "engine"),
-        *("grades", "judge", "fill"),
+        *("grades", "judge"),
         *("spark_master", "spark_conf", "check_duplicates", "max_decompressed", "max_memory"),
     ),
     "measures": ("notations", *(one.name for one in fields(Conventions) if one.name not in OF_TIES)),
@@ -150,6 +150,7 @@ class App(click.Group):
         """Find a command, or suggest the nearest name."""
         name, ctx.meta["arguments"] = args[0], list(args)
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            refuse_if(instead_of(name), f"the command {name} is gone: {instead_of(name)}")
             ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, COMMANDS), f"All: {', '.join(COMMANDS)}"))
         return super().resolve_command(ctx, args)
 
@@ -528,11 +529,22 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; an option that takes one value and is given more often is an error."""
         if not ctx.resilient_parsing:
-            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            given = self._parse_options(ctx, args)
             is_help = any({HELP, HELP_ALL} & set(option.opts) for option in given)
             if not is_help:
                 refuse_repeated(given)
         return super().parse_args(ctx, args)
+
+    def _parse_options(self, ctx: click.Context, args: list[str]) -> list[click.Parameter]:
+        """Return an option for each time that one was given; of one that is gone say what to write instead."""
+        try:
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+        except click.NoSuchOption as error:
+            name = error.option_name
+            instead = instead_of(f"{ctx.info_name} {name}", name)
+            refuse_if(instead, f"the option {name} is gone: {instead}")
+            raise
+        return given
 
     def _show_all(self, ctx: click.Context, _: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
         if value and not ctx.resilient_parsing:

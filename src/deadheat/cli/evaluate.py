@@ -75,16 +75,15 @@ TAKEN_BY_COLUMNS = {
 NOT_WITH = (  # an option, those that it does not go with, and why
     (
         "repeats",
-        ("beside", "figures", "score_columns", "unjudged", "then_by", "fill", "judge"),
+        ("beside", "figures", "score_columns", "unjudged", "then_by", "judge"),
         "is not for repeats of a run",
     ),
-    ("judge", ("fill", "beside", "figures", "cluster"), "is not for --judge"),
+    ("judge", ("beside", "figures", "cluster"), "is not for --judge"),
     (
         "judge",
         ("save",),
         "is not for --judge, which compare takes beside saved evaluations: leave --judge out here",
     ),
-    ("fill", ("save", "beside", "figures"), "is not for --fill, whose values are means over many labels"),
 )
 
 
@@ -107,7 +106,6 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
     "deadheat evaluate qrels.txt bm25.run --ci --queries queries.csv --by difficulty",
     "deadheat evaluate qrels.txt bm25.run --quantiles 0.25,0.5,0.75",
     "deadheat evaluate qrels.txt bm25.run --beside doc_id",
-    "deadheat evaluate human.qrels bm25.run --fill llm.qrels    # where people labelled too few",
     "deadheat evaluate qrels.txt bm25.run --save results/bm25.json",
     "deadheat evaluate qrels.txt bm25.run --save weeks/    # every save is a new file",
     "deadheat evaluate qrels.txt features.parquet --score-columns all",
@@ -152,13 +150,6 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
     metavar="QRELS",
     help="Labels of a judge for the queries of the human labels, a random sample, and for more: means and their"
     " intervals are estimated from both.",
-)
-@click.option(
-    "--fill",
-    type=INPUT,
-    metavar="JUDGE",
-    help="Labels of a judge, such as a language model: they fill the holes of the qrels, corrected by what they mean"
-    " among documents that both labelled (--unjudged judge).",
 )
 @click.option(
     "--save",
@@ -210,7 +201,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         return
     check_strata(options)
     has_intervals = bool(options["ci"] or options["save"])
-    seed = _seed(options["seed"], conventions.ties, is_drawn=bool(has_intervals or options["fill"]))
+    seed = _seed(options["seed"], conventions.ties, is_drawn=has_intervals)
     refuse_if(
         options["quantiles"] and options["cluster"],
         "the intervals of --quantiles are of independent queries: leave out --cluster",
@@ -219,7 +210,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         options,
         seed,
         for_what="" if has_intervals else "--ci",
-        also=("confidence_level",) if options["quantiles"] or options["fill"] or options["judge"] else (),
+        also=("confidence_level",) if options["quantiles"] or options["judge"] else (),
     )
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
@@ -235,7 +226,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             options["output"],
             replace=options["replace"],
         )
-    inputs = [qrels, *runs, *(options[name] for name in ("queries", "fill", "judge"))]
+    inputs = [qrels, *runs, *(options[name] for name in ("queries", "judge"))]
     output, queries = Output(options, inputs), read_queries(options)
     _check_form(output.form, options)
     # figures have a tick at the value by document id, as trec_eval has it
@@ -249,7 +240,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         rule,
         form=form,
         repeats=options["repeats"],
-        judge=options["fill"] or options["judge"],
+        judge=options["judge"],
         save_depth=options["save_depth"] if targets else 0,
     )
     sort = options["sort"] or ("given" if output.form == "trec" else "")
@@ -414,14 +405,10 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
         if options[given]:
             refuse(names, why)
     refuse_if(
-        options["fill"] and options["unjudged"] == "bounds",
-        "--fill gives the bounds too: leave out --unjudged bounds",
-    )
-    refuse_if(
         options["beside"] and options["ties"] != "expected",
         f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
     )
-    more = ("ci", "by", "beside", "quantiles", "abstention", "overlaps", "fill", "judge")
+    more = ("ci", "by", "beside", "quantiles", "abstention", "overlaps", "judge")
     added = [f"--{name}" for name in more if options[name]]
     refuse_if(
         form == "trec" and added,
@@ -433,7 +420,7 @@ def _seed(given: int | None, ties: str, *, is_drawn: bool) -> int | None:
     """Return the seed, drawn if one is needed and none was given; refuse one that nothing needs."""
     refuse_if(
         given is not None and ties != "random" and not is_drawn,
-        f"--rng is the seed of --ties random, --fill and --ci, got --ties {ties}",
+        f"--rng is the seed of --ties random and --ci, got --ties {ties}",
     )
     # one that is drawn is shown below the table, so that the result can be reproduced
     return random.SystemRandom().randrange(10**6) if given is None and ties == "random" else given

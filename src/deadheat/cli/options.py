@@ -426,7 +426,6 @@ NOT_OF_SPANS = (
     "then_by",
     "repeats",
     "judge",
-    "fill",
     "engine",
     "texts",
     *COLLECTION,
@@ -456,7 +455,7 @@ def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ())
     """Return how to evaluate, checked before anything is read; `without` names ties that are refused too."""
     if without:
         check_choice("ties", options["ties"], [one for one in TIES if one not in without])
-    return Conventions.of({**options, "unjudged": "judge"} if options.get("fill") else options)
+    return Conventions.of(options)
 
 
 def given_conventions(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -236,8 +236,6 @@ def compare_under(
     weights: Weights | None = None,
 ) -> Comparison:
     """Compare runs by a design that was checked for them, without warnings."""
-    if conventions.unjudged == "judge":
-        raise ParameterError(argument="unjudged", given="judge", allowed=("zero", "bounds"), hint="it is of evaluate")
     check_each(qrels, *runs.values(), judge, is_asked=check_duplicates)
     each = list(
         evaluate_many(

@@ -34,7 +34,6 @@ from deadheat.errors import (
     three,
 )
 from deadheat.evaluation.evaluation import Evaluation, helped_by
-from deadheat.evaluation.filling import Filling, filling
 from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.repeats import Repeats, are_runs, together
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
@@ -163,12 +162,10 @@ def evaluate_under(
     engine : Engine, optional
         Of the qrels and the run; made here by default.
     judge : Qrels, optional
-        Labels of a judge: they fill holes with ``unjudged="judge"``, else help to estimate the means.
+        Labels of a judge, which help to estimate the means.
     """
     check_measures(conventions, measures)
-    if conventions.unjudged == "judge" and judge is None:
-        raise ParameterError("needs a judge's labels", argument="unjudged", given="judge", hint=Advice("judge"))
-    if conventions.unjudged != "judge" and judge is not None:
+    if judge is not None:
         human, by_judge = (evaluate_under(conventions, one, run, measures, rng) for one in (qrels, judge))
         return helped_by(human, by_judge)
     if qrels.open_to is not None:
@@ -186,28 +183,17 @@ def evaluate_under(
         placements = placements.select(~is_absent)
     ranked = policies.apply(placements, ties, rng, engine)
     with phase(f"evaluating {run.name}"):
-        own, holes = at_level(measures, conventions.rel), None
-        if judge is None:
-            scores = [score_of(measure, placements, ranked, conventions, qrels) for measure in own]
-        else:
-            holes = filling(qrels, judge, run, placements, precision=conventions.score_precision, rng=rng)
-            spreads = [TieSpread(measure, placements, filling=holes) for measure in own]
-            scores = [
-                replace(_counting(spread, one.draws.mean(0), conventions, qrels), filled=one)
-                for spread, one in zip(spreads, holes.of(own), strict=True)
-            ]
+        own = at_level(measures, conventions.rel)
+        scores = [score_of(measure, placements, ranked, conventions, qrels) for measure in own]
         if conventions.unjudged != "zero":
-            bounds = _bounds(conventions, qrels, run, placements, ranked, holes=holes)
+            bounds = _bounds(conventions, qrels, run, placements, ranked)
             scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
         if run.are_failures_open and run.failures is not None:
             is_open, n_open = ungraded_rows(ranked, run.failures)
             scores = [
                 replace(one, unjudged=ends_anywhere(one.measure, ranked, is_open, n_open, one.values)) for one in scores
             ]
-    found = evaluation_of(conventions, qrels, run, placements, scores, lacking)
-    if holes is not None and judge is not None:
-        found.notes = (*dict.fromkeys((*found.notes, *judge.notes)), holes.told())
-    return found
+    return evaluation_of(conventions, qrels, run, placements, scores, lacking)
 
 
 def check_measures(conventions: Conventions, measures: Sequence[Measure]) -> None:
@@ -315,13 +301,7 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
 
 
 def _bounds(
-    conventions: Conventions,
-    qrels: Qrels,
-    run: Run,
-    placements: Placements,
-    ranked: Placements,
-    *,
-    holes: Filling | None,
+    conventions: Conventions, qrels: Qrels, run: Run, placements: Placements, ranked: Placements
 ) -> Callable[[Measure], PlacedBounds]:
     """Return what makes the bounds over unjudged documents of a measure."""
     top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
@@ -332,8 +312,6 @@ def _bounds(
     is_far = False
     if conventions.ties == "expected":
         unjudged = with_ties(placements, run, precision, conventions.depth)
-        if holes is not None:
-            unjudged = replace(unjudged, lost=holes.lost)
     else:
         placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
     find = None if is_far else partial(unjudged_documents, qrels, run, precision)
@@ -506,15 +484,11 @@ def evaluate(
         ``ties="expected"`` the cut must not go through a tie with judged documents, unless all measures have a cutoff
         up to it, so that it makes no difference; under other policies they say which documents remain, and the range
         over tie orders is that of the remaining list.
-    unjudged : {"zero", "bounds", "judge"}, default "zero"
+    unjudged : {"zero", "bounds"}, default "zero"
         A document without a judgment has no gain. With "bounds", `Scores.unjudged_min` and `Scores.unjudged_max` are
         the least and the greatest value if each retrieved unjudged document had any relevance from 0 to a top, exact
         and attained; all rows of the run are read for it. Not for ``ties="best"`` and ``"worst"``, ``judged_only`` and
-        ``no_relevant="skip"``: there, labels change the order, the lists or the queries that count. With "judge",
-        documents that `judge` has labelled and the qrels have not get human labels many times, drawn from what the
-        judge's grades mean among documents that both labelled; the values are means over these fillings, with
-        `Scores.fill_interval`, `Scores.mean_by_judge`, `Scores.judge_share` and bounds beside. For
-        ``ties="expected"``, lists of any depth.
+        ``no_relevant="skip"``: there, labels change the order, the lists or the queries that count.
     unjudged_max_rel : float, optional
         That top; by default the highest relevance in the qrels.
     collection : path, dataframe, mapping or iterable of ids, optional
@@ -532,12 +506,11 @@ def evaluate(
     queries : path, frame or Queries, optional
         The table that has that column.
     judge : path, dict, dataframe, Qrels or Run, optional
-        Labels of a judge, such as a language model; of a run the scores are the grades. With ``unjudged="judge"`` they
-        fill holes. Otherwise they are of more queries than the qrels, which are a random sample of all: means and
-        their intervals are estimated from both (prediction-powered inference, see :func:`compare`), `Scores.human_mean`
-        and `Interval.alone` are those of the qrels, `Interval.judge_weight` and `Interval.n_effective` say what the
-        judge adds, in each stratum by itself. With weights all of its queries need one. Not with clusters
-        or repeats.
+        Labels of a judge, such as a language model; of a run the scores are the grades. They are of more queries than
+        the qrels, which are a random sample of all: means and their intervals are estimated from both
+        (prediction-powered inference, see :func:`compare`), `Scores.human_mean` and `Interval.alone` are those of the
+        qrels, `Interval.judge_weight` and `Interval.n_effective` say what the judge adds, in each stratum by itself.
+        With weights all of its queries need one. Not with clusters or repeats.
 
     Returns
     -------

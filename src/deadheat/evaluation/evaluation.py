@@ -257,10 +257,9 @@ class Evaluation(Plottable, Renderable):
         [1.0, 0.667]
         """
         scores, read = self[measure], None if run is None else Run.of(run)
-        if scores.repeats is not None or scores.filled is not None:
+        if scores.repeats is not None:
             raise ParameterError(
-                f"a mean over {'repeats' if scores.filled is None else 'fillings of unjudged documents'} has no steps",
-                hint="look at the evaluation of one run by one set of labels",
+                "a mean over repeats has no steps", hint="look at the evaluation of one run by one set of labels"
             )
         return steps_of(scores, self.placements_of(scores.measure), self.conventions, query_id, read, name=self.name)
 
@@ -443,7 +442,7 @@ class Evaluation(Plottable, Renderable):
             origin = Origin(origin.time, label, origin.commit)
         if commit is not None:
             origin = Origin(origin.time, origin.label, commit)
-        if any(one.filled is not None or one.predicted is not None for one in self):
+        if any(one.predicted is not None for one in self):
             raise ParameterError(
                 "an evaluation with a judge's labels cannot be saved",
                 hint="save that of human labels: compare_evaluations(judge=) takes saved ones",

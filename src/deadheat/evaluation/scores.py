@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,6 @@ from deadheat.errors import (
     collected,
     counted,
 )
-from deadheat.evaluation.filling import Filled, Filling
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
@@ -55,14 +54,11 @@ class TieSpread:
         From before the tie policy.
     no_relevant : str or None
         What queries without a relevant document score, as in `Conventions`.
-    filling : Filling or None
-        Of holes of human labels: the values are means over its placements.
     """
 
     measure: Measure
     placements: Placements
     no_relevant: str | None = None
-    filling: Filling | None = None
 
     @classmethod
     def known(
@@ -99,21 +95,6 @@ class TieSpread:
         self.placements.forget()
         self.__dict__.pop("_near", None)
 
-    @cached_property
-    def _have_ties(self) -> bool:
-        return (self.placements if self.filling is None else self.filling.as_judged).have_ties
-
-    @cached_property
-    def _filled(self) -> dict[str, Any]:
-        """What methods of the measure find in the mean over all fillings, each of which is drawn once."""
-        names = ("mean", "variance", "extremes", "has_relevant", "reachable")
-        each = [[getattr(self.measure, name)(one) for name in names] for one in self.filling or ()]
-        return {name: np.mean(found, axis=0) for name, found in zip(names, zip(*each, strict=True), strict=True)}
-
-    def _found(self, name: str) -> Any:  # noqa: ANN401 - an array, or several
-        """Return what a method of the measure finds in the placements, or the mean of it over all fillings."""
-        return getattr(self.measure, name)(self._near) if self.filling is None else self._filled[name]
-
     def of(self, ranked: Placements) -> FloatArray:
         """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
         return np.where(self.is_right, 1.0, self.measure.mean(self.measure.near(ranked)))
@@ -130,14 +111,14 @@ class TieSpread:
     @cached_property
     def mean(self) -> FloatArray:
         """Exact mean over the orders."""
-        return np.where(self.is_right, 1.0, self._found("mean"))
+        return np.where(self.is_right, 1.0, self.measure.mean(self._near))
 
     @cached_property
     def std(self) -> FloatArray:
         """Standard deviation over the orders, exactly 0 where all orders give the same value."""
-        if not self._have_ties:
+        if not self.placements.have_ties:
             return np.zeros(self.placements.n_queries)
-        found = np.sqrt(self._found("variance"))
+        found = np.sqrt(self.measure.variance(self._near))
         is_doubtful = (found > 0) & (found < DOUBTFUL * np.maximum(1.0, np.abs(self.mean)))
         if not is_doubtful.any():
             return found
@@ -148,9 +129,9 @@ class TieSpread:
     @cached_property
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest value."""
-        if not self._have_ties:
+        if not self.placements.have_ties:
             return self.mean, self.mean
-        low, high = (np.where(self.is_right, 1.0, end) for end in self._found("extremes"))
+        low, high = (np.where(self.is_right, 1.0, end) for end in self.measure.extremes(self._near))
         return low, high
 
     @cached_property
@@ -161,12 +142,12 @@ class TieSpread:
     @cached_property
     def has_relevant(self) -> BoolArray:
         """Which queries have a document that counts as relevant."""
-        return np.asarray(self._found("has_relevant") > 0)
+        return self.measure.has_relevant(self._near)
 
     @cached_property
     def reachable(self) -> FloatArray:
         """The best values that the judgments allow; NaN where they set no limit."""
-        found = self._found("reachable")
+        found = self.measure.reachable(self._near)
         return np.where(self.has_relevant, found, 1.0) if self.no_relevant in COUNT_1 else np.asarray(found)
 
 
@@ -237,8 +218,6 @@ class Scores(InNotebooks):
         0 has no value. Totals have no weights.
     repeats : Repeated or None
         Of a system that was run several times: the values of each run, of which `values` are the means.
-    filled : Filled or None
-        With ``unjudged="judge"``: the values of each filling, of which `values` are the means.
     predicted : tuple of two ndarrays of float and weights or None, or None
         With the labels of a judge: by them, the values of these queries, and of others, and what the others weigh. The
         mean is estimated from all.
@@ -254,7 +233,6 @@ class Scores(InNotebooks):
     rows: IntArray | slice = field(default_factory=lambda: slice(None), repr=False)
     weights: FloatArray | None = field(default=None, repr=False)
     repeats: Repeated | None = field(default=None, repr=False)
-    filled: Filled | None = field(default=None, repr=False)
     predicted: tuple[FloatArray, FloatArray, FloatArray | None] | None = field(default=None, repr=False)
 
     def __repr__(self) -> str:
@@ -424,42 +402,6 @@ class Scores(InNotebooks):
         return self.unjudged.ends if isinstance(self.unjudged, PlacedBounds) else self.unjudged
 
     @property
-    def _fill(self) -> Filled:
-        if self.filled is None:
-            raise ParameterError("no judge has filled the holes", hint="evaluate with unjudged='judge' and judge=")
-        return self.filled
-
-    def fill_interval(self, confidence_level: float = 0.95) -> tuple[float, float]:
-        """Return where the mean of these queries may lie if humans labelled what a judge alone has labelled.
-
-        From the means of all fillings, each of which is one labelling: the ends lie inside the bounds of
-        ``unjudged="bounds"`` if these are over the same documents. For other queries see :meth:`interval`, which has
-        this error too.
-
-        Parameters
-        ----------
-        confidence_level : float, default 0.95
-        """
-        tail = (1 - as_level("confidence_level", confidence_level)) / 2
-        low, high = np.quantile(self.fill_means, [tail, 1 - tail]).tolist()
-        return low, high
-
-    @cached_property
-    def fill_means(self) -> FloatArray:
-        """Mean over queries of each filling."""
-        return np.array([self._mean(draw, self.kept) for draw in self._fill.draws])
-
-    @property
-    def mean_by_judge(self) -> float:
-        """Mean over queries if the judge were right in every hole of the human labels."""
-        return self._mean(self._fill.by_judge, self.kept)
-
-    @property
-    def judge_share(self) -> float:
-        """Of the ranks that the measure looks at, the share whose document the judge alone has labelled."""
-        return weighting.mean(self._fill.shares[self.kept], self._weights_of(self.kept))
-
-    @property
     def mean_tie_std(self) -> float:
         """Standard deviation of the mean over queries when each query's ties are broken at random.
 
@@ -543,7 +485,7 @@ class Scores(InNotebooks):
     def ideal(self) -> Scores:
         """The same with the best value that the judgments allow for each query; NaN where they set no limit."""
         values = np.where(self.kept, self.spread.reachable[self.rows], np.nan)
-        return replace(self, values=values, repeats=None, filled=None, predicted=None)
+        return replace(self, values=values, repeats=None, predicted=None)
 
     @cached_property
     def standard_error(self) -> FloatArray:
@@ -692,7 +634,6 @@ class Scores(InNotebooks):
             rows=np.arange(self.spread.placements.n_queries)[self.rows][keep],
             weights=None if self.weights is None else self.weights[keep],
             repeats=self.repeats and self.repeats.select(keep),
-            filled=self.filled and self.filled.select(keep),
             predicted=None,
         )
 
@@ -779,7 +720,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         for n, one in enumerate(scores)
     ]
     # in this order: repeats widen intervals of logarithms, and a judge is set beside what there is without him
-    for step in (_over_repeats, _exponentiated, _over_fillings, _with_judge):
+    for step in (_over_repeats, _exponentiated, _with_judge):
         found = list(map(step, found, scores))
     return found
 
@@ -849,21 +790,6 @@ def _exponentiated(found: Interval, scores: Scores) -> Interval:
         high=high,
         standard_error=found.standard_error * scores.mean,
         query_standard_error=found.query_standard_error * scores.mean,
-    )
-
-
-def _over_fillings(found: Interval, scores: Scores) -> Interval:
-    """Return an interval with the error of what a judge labelled, which is independent of the choice of queries."""
-    if scores.filled is None:
-        return found
-    of_judge = np.subtract(scores.fill_interval(found.confidence_level), found.mean)
-    off = np.hypot(of_judge, np.subtract([found.low, found.high], found.mean))
-    low, high = np.clip(found.mean + off * (-1, 1), *scores.limits).tolist()
-    return replace(
-        found,
-        low=low,
-        high=high,
-        standard_error=math.hypot(found.standard_error, np.std(scores.fill_means, ddof=1)),
     )
 
 

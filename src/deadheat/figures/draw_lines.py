@@ -217,7 +217,7 @@ def _curves(
         The system from which the others are to differ, in a column of their differences.
     """
     evaluations = named(systems)
-    if any(one.repeats or one.filled for own in evaluations.values() for one in own):
+    if any(one.repeats for own in evaluations.values() for one in own):
         raise FigureError("curves are not drawn of repeats, nor where a judge's labels count")
     asked = interval_options(options, systems)
     if options is None and max(len(one.query_ids) for one in evaluations.values()) > MANY and asked.method == "auto":

@@ -11,7 +11,6 @@ import numpy as np
 
 from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, in_brackets, reported_path, three
 from deadheat.evaluation.facts import NOTABLE, TOP, Facts
-from deadheat.evaluation.filling import N_FILLINGS
 from deadheat.evaluation.intervals import MANY, Interval, heavy
 from deadheat.kernels.weighting import effective_number
 from deadheat.measures import Measure
@@ -295,15 +294,6 @@ def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
         return [
             Fact("unjudged", "bounds", "if judged", f"if each {of} had {highest}"),
             Fact("unjudged_max_rel", top),
-        ]
-    if conventions.unjudged == "judge":
-        text = (
-            f"values are means over {N_FILLINGS} drawings of the missing human labels, given the judge's grades; CI: of"
-            " the value by human labels of all these documents; by the judge: share of ranks that only it labelled"
-        )
-        return [
-            Fact("unjudged", "judge", "filled", text),
-            Fact("unjudged_max_rel", top, "if judged", f"if each document that humans left out had {highest}"),
         ]
     is_open = any(scores.unjudged for one in evaluations for scores in one)
     text = "if each document without a grade were anywhere in its list"

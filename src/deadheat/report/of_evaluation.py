@@ -52,7 +52,6 @@ from deadheat.report.score_tables import (
     list_queries,
     parts_of,
     quantiles_of,
-    tabulate_filled,
     tabulate_judged,
     tabulate_quantiles,
     tabulate_scores,
@@ -168,7 +167,6 @@ def report_evaluations(
     tables = (
         *([list_queries(evaluations, strata, beside)] if per_query else []),
         summary,
-        *([tabulate_filled(evaluations, confidence_level)] if first.conventions.unjudged == "judge" else []),
         *([] if first.judge is None else [tabulate_judged(parts, names, columns, confidence_level)]),
         *(_averages(grouping) if grouping else []),
         *(

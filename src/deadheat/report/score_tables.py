@@ -29,7 +29,6 @@ from deadheat.report.model import (
     Table,
     bars,
     count_cell,
-    share,
     tabulate,
     tabulate_groups,
 )
@@ -131,38 +130,6 @@ def tabulate_scores(
         names,
         main=1 if columns else 0,
         has_blocks=bool(columns),
-    )
-
-
-def tabulate_filled(evaluations: Sequence[Evaluation], level: float) -> Table:
-    """Return what a judge's labels in the holes of human ones make of each mean, and how much rests on them."""
-    rows: list[dict[str, Any]] = [
-        {
-            "system": evaluation.name,
-            "measure": scores.measure.label,
-            "value": scores.mean,
-            "filled": Span(*scores.fill_interval(level)),
-            "by_judge": scores.mean_by_judge,
-            "judge_share": scores.judge_share,
-            "unjudged": (
-                Span(scores.mean_unjudged_min, scores.mean_unjudged_max) if scores.has_unjudged_bounds else NOTHING
-            ),
-        }
-        for evaluation in evaluations
-        for scores in evaluation
-    ]
-    return tabulate(
-        "filled",
-        (SYSTEM, MEASURE),
-        (
-            Column("value", "filled"),
-            Column("filled", level_heading(level, set()), ends=("fill_low", "fill_high")),
-            Column("by_judge", "if the judge is right"),
-            Column("judge_share", "by the judge", lambda one: share(one["judge_share"])),
-            Column("unjudged", "if judged", ends=UNJUDGED, spare=1),
-        ),
-        rows,
-        title="Holes filled, for these queries",
     )
 
 

@@ -1,0 +1,22 @@
+"""What deadheat had and no longer has, and what to write instead: errors say it, and docs/guide/moving.md lists it."""
+
+GONE = {  # an option, an option of one command, a command, a public name, or a value of an argument
+    "--fill": "give --unjudged bounds for what labels could change, and see deadheat holes for which to judge first",
+    "unjudged='judge'": "take unjudged='bounds' for what labels could change, and holes() for which to judge first",
+}
+
+
+def instead_of(*names: str) -> str:
+    """Return what to write instead of the first of these names that is gone, or an empty string.
+
+    Examples
+    --------
+    >>> instead_of("evaluate --fill", "--fill")[:24]
+    'give --unjudged bounds f'
+    >>> instead_of("--ties")
+    ''
+    """
+    for name in names:
+        if name in GONE:
+            return GONE[name]
+    return ""

@@ -1,0 +1,41 @@
+"""What deadheat no longer has: each old name says what to write instead, and docs/guide/moving.md lists it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import deadheat as dh
+from deadheat.errors import ParameterError
+from deadheat.gone import GONE
+from support.command import call
+from support.paths import ROOT
+
+PAGE = ROOT / "docs/guide/moving.md"
+OPTIONS = [name for name in GONE if "--" in name]
+COMMAND_OF = {"--fill": "evaluate"}  # of an option that was several commands', one of them
+
+
+def test_the_page_lists_what_errors_know() -> None:
+    table = PAGE.read_text("utf-8").partition("## What deadheat no longer has")[2]
+    listed = {
+        name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall("`([^`]+)`", row)
+    }
+    missing = [name for name in GONE if name not in listed and f"{COMMAND_OF.get(name)} {name}" not in listed]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_an_option_that_is_gone_says_what_to_write(name: str) -> None:
+    *own, option = name.split()
+    command = own[0] if own else COMMAND_OF[name]
+    result = call(command, option, "x")
+    assert result.exit_code == 2
+    assert f"the option {option} is gone: {GONE[name]}" in " ".join(result.stderr.split())
+
+
+def test_a_value_that_is_gone_says_what_to_write() -> None:
+    with pytest.raises(ParameterError) as caught:
+        dh.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, "RR", unjudged="judge")
+    assert GONE["unjudged='judge'"] in str(caught.value)
