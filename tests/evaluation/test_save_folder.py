@@ -184,7 +184,7 @@ def test_a_gate_takes_a_folder_as_baseline(tmp_path: Path, monkeypatch: pytest.M
 def test_assert_ranking_takes_a_folder_as_baseline(tmp_path: Path) -> None:
     from deadheat.integrations.pytest_plugin import check_ranking
 
-    evaluated("run").save(tmp_path)
+    evaluated("run").save(tmp_path, commit="of last week")
     with pytest.raises(
         AssertionError, match=r"No regression against run[\s\S]*Z\S*-run\.json, the newest save that fits"
     ):
@@ -195,6 +195,36 @@ def test_assert_ranking_takes_a_folder_as_baseline(tmp_path: Path) -> None:
     assert result.baseline_file == next(tmp_path.iterdir()).name
     with pytest.raises(DataError, match="no saved evaluation has the run 'other'"):
         check_ranking(QRELS, dh.Run(BAD, name="other"), baseline=tmp_path)
+
+
+def test_an_evaluation_that_was_just_saved_is_no_baseline_of_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from deadheat.integrations.pytest_plugin import check_ranking
+
+    last_week = save_at(100, tmp_path, "run", "", monkeypatch)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "200")
+    now = evaluated("run", BAD)
+    now.save(tmp_path)
+    now.save(tmp_path, replace=True)
+    assert gate(now, baseline=tmp_path).baseline_file == last_week.name
+    with pytest.raises(AssertionError, match=last_week.name):
+        check_ranking(now, baseline=tmp_path)
+    last_week.unlink()
+    with pytest.raises(DataError, match="there is no other saved evaluation to compare with"):
+        check_ranking(now, baseline=tmp_path)
+
+
+def test_a_pass_against_a_save_of_the_same_commit_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process has saved the run that a test then compares with its save."""
+    from deadheat.integrations.pytest_plugin import check_ranking
+
+    monkeypatch.setenv("GITHUB_SHA", "1a2b")
+    saved = evaluated("run").save(tmp_path)
+    with pytest.warns(dh.DeadheatWarning, match=f"baseline {saved.name}, which is of this commit too"):
+        assert check_ranking(QRELS, GOOD, baseline=tmp_path)
+    monkeypatch.setenv("GITHUB_SHA", "3c4d")  # a change that moves no value is no mistake
+    assert check_ranking(QRELS, GOOD, baseline=tmp_path)
 
 
 def test_the_commands_keep_every_week(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -493,6 +493,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     Exit codes: 0 all passed, 1 a gate failed, 2 usage, 3 bad data.
     """
     from deadheat.gates import notation
+    from deadheat.gates.baseline import open_baseline
     from deadheat.report.of_changes import report_gate
 
     files = _given(files)
@@ -506,18 +507,20 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     preset = () if options["preset"] is None else notation.preset_gates(options["preset"])
     thresholds = notation.parse_all([*checks, *preset, *options["checks"]])
     intervals = _check_usage(options, of_file, thresholds)
-    is_folder = options["baseline"] is not None and Path(options["baseline"]).is_dir()
-    baseline_path = None if is_folder else options["baseline"]
+    baseline_path = options["baseline"]
+    if baseline_path is not None and Path(baseline_path).is_dir():
+        baseline_path = None  # an output in a folder replaces no save of it
     output = Output(options, [*files, config, baseline_path, options["queries"], options["judge"]])
     saved = dh.load_evaluation(files[0]) if len(files) == 1 else None
-    if is_folder:
-        baseline_path = _baseline_in(options["baseline"], files, saved)
-    baseline = None if baseline_path is None else dh.load_evaluation(baseline_path)
+    baseline = None
+    if options["baseline"] is not None:
+        name = label(files[-1]) if saved is None else saved.name
+        baseline = open_baseline(options["baseline"], name, saved)
     if saved is not None:
         evaluation = saved
     else:
         qrels, run = files
-        wanted = notation.measures_of(thresholds, baseline)
+        wanted = notation.measures_of(thresholds, None if baseline is None else baseline.evaluation)
         if options["spans"]:
             from deadheat.evaluation.spans import measures_of_spans
 
@@ -525,7 +528,9 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         _, _, evaluation, _ = next(evaluate_each(qrels, {label(run): run}, conventions, wanted, judge=options["judge"]))
         warn_of_nothing_judged([evaluation])
     queries = None if options["queries"] is None else dh.Queries(options["queries"])
-    evaluation, baseline = weighed(evaluation, queries, options), baseline and weighed(baseline, queries, options)
+    evaluation = weighed(evaluation, queries, options)
+    if baseline is not None:
+        baseline = replace(baseline, evaluation=weighed(baseline.evaluation, queries, options))
     # a file may name the margin of a baseline that only some calls have
     allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
     result = dh.gate(
@@ -536,8 +541,6 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         **{name: options[name] for name in allowed if options[name] or name in of_file},
         **vars(replace(intervals, queries=queries)),
     )
-    if is_folder and baseline_path is not None:
-        result = replace(result, baseline_file=Path(baseline_path).name)
     output.print(
         report_gate(
             result,
@@ -550,15 +553,6 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         say(result.summary)
     if not result.passed:
         raise click.exceptions.Exit(GATE_FAILED)
-
-
-def _baseline_in(folder: str, files: Sequence[str], saved: dh.Evaluation | None) -> Path:
-    """Return the file of a folder that is the baseline of a saved evaluation, or else of the run in `files`."""
-    from deadheat.evaluation.save_folder import find_baseline
-
-    if saved is None:
-        return find_baseline(folder, label(files[-1]))
-    return find_baseline(folder, saved.name, saved.origin)
 
 
 def _given(files: Sequence[str]) -> tuple[str, ...]:

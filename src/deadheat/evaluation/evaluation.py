@@ -106,6 +106,8 @@ class Evaluation(Plottable, Renderable):
         By the labels of a judge, which help to estimate the means.
     is_own_judge : bool
         Whether the labels of the judge are the scores of the run; False for a run that was not in memory.
+    saved_files : tuple of pathlib.Path
+        That :meth:`save` wrote of it; none of them is a baseline of it where a folder is given.
     """
 
     is_evaluation = True  # so that whoever reads qrels and runs can refuse it
@@ -140,6 +142,7 @@ class Evaluation(Plottable, Renderable):
         self.run, self.origin, self.known_depth = run, origin, known_depth
         self.lists, self.judge = lists, judge
         self.is_own_judge = is_own_judge
+        self.saved_files: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure.label}={scores.reported():.4f}" for measure, scores in self._scores.items())
@@ -451,6 +454,7 @@ class Evaluation(Plottable, Renderable):
         is_replaced = Saving.checked("replace", replace)
         with target_of_save(path, self.name, origin, replace=is_replaced) as target:
             write(target, list(self), IntervalOptions(**options), parts)
+        self.saved_files += (target.resolve(),)
         return target
 
     def keeping(self, save_depth: int) -> "Evaluation":

@@ -6,7 +6,7 @@ Nothing is replaced there: each save is a new file, named by the time, the label
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -132,7 +132,9 @@ def _reserve(folder: Path, name: str) -> Path:
     raise AssertionError  # there is always a next number
 
 
-def find_baseline(folder: str | Path, name: str, origin: Origin | None = None) -> Path:
+def find_baseline(
+    folder: str | Path, name: str, origin: Origin | None = None, *, without: Collection[Path] = ()
+) -> Path:
     """Return the newest save in a folder of the same run, or without one of the same label.
 
     Parameters
@@ -141,7 +143,9 @@ def find_baseline(folder: str | Path, name: str, origin: Origin | None = None) -
     name : str
         Of the run that is compared with the baseline.
     origin : Origin, optional
-        Of its evaluation, if that was saved: its baseline is an earlier one, and never itself.
+        Of its evaluation, if that was loaded: its baseline is an earlier one, and never itself.
+    without : collection of pathlib.Path, default ()
+        Files that were saved of it, resolved.
 
     Raises
     ------
@@ -150,14 +154,15 @@ def find_baseline(folder: str | Path, name: str, origin: Origin | None = None) -
         label, or several runs have the label, or several saves one time. The error lists them.
     """
     folder = Path(folder)
-    saves = list_saves(folder)
-    earlier = ""
+    every_save = list_saves(folder)
+    saves = [save for save in every_save if save.path.resolve() not in without]
+    which = "" if len(saves) == len(every_save) else "other "
     if origin is not None:
         saves = [save for save in saves if save.time < origin.time]
-        earlier = "earlier "
+        which = "earlier "
     if not saves:
         raise DataError(
-            f"there is no {earlier}saved evaluation to compare with",
+            f"there is no {which}saved evaluation to compare with",
             hint="deadheat evaluate QRELS RUN --save FOLDER/ writes them",
             path=folder,
         )

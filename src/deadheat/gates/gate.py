@@ -46,8 +46,8 @@ from deadheat.evaluation.intervals import (
     names_of,
 )
 from deadheat.evaluation.reconciling import reconciled
-from deadheat.evaluation.save_folder import find_baseline
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
+from deadheat.gates.baseline import Baseline, open_baseline
 from deadheat.gates.notation import (
     LOWER_IS_BETTER,
     QUESTIONS,
@@ -57,7 +57,6 @@ from deadheat.gates.notation import (
     Threshold,
     parse_all,
 )
-from deadheat.io.files import path_named
 from deadheat.kernels import weighting
 from deadheat.measures import Measure, unit_of
 from deadheat.settings import BOUNDED, PROPORTION, GateOptions
@@ -107,7 +106,7 @@ def gate(
     evaluation: Evaluation | str | Path,
     checks: Gates = (),
     *,
-    baseline: Evaluation | str | Path | None = None,
+    baseline: Evaluation | Baseline | str | Path | None = None,
     no_regression: bool | None = None,
     no_worse_than: float | None = None,
     by: str | Sequence[str] = (),
@@ -215,11 +214,7 @@ def gate(
     )
     own = opened(evaluation)
     checked(own.qrels, collection, own.conventions.rel, strict=strict)
-    baseline_file = ""
-    if isinstance(baseline, str | Path) and path_named(baseline).is_dir():
-        baseline = find_baseline(baseline, own.name, own.origin)
-        baseline_file = baseline.name
-    before = None if baseline is None else opened(baseline)
+    known = None if baseline is None else open_baseline(baseline, own.name, own)
     # whose table needs no clusters
     has_use = bool(options.by) or any(one.by for one in thresholds) or own.weights is not None
     codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_use else None, own.query_ids)
@@ -237,7 +232,8 @@ def gate(
     name = together = None
     not_compared: tuple[str, ...] = ()
     is_unchanged = False
-    if before is not None:
+    if known is not None:
+        before = known.evaluation
         name = before.name + " (baseline)" * (before.name == own.name)
         named, together = reconciled({own.name: own, name: before}, judgments)
         one, other = named.values()
@@ -259,7 +255,7 @@ def gate(
         checks=tuple(found),
         n_queries=len(ids),
         baseline=name,
-        baseline_file=baseline_file,
+        baseline_file="" if known is None else known.file,
         is_unchanged=is_unchanged,
         not_compared=not_compared,
         options=options,

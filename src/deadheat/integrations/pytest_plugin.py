@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
-from pathlib import Path
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from deadheat.data.tables import Source
     from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.gates.baseline import Baseline
     from deadheat.gates.notation import GateResult, Threshold
 
 
@@ -49,6 +49,7 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
     __tracebackhide__ = True
     from deadheat.errors import DeadheatWarning
     from deadheat.evaluation.evaluation import Evaluation
+    from deadheat.gates.baseline import open_baseline
     from deadheat.gates.gate import gate
     from deadheat.gates.notation import parse_all
 
@@ -60,12 +61,13 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
             f" assert_ranking(qrels, run, 'nDCG@10 >= 0.8'); got {', '.join(type(one).__name__ for one in given)}"
         )
     checks = parse_all(given[n_data] if len(given) > n_data else ())
-    if is_evaluated:
-        result = gate(given[0], checks, **options)
-    else:
-        baseline_file = _open_baseline(given[1], options)
-        evaluation = _evaluate(given[0], given[1], checks, options)
-        result = replace(gate(evaluation, checks, **options), baseline_file=baseline_file)
+    baseline = options.pop("baseline", None)
+    if baseline is not None and is_evaluated:
+        baseline = open_baseline(baseline, given[0].name, given[0])
+    elif baseline is not None:
+        baseline = open_baseline(baseline, _name_of(given[1]))
+    evaluation = given[0] if is_evaluated else _evaluate(given[0], given[1], checks, baseline, options)
+    result = gate(evaluation, checks, baseline=baseline, **options)
     if not result.passed:
         from deadheat.report.of_changes import report_gate
         from deadheat.report.text import as_text
@@ -73,23 +75,22 @@ def check_ranking(*given: Any, **options: Any) -> GateResult:  # noqa: ANN401 - 
         raise AssertionError(as_text(report_gate(result), width=100).plain)
     if result.proving_little:
         warnings.warn(result.summary, DeadheatWarning, stacklevel=2)
+    if result.is_unchanged and result.baseline_file and _is_of_this_commit(baseline.evaluation):
+        warnings.warn(
+            f"every query has the same value as in the baseline {result.baseline_file}, which is of this commit too: is"
+            " it a save of this run itself?",
+            DeadheatWarning,
+            stacklevel=2,
+        )
     return result
 
 
-def _open_baseline(run: Source, options: dict[str, Any]) -> str:
-    """Open the baseline in `options`; return the name of its file if it is found in a folder, else an empty text."""
-    from deadheat.evaluation.evaluate import opened
-    from deadheat.evaluation.save_folder import find_baseline
+def _is_of_this_commit(evaluation: Evaluation) -> bool:
+    """Tell whether an evaluation was saved at the commit that is tested now."""
+    from deadheat.evaluation.origin import Origin
 
-    baseline = options.get("baseline")
-    if baseline is None:
-        return ""
-    baseline_file = ""
-    if isinstance(baseline, str | Path) and Path(baseline).is_dir():
-        baseline = find_baseline(baseline, _name_of(run))
-        baseline_file = baseline.name
-    options["baseline"] = opened(baseline)
-    return baseline_file
+    commit = "" if evaluation.origin is None else evaluation.origin.commit
+    return bool(commit) and commit == Origin.here().commit
 
 
 def _name_of(run: Source) -> str:
@@ -105,7 +106,9 @@ def _name_of(run: Source) -> str:
     return Run.of(run).name if isinstance(run, str) else Run.kind  # a text names data of the catalogue
 
 
-def _evaluate(qrels: Source, run: Source, checks: Sequence[Threshold], options: dict[str, Any]) -> Evaluation:
+def _evaluate(
+    qrels: Source, run: Source, checks: Sequence[Threshold], baseline: Baseline | None, options: dict[str, Any]
+) -> Evaluation:
     """Evaluate the measures that are wanted; take the options of that out of `options`."""
     from deadheat.errors import ParameterError
     from deadheat.evaluation.evaluate import evaluate
@@ -117,7 +120,7 @@ def _evaluate(qrels: Source, run: Source, checks: Sequence[Threshold], options: 
     of_run = {"missing": "empty", **{name: options.pop(name) for name in names if name in options}}
     if "rng" in options:
         of_run["rng"] = options["rng"]  # the intervals of the gates need it too
-    measures = measures_of(checks, options.get("baseline"))
+    measures = measures_of(checks, None if baseline is None else baseline.evaluation)
     if not measures:
         raise ParameterError(
             "nothing to check", hint="give gates, as in assert_ranking(qrels, run, 'nDCG@10 >= 0.8'), or a baseline"
