@@ -15,7 +15,6 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
-from deadheat.data.origins import Origin, origin_of
 from deadheat.data.renderable import InNotebooks
 from deadheat.data.rows import (
     LazyRows,
@@ -29,6 +28,7 @@ from deadheat.data.rows import (
     rank_tuples,
     round_and_warn,
 )
+from deadheat.data.source_columns import SourceColumns, source_columns_of
 from deadheat.errors import (
     HIGHER,
     DataError,
@@ -138,7 +138,7 @@ class DocumentTable(InNotebooks):
     by_keys: tuple[ScorePrecision] | None = None
     failures: pl.DataFrame | None = None
     id_form: str | None = None
-    origin: Origin | None = None  # which columns its rows were read from
+    source_columns: SourceColumns | None = None  # which columns its rows were read from
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class DocumentTable(InNotebooks):
     def _read(self, source: Source) -> Rows:
         content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
         self.notes = tuple(map(str, content.notes))
-        self.origin = origin_of(source, self.path, content.columns)
+        self.source_columns = source_columns_of(source, self.path, content.columns)
         content = self._look_at(content)
         if isinstance(content.rows, Mapping):
             return self._hold(check_mapping(content.rows, self.kind, self.where))

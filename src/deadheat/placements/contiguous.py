@@ -16,7 +16,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of, run_starts, spans
-from deadheat.data.origins import refuse_one_column
 from deadheat.data.rows import (
     WORTH,
     Blocks,
@@ -28,6 +27,7 @@ from deadheat.data.rows import (
     round_scores,
     written,
 )
+from deadheat.data.source_columns import refuse_one_column
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import changed
 from deadheat.io.guarding import check_threads, guarded
@@ -499,7 +499,7 @@ class Together(Contiguous):
 
     def __init__(self, qrels: Qrels, runs: Sequence[Run], precision: ScorePrecision) -> None:
         for run in runs:
-            refuse_one_column(qrels.origin, run.origin, qrels.where)
+            refuse_one_column(qrels.source_columns, run.source_columns, qrels.where)
         self._runs = runs
         each = [cast("MemoryRows", run.rounded(precision).rows).blocks for run in runs]
         starts = np.cumsum([0, *(one.bounds[-1] for one in each)])

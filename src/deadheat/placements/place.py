@@ -6,8 +6,8 @@ from itertools import chain, islice
 from typing import Protocol
 
 from deadheat.arrays import IntArray
-from deadheat.data.origins import refuse_one_column
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, ScorePrecision, UnreadRows
+from deadheat.data.source_columns import refuse_one_column
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, check_each
 from deadheat.errors import LARGEST_INTEGER, DeadheatWarning, ParameterError
 from deadheat.placements.contiguous import Contiguous, Kept, KeptRows, OfDicts
@@ -123,7 +123,7 @@ def _some_numbers(rows: MappingRows) -> Iterator[float]:
 
 def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engine:
     """Return the engine for a run, with the scores rounded; rounding takes the rows of other libraries to Polars."""
-    refuse_one_column(qrels.origin, run.origin, qrels.where)
+    refuse_one_column(qrels.source_columns, run.source_columns, qrels.where)
     if run.by_keys is not None:
         if precision not in {None, *run.by_keys}:
             raise ParameterError(

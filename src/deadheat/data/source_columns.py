@@ -10,7 +10,7 @@ from deadheat.io.kinds import value_column
 
 
 @dataclass(frozen=True, eq=False)
-class Origin:
+class SourceColumns:
     """The columns that a table was read from.
 
     Attributes
@@ -28,11 +28,11 @@ class Origin:
     doc_id: str
     value: str | None
 
-    def __reduce__(self) -> tuple[type["Origin"], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[type["SourceColumns"], tuple[object, ...]]:
         """Leave the source out of pickles: in another process it is another one."""
-        return Origin, (ABSENT, self.doc_id, self.value)
+        return SourceColumns, (ABSENT, self.doc_id, self.value)
 
-    def is_of(self, other: "Origin") -> bool:
+    def is_of_same_source(self, other: "SourceColumns") -> bool:
         """Tell whether both were read from one source."""
         if isinstance(self.source, Path):
             return self.source == other.source
@@ -44,8 +44,8 @@ class Origin:
         return source is other_source and source is not None and source is not ABSENT
 
 
-def origin_of(source: object, path: Path | None, columns: Mapping[str, str]) -> Origin | None:
-    """Return the origin of a table; None of what has no columns.
+def source_columns_of(source: object, path: Path | None, columns: Mapping[str, str]) -> SourceColumns | None:
+    """Return the columns that a table was read from; None of what has no columns.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def origin_of(source: object, path: Path | None, columns: Mapping[str, str]) -> 
     if not columns:
         return None
     value = columns.get(value_column(columns) or "")
-    return Origin(_handle_of(source) if path is None else path.resolve(), columns["doc_id"], value)
+    return SourceColumns(_handle_of(source) if path is None else path.resolve(), columns["doc_id"], value)
 
 
 def _handle_of(source: object) -> object:
@@ -72,16 +72,16 @@ def _handle_of(source: object) -> object:
         return ABSENT
 
 
-def refuse_one_column(qrels: Origin | None, run: Origin | None, where: str) -> None:
+def refuse_one_column(qrels: SourceColumns | None, run: SourceColumns | None, where: str) -> None:
     """Raise `ColumnError` for qrels and a run that are read from one column.
 
     Parameters
     ----------
-    qrels, run : Origin or None
+    qrels, run : SourceColumns or None
     where : str
         The qrels, for the message.
     """
-    if qrels is None or run is None or qrels.doc_id != run.doc_id or not qrels.is_of(run):
+    if qrels is None or run is None or qrels.doc_id != run.doc_id or not qrels.is_of_same_source(run):
         return
     if qrels.value is not None and qrels.value != run.value:
         return  # judgments of what was retrieved, as of recommenders
