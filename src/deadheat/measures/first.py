@@ -26,6 +26,21 @@ from deadheat.measures.top import RelevanceMeasure, retrieved_relevant
 from deadheat.placements.placements import Placements
 
 
+class RankValued(CutMeasure):
+    """A measure whose values are ranks, from 1 on."""
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether a cutoff sets the value of a query of which nothing is found."""
+        return self.cutoff is not None
+
+    def limits(self, placements: Placements) -> tuple[float, float]:
+        """Return 1 and, with a cutoff, k + 1."""
+        if self.cutoff is None:
+            return super().limits(placements)
+        return 1.0, self.cutoff + 1.0
+
+
 class FirstMeasure(JointMeasure, RelevanceMeasure, CutMeasure):
     """A function of the rank of the first relevant document."""
 
@@ -163,7 +178,7 @@ def last_rank(measure: CutMeasure, placements: Placements) -> FloatArray:
     range=(1.0, np.inf),
     higher_is_better=False,
 )
-class FRP(FirstMeasure):
+class FRP(RankValued, FirstMeasure):
     r"""Rank of the first relevant document.
 
     .. math:: FRP@k = \min(\text{rank of the first relevant document},\ k + 1)
@@ -188,17 +203,6 @@ class FRP(FirstMeasure):
         return rank.astype(np.float64)
 
     missed = last_rank
-
-    @property
-    def has_limits(self) -> bool:
-        """Whether a cutoff sets the value of a query of which nothing is found."""
-        return self.cutoff is not None
-
-    def limits(self, placements: Placements) -> tuple[float, float]:
-        """Return 1 and, with a cutoff, k + 1."""
-        if self.cutoff is None:
-            return super().limits(placements)
-        return 1.0, self.cutoff + 1.0
 
 
 @parameters
@@ -380,7 +384,7 @@ class RankSum(CountConditional):
 
 
 @register("mean rank", "MR = 1/|S| ∑ rank(d) over the documents d ∈ S", range=(1.0, np.inf), higher_is_better=False)
-class MR(RankSum):
+class MR(RankValued, RankSum):
     r"""Mean rank of the relevant documents.
 
     .. math:: MR = \frac{1}{|S|} \sum_{d \in S} \text{rank}(d)
@@ -443,14 +447,3 @@ class MR(RankSum):
         return super().extremes(placements) if self.missing == "skip" else Measure.extremes(self, placements)
 
     empty = last_rank
-
-    @property
-    def has_limits(self) -> bool:
-        """Whether a cutoff sets the value of a query of which nothing is found."""
-        return self.cutoff is not None
-
-    def limits(self, placements: Placements) -> tuple[float, float]:
-        """Return 1 and, with a cutoff, k + 1."""
-        if self.cutoff is None:
-            return super().limits(placements)
-        return 1.0, self.cutoff + 1.0
