@@ -232,7 +232,7 @@ def test_queries_of_one_run_are_named_and_left_out() -> None:
 
 def test_what_cannot_be_compared_is_refused() -> None:
     run = {"q": {"a": 1.0}}
-    with pytest.raises(DataError, match="share no query: 'q' and 'x'"):
+    with pytest.raises(DataError, match="share no query with results: 'q' and 'x'"):
         dh.agree(run, {"x": {"a": 1.0}})
     with pytest.raises(ParameterError, match="p must be a number between 0 and 1"):
         dh.agree(run, run, p=1)

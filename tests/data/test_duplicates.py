@@ -185,9 +185,9 @@ DOORS: dict[str, Callable[[Any, Any, bool], object]] = {
     "placements": lambda qrels, run, check: dh.place(qrels, run, check_duplicates=check),
     "an explanation": lambda qrels, run, check: dh.explain(qrels, run, {"AP": 0.5}, check_duplicates=check),
     "ties": lambda qrels, run, check: dh.tie_profile(run, qrels, check_duplicates=check),
-    "an agreement": lambda qrels, run, check: dh.agree(run, RUN, check_duplicates=check),  # noqa: ARG005 - as others
-    "items": lambda qrels, run, check: dh.item_profile(run, check_duplicates=check),  # noqa: ARG005 - as others
-    "exposure": lambda qrels, run, check: dh.exposure(run, qrels, check_duplicates=check),
+    "an agreement": lambda qrels, run, check: dh.agree(run, RUN),  # noqa: ARG005 - it looks in any case
+    "items": lambda qrels, run, check: dh.item_profile(run),  # noqa: ARG005 - as above
+    "exposure": lambda qrels, run, check: dh.exposure(run, qrels),  # noqa: ARG005 - as above
     "repeats": lambda qrels, run, check: dh.evaluate(qrels, dh.Repeats([RUN, run]), "AP", check_duplicates=check),
 }
 

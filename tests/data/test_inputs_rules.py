@@ -153,9 +153,27 @@ def test_an_empty_list_is_asked_and_a_query_that_is_absent_is_not() -> None:
     assert (found.to_dict(), found.missing_queries) == ({"q": {"RR": 0.0}, "r": {"RR": 1.0}}, ("s",))
     with pytest.raises(DataError, match=r"lacks 1 of 3 queries of the qrels: 's'"):
         dh.evaluate(judged, run, "RR", missing="error")
-    assert dh.evaluate(judged, run, "RR", missing="empty").missing_queries == ("q", "s")
+    found = dh.evaluate(judged, run, "RR", missing="empty")
+    assert found.missing_queries == ("s",)
+    assert found.facts.n_missing == 1
+    assert found.notes[-1] == "1 query with an empty list of results (q)"
+    assert "missing queries run: 1 (s), counted as empty rankings" in " ".join(str(found).split())
     with pytest.raises(DataError, match="share no query"):
         dh.evaluate(judged, {"x": []}, "RR")
+
+
+def test_runs_of_empty_lists_show_no_range_and_no_profile() -> None:
+    """NumPy warned of 0 / 0, and the notebook's table said "nan to nan"."""
+    run = dh.Run({"q": []})
+    assert "nan" not in run._repr_html_()
+    means = dh.item_profile(run).means()
+    assert [*map(math.isnan, (means["coverage"], means["gini"], means["entropy"]))] == [True] * 3
+    means = dh.item_profile(run, {"a": 2}, n_users=2).means()
+    assert means["coverage"] == 0.0
+    assert "average_popularity" in str(dh.item_profile(run, {"a": 2}, n_users=2))
+    assert math.isnan(means["gini"])
+    with pytest.raises(DataError, match="run and run share no query with results: none and 'q'"):
+        dh.agree(run, {"q": ["a"]})
 
 
 def test_what_is_empty_in_all_forms_that_hold_lists(tmp_path: Path) -> None:

@@ -271,6 +271,6 @@ def test_an_item_that_nobody_liked_is_in_the_catalogue_as_in_a_dict() -> None:
 
 def test_rows_of_training_data_that_repeat_count_a_user_once() -> None:
     train = [("u1", "a", 1), ("u1", "a", 1), ("u2", "a", 0), ("u3", "b", 1)]
-    found = dh.item_profile({"u1": ["a"]}, train, cutoff=1, check_duplicates=False)
+    found = dh.item_profile({"u1": ["a"]}, train, cutoff=1)
     assert dict(found.to_polars().select("doc_id", "popularity").rows()) == {"a": 1.0, "b": 1.0}
     assert found.n_users == 2  # u2 has nothing

@@ -25,6 +25,7 @@ from deadheat.cli.options import (
     FIGURES,
     FILE,
     LAST,
+    LIMITS,
     LISTS,
     READING,
     command,
@@ -109,7 +110,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
 @click.option("-k", "--cutoff", type=int, default=10, show_default=True, help="Of the overlap of the top k.")
 @click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
 @output_options("document", "rows", "scores")
-@takes(*READING, *LAST)
+@takes(*READING, *LIMITS, "flags")
 def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far the rankings of two runs agree, without judgments, and exactly where scores tie.
 
@@ -137,10 +138,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     except SwappedFilesError as error:
         error.hint = "These are judgments: deadheat judges HUMAN JUDGE compares labels, agree compares rankings"
         raise
-    found = [
-        dh.agree(one, other, p=options["p"], cutoff=options["cutoff"], check_duplicates=False)
-        for one, other in combinations(opened, 2)
-    ]
+    found = [dh.agree(one, other, p=options["p"], cutoff=options["cutoff"]) for one, other in combinations(opened, 2)]
     if output.form == "csv" and per_query:
         output.table = "queries"
     output.print(report_agreements(found, per_query=per_query))

@@ -22,6 +22,7 @@ from deadheat.cli.options import (
     FIGURES,
     FILE,
     LAST,
+    LIMITS,
     LISTS,
     READING,
     command,
@@ -125,7 +126,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     help="Weight of a rank, of exposure: log(b), linear, exp(p), none.",
 )
 @output_options("document", "rows", "scores")
-@takes(*READING, *LAST)
+@takes(*READING, *LIMITS, "flags")
 def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show which items the top k of a run's lists hold, exactly where scores tie.
 
@@ -145,12 +146,10 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
     popularity = None if train is None else open_qrels(train, is_checked=False)
     own = {name: options[name] for name in ("n_items", "n_users", "head")}
     opened, cutoff = open_run(run), options["cutoff"]
-    report = of_items(
-        item_profile(opened, popularity, cutoff=CUTOFF if cutoff is None else cutoff, **own, check_duplicates=False)
-    )
+    report = of_items(item_profile(opened, popularity, cutoff=CUTOFF if cutoff is None else cutoff, **own))
     if qrels or groups:
         judged = None if qrels is None else open_qrels(qrels)
-        found = exposure(opened, judged, groups, options["discount"], cutoff=cutoff, check_duplicates=False)
+        found = exposure(opened, judged, groups, options["discount"], cutoff=cutoff)
         beside = of_exposure(found, for_people=not output.is_data)
         report = replace(
             report,

@@ -113,7 +113,6 @@ def agree(
     p: float = 0.9,
     cutoff: int = 10,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,  # noqa: ARG001 - as other functions take it
     ascending: bool = False,
 ) -> Agreement:
     """Compare the rankings of two runs, without judgments, and exactly where scores tie.
@@ -131,8 +130,6 @@ def agree(
         Of the overlap of the top k.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
-    check_duplicates : bool, default True
-        Pairs (query, document) that appear twice are an error in any case, as each of them would count.
     ascending : bool, default False
         Lower scores rank first, as of distances, in both.
 
@@ -144,7 +141,7 @@ def agree(
     Raises
     ------
     DataError
-        The runs share no query.
+        The runs share no query with results; or one has a document twice for a query.
     ParameterError
         A parameter is out of its range.
 
@@ -179,8 +176,8 @@ def agree(
     common = queries[0] & queries[1]
     if not common:
         raise DataError(
-            f"{runs[0].where} and {runs[1].where} share no query: {three([*map(repr, sorted(queries[0]))])} and"
-            f" {three([*map(repr, sorted(queries[1]))])}"
+            f"{runs[0].where} and {runs[1].where} share no query with results: {_list_queries(queries[0])} and"
+            f" {_list_queries(queries[1])}"
         )
     shares = [float((frame["tied"] > 1).mean()) for frame in frames]  # type: ignore[arg-type]  # of True and False
     queries_of_both = _by_query(frames, common)
@@ -206,6 +203,11 @@ def agree(
         cutoff=cutoff,
         tied=(shares[0], shares[1]),
     )
+
+
+def _list_queries(query_ids: set[str]) -> str:
+    """Return some of the ids for a message, or "none"."""
+    return three([*map(repr, sorted(query_ids))]) or "none"
 
 
 def _by_query(frames: list[pl.DataFrame], common: set[str]) -> list[tuple[IntArray, IntArray]]:
@@ -290,8 +292,7 @@ def agree_systems(
     common = queries[0] & queries[1]
     if not common:
         raise DataError(
-            f"{names[0]} and {names[1]} share no query: {three([*map(repr, sorted(queries[0]))])} and"
-            f" {three([*map(repr, sorted(queries[1]))])}"
+            f"{names[0]} and {names[1]} share no query: {_list_queries(queries[0])} and {_list_queries(queries[1])}"
         )
     sides = _of_common_values([_select_queries(side, common) for side in sides])
     comparisons = [compare_evaluated(Design(test="t"), side) for side in sides]

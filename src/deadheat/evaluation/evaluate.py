@@ -130,7 +130,7 @@ def _together(
     for n, run in enumerate(runs):
         rows = slice(n * n_queries, (n + 1) * n_queries)
         placed = replace(placements.part(rows.start, rows.stop), unjudged_queries=engine.unjudged[n])
-        is_absent = absent_queries(conventions, run, placed)
+        is_absent = absent_queries(run, placed)
         lacking = lacking_of(conventions, run, placed, is_absent)
         own = [replace(one, query_ids=placed.query_ids, values=one.values[rows], rows=rows) for one in scores]
         values = [one[rows] for one in ruled]
@@ -177,7 +177,7 @@ def evaluate_under(
     engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
     with phase(f"placing {run.name}"):
         placements = engine.place()
-    is_absent = absent_queries(conventions, run, placements)
+    is_absent = absent_queries(run, placements)
     lacking = lacking_of(conventions, run, placements, is_absent)
     if conventions.missing == "skip":
         placements = placements.select(~is_absent)
@@ -222,13 +222,9 @@ def _check_open(conventions: Conventions, run: Run) -> None:
             )
 
 
-def absent_queries(conventions: Conventions, run: Run, placements: Placements) -> BoolArray:
-    """Return which queries a run lacks.
-
-    One that was given with an empty list was asked, and nothing was found: it is neither left out nor an error, and
-    named with the others where they all count as empty rankings.
-    """
-    if conventions.missing == "empty" or not run.bare:
+def absent_queries(run: Run, placements: Placements) -> BoolArray:
+    """Return which queries a run lacks; one that was given with an empty list was asked, and nothing was found."""
+    if not run.bare:
         return placements.lacking
     return placements.lacking & ~members(placements.query_ids, np.array(run.bare, object))
 
@@ -266,12 +262,23 @@ def evaluation_of(  # noqa: PLR0917 - what an evaluation is made of
         notes=(
             *qrels.notes,
             *run.notes,
+            *_note_of_empty_lists(run, placements),
             *note_of_negative(placements.judged_relevance, qrels.source_form),
             *found,
         ),
         alike=found,
         run=run,
     )
+
+
+def _note_of_empty_lists(run: Run, placements: Placements) -> list[str]:
+    """Return the note on the judged queries that were given with an empty list of results; none without any."""
+    if not run.bare:
+        return []
+    empty = sorted(set(run.bare).intersection(placements.query_ids.tolist()))
+    if not empty:
+        return []
+    return [f"{counted(len(empty), 'query', 'queries')} with an empty list of results ({three(empty)})"]
 
 
 def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Measure], rng: Rng = None) -> Engine:

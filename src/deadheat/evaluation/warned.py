@@ -61,9 +61,7 @@ def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[DeadheatWarning]
     """
     named = []
     for name, evaluation in evaluations.items():
-        run = evaluation.run
-        asked = set() if run is None else {*run.bare}
-        absent = [query for query in evaluation.missing_queries if query not in asked]
+        absent = evaluation.missing_queries
         if 2 * len(absent) > len(evaluation.query_ids):
             queries = counted(len(evaluation.query_ids), "query", "queries")
             examples = three([*map(repr, absent)])

@@ -137,7 +137,6 @@ def exposure(
     query_ids: ArrayLike | None = None,
     doc_ids: ArrayLike | None = None,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,  # noqa: ARG001 - as other functions take it
     ascending: bool = False,
 ) -> Exposure:
     r"""Return the exposure of items and groups of items: what attention their ranks get, exactly where scores tie.
@@ -179,8 +178,6 @@ def exposure(
         Of a matrix, as for :func:`evaluate_dense`.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
-    check_duplicates : bool, default True
-        Pairs (query, item) that appear twice are an error in any case, as each of them would count.
     ascending : bool, default False
         Lower scores rank first, as of distances.
 

@@ -89,7 +89,7 @@ class ItemProfile(Renderable):
     def means(self) -> dict[str, float]:
         """Return all numbers by name; those of lists are means over them."""
         return {name: float(getattr(self, name)) for name in OF_RUN} | {
-            name: float(values.mean()) for name, values in self.of_queries().items()
+            name: mean_of_queries(values) for name, values in self.of_queries().items()
         }
 
     def of_queries(self) -> dict[str, FloatArray]:
@@ -120,7 +120,6 @@ def item_profile(
     query_ids: ArrayLike | None = None,
     doc_ids: ArrayLike | None = None,
     score_precision: ScorePrecision = None,
-    check_duplicates: bool = True,  # noqa: ARG001 - as other functions take it
     ascending: bool = False,
 ) -> ItemProfile:
     """Return which items the top k of a run's lists hold: coverage, concentration, popularity, tail and novelty.
@@ -148,8 +147,6 @@ def item_profile(
         Of a matrix, as for :func:`evaluate_dense`.
     score_precision : {"float32", "float16", "bfloat16"} or int, optional
         Round all scores first, to a floating-point format or to this many decimals.
-    check_duplicates : bool, default True
-        Pairs (user, item) that appear twice are an error in any case, as each of them would count.
     ascending : bool, default False
         Lower scores rank first, as of distances.
 
@@ -254,16 +251,15 @@ def profile_of(
         values = _values(of_item, size, head, users)
         items["popularity"] = of_item
     found = {name: _of_lists(top, inside, of_item) for name, of_item in values.items()}
-    share = exposure[exposure > 0] / exposure.sum()
     check_threads()
     return ItemProfile(
         name=name,
         cutoff=cutoff,
         n_queries=len(top.query_ids),
         n_items=size,
-        coverage=float((1 - missed).sum() / size),
+        coverage=float((1 - missed).sum() / size) if size else np.nan,
         gini=gini(exposure, size),
-        entropy=max(float(-(share * np.log2(share)).sum()), 0.0),
+        entropy=entropy(exposure),
         query_ids=top.query_ids,
         **{name: found[name][0] if name in found else None for name in OF_QUERIES},
         tie_min={name: ends[1] for name, ends in found.items()},
@@ -431,7 +427,22 @@ def _values(popularity: FloatArray, size: int, head: float, n_users: float) -> d
     }
 
 
+def mean_of_queries(values: FloatArray) -> float:
+    """Return the mean over queries with a list; NaN where none has one."""
+    return float(values.mean()) if len(values) else np.nan
+
+
 def gini(exposure: FloatArray, size: int) -> float:
-    """Return the Gini coefficient of numbers, with zeros up to `size` of them."""
+    """Return the Gini coefficient of numbers, with zeros up to `size` of them; NaN if all are 0."""
+    if not exposure.any():
+        return np.nan
     ordered = np.append(np.zeros(size - len(exposure)), np.sort(exposure))
     return float(((2 * np.arange(1, size + 1) - size - 1) * ordered).sum() / (size * ordered.sum()))
+
+
+def entropy(exposure: FloatArray) -> float:
+    """Return the entropy of the shares of the exposure, in bits; NaN if all are 0."""
+    if not exposure.any():
+        return np.nan
+    share = exposure[exposure > 0] / exposure.sum()
+    return max(float(-(share * np.log2(share)).sum()), 0.0)

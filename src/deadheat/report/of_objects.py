@@ -4,7 +4,7 @@ import polars as pl
 
 from deadheat.comparison.pairs import Pair
 from deadheat.data.rows import MappingRows, MemoryRows
-from deadheat.data.tables import DocumentTable
+from deadheat.data.tables import DocumentTable, TableFacts
 from deadheat.errors import counted
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
@@ -91,7 +91,7 @@ def of_documents(table: DocumentTable) -> Report:
     told = (
         Fact("n_queries", facts.n_queries, "queries", f"{facts.n_queries:,}"),
         Fact("n_documents", facts.n_documents, "documents", f"{facts.n_documents:,} in {counted(facts.n_rows, 'row')}"),
-        Fact("range", (facts.lowest, facts.highest), value, f"{facts.lowest:g} to {facts.highest:g}"),
+        Fact("range", (facts.lowest, facts.highest), value, _range_of(facts)),
         Fact("n_tied", facts.n_tied_queries, "ties", f"in {counted(facts.n_tied_queries, 'query', 'queries')}")
         if table.kind == "run"
         else said("", ""),
@@ -101,6 +101,11 @@ def of_documents(table: DocumentTable) -> Report:
     return Report(
         (tabulate("rows", (QUERY,), [Column("doc_id", "document"), Column(value, value)], rows),), told, heading
     )
+
+
+def _range_of(facts: TableFacts) -> str:
+    """Return the lowest and the highest number; empty without rows."""
+    return f"{facts.lowest:g} to {facts.highest:g}" if facts.n_rows else ""
 
 
 def _first(n_shown: int, n: int) -> str:

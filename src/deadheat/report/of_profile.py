@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-import numpy as np
-
 from deadheat.errors import BROKEN_BY, collected, counted, level_text
 from deadheat.profile.exposure import Exposure
-from deadheat.profile.items import OF_RUN, ItemProfile
+from deadheat.profile.items import OF_RUN, ItemProfile, mean_of_queries
 from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, TieOrders, TieProfile
 from deadheat.report.conventions import (
     OF_TIES,
@@ -427,7 +425,7 @@ def of_items(profile: ItemProfile) -> Report:
     """Return the report of an item profile."""
     values = profile.means()
     ranges = {
-        name: Span(float(np.mean(profile.tie_min[name])), float(np.mean(profile.tie_max[name])))
+        name: Span(mean_of_queries(profile.tie_min[name]), mean_of_queries(profile.tie_max[name]))
         for name in values
         if name not in OF_RUN
     }
