@@ -29,7 +29,6 @@ from deadheat.evaluation.dense import Accumulator, evaluate_dense, evaluate_embe
 from deadheat.evaluation.evaluate import Evaluations, evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.overlaps import compare_overlaps
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.steps import Steps
@@ -109,7 +108,6 @@ __all__ = [
     "compare",
     "compare_evaluations",
     "compare_languages",
-    "compare_overlaps",
     "decimal",
     "diff_qrels",
     "encoding",

@@ -2,6 +2,9 @@
 
 GONE = {  # an option, an option of one command, a command, a public name, or a value of an argument
     "--fill": "give --unjudged bounds for what labels could change, and see deadheat holes for which to judge first",
+    "--abstention": "list measures such as 'Abstain@0.3 Abstain@0.5', or call Evaluation.abstention() in Python",
+    "--overlaps": "call deadheat evaluate --spans FILE --overlap SHARE for each share",
+    "compare_overlaps": "call evaluate(spans.with_overlap(share), runs, ...) for each share",
     "unjudged='judge'": "take unjudged='bounds' for what labels could change, and holes() for which to judge first",
 }
 

@@ -116,12 +116,6 @@ def test_files_and_the_commands(tmp_path: Path) -> None:
     assert "R@1,0.25" in found
     assert "R@1,0.0" in ok("evaluate", "--spans", spans, small, "-m", "R@1", "--format", "csv", "--overlap", "0.6")
     assert "large" in ok("compare", "--spans", spans, small, large, "-m", "R@1")
-    by_overlap = ok("evaluate", "--spans", spans, small, large, "-m", "R@1", "--overlaps", "0.1,1", "--format", "json")
-    assert json.loads(by_overlap)["overlaps"]["small"]["R@1"] == {
-        "0.1": {"mean": 1.0, "place": 1},
-        "1.0": {"mean": 0.0, "place": 2},
-    }
-    assert "expected shares" in call("evaluate", "--spans", spans, small, "--overlaps", "2").output
     quoted = spans.with_name("quoted.jsonl")
     quoted.write_text('{"query_id": "q", "doc_id": "d", "text": "some words"}\n', encoding="utf-8")
     assert "to look quoted text up, give --documents" in call("evaluate", "--spans", quoted, small).output
@@ -150,11 +144,8 @@ def test_ties_at_random_of_chunks_are_those_of_the_seed(tmp_path: Path) -> None:
     runs = {"few": few, "many": many}
     found = dh.compare(dh.Spans(spans), runs, "RR", ties="random", rng=3)
     assert [one["RR"].mean for one in found.evaluations.values()] == means[0]
-    tables = [json.loads(ok("evaluate", *drawn, 3, "--overlaps", "0.5")) for _ in range(2)]
-    assert tables[0]["overlaps"] == tables[1]["overlaps"]
-    for name in runs:
-        of_run = (one[name]["RR"] for one in (tables[0]["overlaps"], tables[0]["scores"]))
-        assert next(of_run)["0.5"]["mean"] == next(of_run)["value"]
+    scores = [json.loads(ok("evaluate", *drawn, 3))["scores"] for _ in range(2)]
+    assert scores[0] == scores[1]
 
 
 def test_gates_and_pages_of_chunks(tmp_path: Path) -> None:
@@ -248,33 +239,16 @@ def test_runs_by_name_are_compared_whatever_their_chunks() -> None:
     assert repeats["R@5"].values.tolist() == [0.5, 0.5]
 
 
-def test_places_by_overlap() -> None:
-    """Each row is what an evaluation under that overlap says; equal means share a place."""
+def test_spans_with_another_overlap() -> None:
     rng = random.Random(8)
-    spans, small = rows_of([drawn(rng) for _ in range(20)])
-    large = [(query, doc, max(0, start - 4), end + 4, score) for query, doc, start, end, score in small]
-    large = list({row[:4]: row for row in large}.values())
-    runs = {"small": small, "large": large}
-    table = dh.compare_overlaps(dh.Spans(spans), runs, ["R@2", "FRP@3"], overlaps=(0.25, 1))
-    assert table.height == 8
-    for row in table.iter_rows(named=True):
-        evaluations = dh.evaluate(dh.Spans(spans, overlap=row["overlap"]), runs, row["measure"])
-        assert isinstance(evaluations, dict)
-        scores = {name: one[row["measure"]] for name, one in evaluations.items()}
-        own = scores[row["system"]]
-        assert (row["mean"], row["tie_min"], row["tie_max"]) == (own.mean, own.mean_tie_min, own.mean_tie_max)
-        sign = -1 if row["measure"] == "FRP@3" else 1
-        assert row["place"] == 1 + sum(sign * own.mean < sign * other.mean for other in scores.values())
-    same = dh.compare_overlaps(dh.Spans(spans), runs, ["CharRecall@3", "R@2", "NumRet"], overlaps=(0.25, 1))
-    assert set(same["measure"]) == {"R@2"}  # the others are the same for all
-    with pytest.raises(MeasureError):
-        dh.compare_overlaps(dh.Spans(spans), runs, ["CharRecall@3", "Abstain"])
-    for wrong in ({"overlaps": ()}, {"overlaps": (0,)}):
-        with pytest.raises(ParameterError):
-            dh.compare_overlaps(dh.Spans(spans), runs, "R@2", **wrong)
-    for given in (dh.Spans(spans, overlap_of="any"), dh.Spans(spans)):
-        with pytest.raises(ParameterError):
-            dh.compare_overlaps(given, {"small": small} if given.overlap_of == "span" else runs, "R@2")
+    rows, chunks = rows_of([drawn(rng) for _ in range(20)])
+    spans = dh.Spans(rows)
+    for overlap in (0.25, 1):
+        found = dh.evaluate(spans.with_overlap(overlap), chunks, ["R@2", "FRP@3"])
+        wanted = dh.evaluate(dh.Spans(rows, overlap=overlap), chunks, ["R@2", "FRP@3"])
+        assert found.to_dict() == wanted.to_dict()
+    with pytest.raises(ParameterError):
+        spans.with_overlap(0)
 
 
 def test_measures_that_count_chunks_are_refused() -> None:

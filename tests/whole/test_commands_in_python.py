@@ -94,8 +94,6 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "evaluate beside": (dh.tie_profile, "beside"),
     "repeats": (dh.Repeats, "runs"),
     "spans": (dh.Spans, "source"),
-    "evaluate abstention": (dh.Evaluation.abstention, "rel"),
-    "evaluate overlaps": (dh.compare_overlaps, "overlaps"),
     **{name: (dh.Spans, name) for name in ("overlap", "overlap_of", "documents")},
     "evaluate score_columns": (dh.evaluate_columns, "columns"),
     "evaluate by": (dh.Evaluation.by, "columns"),

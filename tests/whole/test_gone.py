@@ -14,7 +14,8 @@ from support.paths import ROOT
 
 PAGE = ROOT / "docs/guide/moving.md"
 OPTIONS = [name for name in GONE if "--" in name]
-COMMAND_OF = {"--fill": "evaluate"}  # of an option that was several commands', one of them
+NAMES = [name for name in GONE if name.isidentifier()]
+COMMAND_OF = dict.fromkeys(("--abstention", "--fill", "--overlaps"), "evaluate")
 
 
 def test_the_page_lists_what_errors_know() -> None:
@@ -33,6 +34,14 @@ def test_an_option_that_is_gone_says_what_to_write(name: str) -> None:
     result = call(command, option, "x")
     assert result.exit_code == 2
     assert f"the option {option} is gone: {GONE[name]}" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_name_that_is_gone_says_what_to_write(name: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(dh, name)
+    assert GONE[name] in str(caught.value)
+    assert not hasattr(dh, name)
 
 
 def test_a_value_that_is_gone_says_what_to_write() -> None:

@@ -150,7 +150,8 @@ class App(click.Group):
         """Find a command, or suggest the nearest name."""
         name, ctx.meta["arguments"] = args[0], list(args)
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            refuse_if(instead_of(name), f"the command {name} is gone: {instead_of(name)}")
+            instead = instead_of(f"deadheat {name}")
+            refuse_if(instead, f"the command {name} is gone: {instead}")
             ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, COMMANDS), f"All: {', '.join(COMMANDS)}"))
         return super().resolve_command(ctx, args)
 

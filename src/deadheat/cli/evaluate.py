@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,6 @@ from deadheat.cli.files import (
     files_read,
     named_columns,
     named_runs,
-    open_pairs,
     open_qrels,
     output_options,
     save_all,
@@ -63,7 +62,7 @@ from deadheat.settings import Conventions, Estimation
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
-    from deadheat.report.model import Fact, Report, Table
+    from deadheat.report.model import Fact, Report
     from deadheat.report.of_evaluation import Grouping
 
 OF_COLUMNS = ("document", "rows")
@@ -87,15 +86,15 @@ NOT_WITH = (  # an option, those that it does not go with, and why
 )
 
 
-def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tuple[float, ...]:
-    """Read shares such as ``0.25,0.5``: quantiles in order and below 1, values of --overlap up to 1."""
-    parts = (text or "").replace(",", " ").split()
-    allowed, of_quantiles = r"0?\.[0-9]{1,15}|1(\.0+)?", option.name == "quantiles"
-    found = [float(part) for part in parts if re.fullmatch(allowed, part)]
-    if text is not None and (len(found) < max(len(parts), 1) or not all(found) or (of_quantiles and 1.0 in found)):
-        what = "numbers between 0 and 1" if of_quantiles else "shares above 0 and up to 1"
-        raise click.BadParameter(f"expected {what}, such as 0.25,0.5,{'0.75' if of_quantiles else '1'}; got {text!r}")
-    return tuple(sorted({*found}) if of_quantiles else found)
+def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -> tuple[float, ...]:
+    """Read quantiles such as ``0.25,0.5``, in order."""
+    if text is None:
+        return ()
+    parts = text.replace(",", " ").split()
+    found = [float(part) for part in parts if re.fullmatch(r"0?\.[0-9]{1,15}", part)]
+    if len(found) < max(len(parts), 1) or not all(found):
+        raise click.BadParameter(f"expected numbers between 0 and 1, such as 0.25,0.5,0.75; got {text!r}")
+    return tuple(sorted({*found}))
 
 
 @command(
@@ -127,20 +126,8 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
 @click.option(
     "--quantiles",
     metavar="Q,...",
-    callback=_parsed,
+    callback=_parsed_quantiles,
     help="Add these quantiles over queries, such as 0.5, the median, each with its exact interval.",
-)
-@click.option(
-    "--abstention",
-    is_flag=True,
-    help="Also say for each threshold of scores how often a run abstains, and is right to: of queries without an"
-    " answer.",
-)
-@click.option(
-    "--overlaps",
-    metavar="SHARE,...",
-    callback=_parsed,
-    help="Also list the runs under several values of --overlap, such as 0.25,0.5,1.",
 )
 @takes(*STRATA)
 @click.option("--per-query", is_flag=True, help="Add the scores of each query.")
@@ -172,7 +159,7 @@ def _parsed(_: click.Context, option: click.Parameter, text: str | None) -> tupl
     help="Order of several runs: by name, as given, or the best first by a measure. Default: by the first measure; with"
     " --format trec as given.",
 )
-@table_option("the scores", "quantiles", "averages", "abstention", "overlaps")
+@table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
 @takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -271,10 +258,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         "quantiles": options["quantiles"],
         "confidence_level": intervals.confidence_level,
     }
-    others = _choices(qrels, named, evaluations, measures, conventions, seed, options)
-    report = _report(
-        evaluations, asked, groupings, others, per_query=options["per_query"], is_paper=output.form == "latex"
-    )
+    report = _report(evaluations, asked, groupings, per_query=options["per_query"], is_paper=output.form == "latex")
     if targets:
         report = replace(
             report,
@@ -323,12 +307,11 @@ def _report(
     evaluations: Sequence[dh.Evaluation],
     asked: Mapping[str, Any],
     groupings: Mapping[tuple[str, ...], Grouping | None],
-    others: Iterable[Table],
     *,
     per_query: bool,
     is_paper: bool,
 ) -> Report:
-    """Return the report by each set of strata, and with other tables; the table of all queries comes once.
+    """Return the report by each set of strata; the table of all queries comes once.
 
     For a paper, several runs of which nothing but means was asked are one table with a row a system.
     """
@@ -349,37 +332,7 @@ def _report(
         from deadheat.report.of_comparison_tables import compact_scores
 
         tables = (compact_scores(evaluations, seed=asked["seed"], digits=asked["digits"]), *tables[1:])
-    return replace(found, tables=(*tables, *others))
-
-
-def _choices(  # noqa: PLR0917 - what evaluations are made of
-    spans: str,
-    named: Mapping[str, str],
-    evaluations: Sequence[dh.Evaluation],
-    measures: Sequence[Measure],
-    conventions: Conventions,
-    seed: int | None,
-    options: Mapping[str, Any],
-) -> Iterator[Table]:
-    """Yield the tables of what a threshold and the overlap make of the runs, if they were asked for."""
-    from deadheat.report.score_tables import tabulate_abstention, tabulate_overlaps
-
-    if options["abstention"]:
-        yield tabulate_abstention(evaluations)
-    if options["overlaps"]:
-        from deadheat.evaluation.evaluate import evaluate_under
-        from deadheat.evaluation.overlaps import measures_of_overlap, table_of_overlaps
-
-        chosen, in_order = measures_of_overlap(measures), {one.name: named[one.name] for one in evaluations}
-        by_overlap = {
-            overlap: {
-                run.name: evaluate_under(conventions, judged, run, chosen, seed)
-                for judged, opened in open_pairs(spans, in_order, overlap=overlap)
-                for run in opened
-            }
-            for overlap in options["overlaps"]
-        }
-        yield tabulate_overlaps(table_of_overlaps(by_overlap))
+    return replace(found, tables=tables)
 
 
 def _save(
@@ -408,7 +361,7 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
         options["beside"] and options["ties"] != "expected",
         f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
     )
-    more = ("ci", "by", "beside", "quantiles", "abstention", "overlaps", "judge")
+    more = ("ci", "by", "beside", "quantiles", "judge")
     added = [f"--{name}" for name in more if options[name]]
     refuse_if(
         form == "trec" and added,

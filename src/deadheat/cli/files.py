@@ -280,7 +280,6 @@ def open_pairs(
     *,
     form: str | None = None,
     alone: str = "",
-    overlap: float | None = None,
 ) -> Iterator[tuple[dh.Qrels, list[dh.Run]]]:
     """Yield judgments and the runs under them: several that are read together, or of spans each run of chunks.
 
@@ -293,8 +292,6 @@ def open_pairs(
         The name of the format of the runs, if that is known.
     alone : str, default ""
         The one run whose ties --then-by does not order.
-    overlap : float, optional
-        In place of --overlap.
     """
     options = asked()
     if not options.get("spans"):
@@ -306,7 +303,6 @@ def open_pairs(
         return
 
     spans = dh.Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
-    spans = spans if overlap is None else spans.with_overlap(overlap)
     for name, path in runs.items():
         judgments, run = spans.judge(path, name=name, ascending=options["ascending"])
         yield judgments, [run]

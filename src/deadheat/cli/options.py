@@ -595,13 +595,9 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
     """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
     spans = asked().get("spans")
     if spans is None:
-        refuse((*SPANS[1:], "overlaps"), "is about spans: give --spans FILE too")
+        refuse(SPANS[1:], "is about spans: give --spans FILE too")
         return qrels, runs
     refuse(NOT_OF_SPANS, "is not for --spans")
-    refuse_if(
-        asked().get("overlaps") and asked()["overlap_of"] == "any",
-        "--overlaps are shares, and --overlap-of any counts every overlap: leave out one of them",
-    )
     for path in (qrels, *runs):
         refuse_if(is_saved(path), f"{path} is already evaluated: leave out --spans, which is for runs of chunks")
     return spans, (qrels, *runs)

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import polars as pl
-
 from deadheat.arrays import members
 from deadheat.errors import level_text
 from deadheat.evaluation.evaluate import difference_of, differences
@@ -366,36 +364,6 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
         name = str(scores.measure)
         found |= {(query, name): tuple(row) for query, *row in zip(scores.query_ids.tolist(), *cells, strict=True)}
     return found
-
-
-def tabulate_abstention(evaluations: Sequence[Evaluation]) -> Table:
-    """Return a row for each run and threshold: how often it abstains, and is right to."""
-    frames = [(one.name, one.abstention()) for one in evaluations]
-    return tabulate(
-        "abstention",
-        (SYSTEM,),
-        [Column(name, name.removeprefix("n_")) for name in frames[0][1].columns],
-        [{"system": name, **row} for name, frame in frames for row in frame.iter_rows(named=True)],
-        title="Abstention: no score above the threshold; without one, nothing is retrieved",
-    )
-
-
-def tabulate_overlaps(found: pl.DataFrame) -> Table:
-    """Return a row for each measure and overlap, with the mean and the place of each run."""
-    rows = {(row["measure"], row["overlap"], row["system"]): row for row in found.iter_rows(named=True)}
-    measures, overlaps, systems = (list(dict.fromkeys(names)) for names in zip(*rows, strict=True))
-    return tabulate_groups(
-        "overlaps",
-        (MEASURE, Column("overlap", "overlap")),
-        (Column("mean", "mean"), Column("place", "place")),
-        (
-            ((measure, str(overlap)), [rows[measure, overlap, name] for name in systems])
-            for measure in measures
-            for overlap in overlaps
-        ),
-        systems,
-        title="By the share of a span that a chunk covers",
-    )
 
 
 def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:
