@@ -5,6 +5,7 @@ GONE = {  # an option, an option of one command, a command, a public name, or a 
     "--abstention": "list measures such as 'Abstain@0.3 Abstain@0.5', or call Evaluation.abstention() in Python",
     "--overlaps": "call deadheat evaluate --spans FILE --overlap SHARE for each share",
     "compare_overlaps": "call evaluate(spans.with_overlap(share), runs, ...) for each share",
+    "deadheat cases": "call deadheat validate FILE, which prints its table; --format json has it under sets",
     "unjudged='judge'": "take unjudged='bounds' for what labels could change, and holes() for which to judge first",
 }
 

@@ -176,7 +176,6 @@ def test_a_folder_may_be_read_twice(folder: Path) -> None:
         ["gate", "closed.run", "-c", "RR > 0"],
         ["evaluate", "qrels.txt", "bm25.run", "--queries", "closed.run"],
         ["validate", "closed.run"],
-        ["cases", "closed.run"],
     ],
 )
 def test_a_file_that_may_not_be_read_is_bad_data(

@@ -52,7 +52,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             ["convert", "object", "out.json", "--kind", "run"],
             "this looks like JSON: name the file .json or .jsonl, or give --from json",
         ),
-        (["cases", "queries"], f"queries: {CASES}"),
         (["bench", "queries", "--collection", "documents.csv"], f"queries: {CASES}"),
         (["bench", "cases.csv", "--collection", "queries"], DOCUMENTS),
         (

@@ -107,9 +107,6 @@ measures --for
 bench cases.csv --collection documents.csv --retriever bm25
 bench cases.csv --collection documents.csv --retriever bm25 --retriever string --by difficulty
 bench plain.csv other.csv --collection documents.csv --retriever bm25
-cases plain.csv
-cases cases.csv
-cases cases.csv --by language
 validate cases.csv
 validate bad.csv
 demo

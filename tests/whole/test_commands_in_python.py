@@ -47,8 +47,7 @@ WITHOUT = {  # commands that are no function, and what they are in Python
     "trec_eval": "the drop-in for the tool itself; deadheat.compat has it for Python",
     "measures": "dh.measures() and help()",
     "convert": "files to files",
-    "cases": "dh.read_cases() and what Polars does",
-    "validate": "a check of files",
+    "validate": "a check of files; dh.read_cases() and what Polars does",
     "schema": "files of the package, about the JSON of commands",
     "demo": "data of the package",
 }

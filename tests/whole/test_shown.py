@@ -206,11 +206,10 @@ COMMANDS = [
     ["gate", "saved.json", "-c", "RR > 0.9", "--format", "github"],
     *(["gate", QRELS, RUNS[0], "-c", "RR > 0.9", "--format", form] for form in ("junit", "html")),
     ["validate", "cases\x1b.json"],
-    ["cases", "cases\x1b.json", "--by", "category"],
     ["bench", "cases\x1b.json", "--collection", "terms.csv", "--format", "table"],
     ["bench", "cases\x1b.json", "--collection", "terms.csv", "--format", "html"],
     ["bench", "cases\x1b.json", "--collection", "terms.csv", "--format", "markdown", "--output", "bench"],
-    ["cases", "no\x1b\n::error::.json"],
+    ["validate", "no\x1b\n::error::.json"],
     ["convert", RUNS[0], "x.trec", "--kind", "run"],
     ["convert", RUNS[0], "x\x1b.csv", "--kind", "run"],
     ["convert", "cases\x1b.json", "-", "--kind", "run", "--to", "csv"],
@@ -232,7 +231,7 @@ def test_no_command_shows_what_a_terminal_obeys(arguments: list[str]) -> None:
         assert not RAW.search(text)
         assert not any(line.lstrip().startswith("::error") for line in text.splitlines())
         assert "##[" not in text or {"trec", "json"} & {*arguments}  # which are data
-    if arguments[0] in {"bench", "validate", "cases"} and arguments[1].startswith("cases"):
+    if arguments[0] in {"bench", "validate"} and arguments[1].startswith("cases"):
         assert result.exit_code == 0, result.output
     if "junit" in arguments:
         assert ET.fromstring(result.stdout).get("tests") == "1"  # noqa: S314 - it is ours

@@ -77,8 +77,7 @@ COMMANDS = {  # the most useful first, as --help lists them: the file of each, a
     "measures": ("guide", "List the measures, explain one, or say which to use."),
     "convert": ("convert", "Convert qrels or a run from one format to another."),
     "bench": ("bench", "Run retrievers on labelled cases, and compare them."),
-    "cases": ("bench", "Summarise labelled cases by language, difficulty, category and domain."),
-    "validate": ("bench", "Check labelled cases, and say how to fix what is wrong."),
+    "validate": ("bench", "Check labelled cases, say how to fix what is wrong, and summarise them."),
     "schema": ("guide", "Print the JSON Schema of what a command prints as JSON."),
     "demo": ("guide", "Show on real data why ties matter."),
 }

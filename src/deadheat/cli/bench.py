@@ -1,4 +1,4 @@
-"""Commands of benchmarks: bench, and cases and validate for their labelled cases."""
+"""Commands of benchmarks: bench, and validate for their labelled cases."""
 
 import sys
 import warnings
@@ -20,7 +20,6 @@ from deadheat.cli.files import (
     format_option,
     label,
     output_option,
-    output_options,
     table_option,
     unique_names,
     with_figures,
@@ -277,38 +276,6 @@ def _confirm(what: str) -> bool:
 
 
 @command(
-    "deadheat cases cases.json",
-    "deadheat cases german/*.json english/*.json --by language",
-    "deadheat cases cases.csv --by difficulty --by domain --format csv",
-)
-@click.argument("files", type=INPUT, nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--by",
-    multiple=True,
-    metavar="LABEL",
-    shell_complete=complete_from("deadheat.benchmark.cases:LABELS"),
-    help="language, difficulty, category or domain; may be repeated. Default: every one that a set has.",
-)
-@takes(*CASES)
-@output_options("document", "rows")
-@takes(*LIMITS, "flags")
-def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
-    """Summarise sets of labelled cases: how many, what they expect, how often they repeat."""
-    from deadheat.benchmark.cases import LABELS, read_cases, summarise
-    from deadheat.benchmark.cases.validation import report_cases
-
-    output = Output(options, files)
-    own = {name: options[name] for name in ("id_pattern", "language", "columns")}
-    sets = [read_cases(path, format=options["input_format"], **own) for path in files]
-    names = {path: one.name or label(path, "cases") for path, one in zip(files, sets, strict=True)}
-    parts = {
-        key: summarise(one, by or [name for name in LABELS if any(getattr(case, name) for case in one)])
-        for key, one in zip(unique_names(files, names.__getitem__), sets, strict=True)
-    }
-    output.print(report_cases(parts, [note for one in sets for note in one.notes]))
-
-
-@command(
     "deadheat validate cases.json",
     "deadheat validate german/*.json --language de --ontology hp.obo.gz",
     "deadheat validate cases.csv --id-pattern 'MONDO:[0-9]{7}'",
@@ -327,10 +294,11 @@ def cases(files: tuple[str, ...], *, by: tuple[str, ...], **options: Any) -> Non
 @output_option
 @takes(*LIMITS, "flags")
 def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **options: Any) -> None:  # noqa: ANN401 - click's
-    """Check files of labelled cases (JSON, JSON lines or CSV), and say how to fix what is wrong.
+    """Check and summarise files of labelled cases (JSON, JSON lines or CSV), and say how to fix what is wrong.
 
     First against a JSON Schema, then for what no schema sees: repeated texts, missing labels, ids that an ontology
-    lacks, texts in another language (a guess), too few cases for a sound conclusion.
+    lacks, texts in another language (a guess), too few cases for a sound conclusion. Then how many cases each usable
+    file has by language, difficulty, category and domain, what they expect, and how often they repeat.
 
     Exit codes: 0 usable, warnings or not; 3 a case or a file cannot be used, for example because an expected
     id is malformed or repeated.
@@ -347,6 +315,8 @@ def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **op
     own = {name: options[name] for name in ("id_pattern", "language", "columns")}
     found = [check(path, ontology=terms, format=options["input_format"], **own) for path in files]
     found = [one.told(error_message(one.cause, has_place=False)) if one.cause else one for one in found]
-    output.print(report_validation(found, is_data=output.form == "json"))
+    names = {path: one.name or label(path, "cases") for path, one in zip(files, found, strict=True)}
+    sets = list(unique_names(files, names.__getitem__))
+    output.print(report_validation(found, sets, is_data=output.form == "json"))
     if not all(one.is_usable for one in found):
         raise click.exceptions.Exit(BAD_DATA)

@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.benchmark.ontology import LABEL, Ontology, Synonym
 from deadheat.data.tables import Qrels
-from deadheat.errors import CasesError, as_count, check_choice, collected, counted, is_number
+from deadheat.errors import CasesError, as_count, collected, counted, is_number
 from deadheat.io.records import as_text
 
 LABELS = ("language", "difficulty", "category", "domain")
@@ -248,8 +248,8 @@ class Cases:
         )
 
 
-def summarise(cases: Cases, by: Sequence[str] = LABELS) -> list[dict[str, Any]]:
-    """Return the whole set in numbers, then its parts by each label: the largest first, cases without it last.
+def summarise(cases: Cases) -> list[dict[str, Any]]:
+    """Return the whole set in numbers, then its parts by each label that it has: the largest first, cases without last.
 
     Returns
     -------
@@ -262,16 +262,15 @@ def summarise(cases: Cases, by: Sequence[str] = LABELS) -> list[dict[str, Any]]:
     --------
     >>> from deadheat.benchmark.cases import Case, Cases
     >>> cases = Cases("mine", {}, (Case("a", "fits", ("HP:0001250",), (1.0,)),))
-    >>> [(one["by"], one["value"], one["n_cases"]) for one in summarise(cases, ["language"])]
-    [('all', None, 1), ('language', None, 1)]
+    >>> [(one["by"], one["value"], one["n_cases"]) for one in summarise(cases)]
+    [('all', None, 1)]
     """
-    for label in by:
-        check_choice("by", label, LABELS)
-
     found = []
-    for label in ("all", *dict.fromkeys(by)):
-        groups = collected((getattr(case, label, None), case) for case in cases).items()
-        for value, own in sorted(groups, key=lambda group: (group[0] is None, -len(group[1]), group[0] or "")):
+    for label in ("all", *LABELS):
+        groups = collected((getattr(case, label, None), case) for case in cases)
+        if label != "all" and not any(groups):
+            continue
+        for value, own in sorted(groups.items(), key=lambda group: (group[0] is None, -len(group[1]), group[0] or "")):
             ids = [term for case in own for term in case.expected_ids]
             found.append(
                 {

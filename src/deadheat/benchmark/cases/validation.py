@@ -8,18 +8,22 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Self
 
-from deadheat.benchmark.cases.model import LABELS, SMALL, Case, label
+from deadheat.benchmark.cases.model import LABELS, SMALL, Case, Cases, label, summarise
 from deadheat.benchmark.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, quoted
 from deadheat.benchmark.languages import code_of, guess, known
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.data.tables import label_of
 from deadheat.errors import DataError, collected, counted, did_you_mean, package, shown
 from deadheat.io.files import readable
-from deadheat.report.model import Column, Fact, Report, note, said, tabulate
+from deadheat.report.model import Column, Fact, Report, Table, said, tabulate
 
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
 
 STANDARD = 200  # cases: fewer are good for development, and fewer than `SMALL` for a quick check
+EXPLANATION = (
+    "distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster intervals allow"
+    " for it. repeated texts: cases whose text an earlier case has."
+)
 _HOW_TO_LABEL = {
     "difficulty": "Let people rate it easy, medium or hard: results can then be reported by it.",
     "category": "Write exact_match, synonym, abbreviation, layperson or complex: results can then be reported by it.",
@@ -43,6 +47,8 @@ class Validation:
         Errors first.
     cause : DataError or None
         The error behind the only finding, if the file cannot be read.
+    cases : Cases or None
+        Those of a usable file.
     """
 
     path: Path
@@ -50,6 +56,7 @@ class Validation:
     n_cases: int
     findings: tuple[Finding, ...]
     cause: DataError | None = None
+    cases: Cases | None = None
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -121,7 +128,8 @@ def validate(
     warnings = [found for find in RULES for found in find(file)]
     if terms is not None:
         warnings += _unknown_terms(file, terms)
-    return Validation(path, file.name, len(file.rows), (*file.errors, *warnings))
+    usable = None if file.errors else file.cases
+    return Validation(path, file.name, len(file.rows), (*file.errors, *warnings), cases=usable)
 
 
 def schema_text() -> str:
@@ -359,15 +367,20 @@ def _named(cases: Sequence[Case], names: Mapping[str, str], ontology: Ontology) 
     return "No document has it, so nothing can find it: correct it, or use the version of the ontology that has it."
 
 
-def report_validation(validations: Sequence[Validation], *, is_data: bool = False) -> Report:
-    """Return the report of validated files: a table of findings for people, or all of it as data.
+def report_validation(validations: Sequence[Validation], names: Sequence[str], *, is_data: bool = False) -> Report:
+    """Return the report of validated files: their findings, and the usable ones summarised by their labels.
 
     Parameters
     ----------
     validations : sequence of Validation
+    names : sequence of str
+        Of the sets, each another one.
     is_data : bool, default False
         Whether it is for JSON, where findings are a list, not a table.
     """
+    of_sets = {name: summarise(one.cases) for name, one in zip(names, validations, strict=True) if one.cases}
+    sets = (_tabulate_sets(of_sets),) if of_sets else ()
+    closing = EXPLANATION if of_sets else ""
     if is_data:
         files = [
             {
@@ -381,24 +394,23 @@ def report_validation(validations: Sequence[Validation], *, is_data: bool = Fals
             }
             for one in validations
         ]
-        return Report((), (Fact("is_usable", all(one.is_usable for one in validations)), Fact("files", files)))
-    return Report(
-        tuple(
-            tabulate(
-                "findings",
-                (
-                    Column("level", ""),
-                    Column("line", "line", lambda one: "" if one.line is None else str(one.line)),
-                ),
-                (Column("text", "finding", lambda one: f"{one.case_id}: {one.text}" if one.case_id else one.text),),
-                one.findings,
-                title=_verdict(one),
-            )
-            for one in validations
-            if one.findings
-        ),
-        tuple(said(_verdict(one), "no findings") for one in validations if not one.findings),
-    )
+        return Report(sets, (Fact("is_usable", all(one.is_usable for one in validations)), Fact("files", files)))
+    findings = [
+        tabulate(
+            "findings",
+            (
+                Column("level", ""),
+                Column("line", "line", lambda one: "" if one.line is None else str(one.line)),
+            ),
+            (Column("text", "finding", lambda one: f"{one.case_id}: {one.text}" if one.case_id else one.text),),
+            one.findings,
+            title=_verdict(one),
+        )
+        for one in validations
+        if one.findings
+    ]
+    facts = [said(_verdict(one), "no findings") for one in validations if not one.findings]
+    return Report((*findings, *sets), tuple(facts), closing=closing)
 
 
 def _verdict(validation: Validation) -> str:
@@ -408,37 +420,22 @@ def _verdict(validation: Validation) -> str:
     return f"{validation.path}: {cases}{errors}{warnings}"
 
 
-def report_cases(parts: Mapping[str, Sequence[Mapping[str, Any]]], notes: Sequence[str] = ()) -> Report:
-    """Return the report of sets of cases, summarised by their labels.
-
-    Parameters
-    ----------
-    parts : mapping of str to sequence of mapping
-        What `summarise` makes of each set, by its name.
-    notes : sequence of str, default ()
-        What was assumed of them.
-    """
-    rows = [
-        {"set": name, **one, "value": "" if one["by"] == "all" else one["value"] or "(none)"}
-        for name, own in parts.items()
-        for one in own
-    ]
-    return Report(
+def _tabulate_sets(sets: Mapping[str, Sequence[Mapping[str, Any]]]) -> Table:
+    """Return a row for each part that `summarise` makes of each set."""
+    rows: list[dict[str, Any]] = []
+    for name, parts in sets.items():
+        for part in parts:
+            value = "" if part["by"] == "all" else part["value"] or "(none)"
+            rows.append({"set": name, **part, "value": value})
+    return tabulate(
+        "sets",
+        (Column("set", "set"), Column("by", "by"), Column("value", "value")),
         (
-            tabulate(
-                "sets",
-                (Column("set", "set"), Column("by", "by"), Column("value", "value")),
-                (
-                    Column("n_cases", "cases"),
-                    Column("n_ids", "ids", spare=2),
-                    Column("ids_per_case", "ids/case", spare=1),
-                    Column("n_distinct_ids", "distinct ids"),
-                    Column("n_repeated_texts", "repeated texts", spare=1),
-                ),
-                rows,
-            ),
+            Column("n_cases", "cases"),
+            Column("n_ids", "ids", spare=2),
+            Column("ids_per_case", "ids/case", spare=1),
+            Column("n_distinct_ids", "distinct ids"),
+            Column("n_repeated_texts", "repeated texts", spare=1),
         ),
-        (Fact("notes", list(notes)), *(note("note", one) for one in notes)),
-        closing="distinct ids: fewer than ids where cases expect the same; these are not independent, and cluster"
-        " intervals allow for it. repeated texts: cases whose text an earlier case has.",
+        rows,
     )
