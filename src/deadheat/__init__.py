@@ -7,6 +7,9 @@
 {'RR': 0.75, 'P@1': 0.5}
 """
 
+from deadheat import interrupts as _interrupts  # noqa: F401 - before all else: while that is imported, too
+
+# isort: split
 import gc
 import re
 from functools import cache

@@ -6,6 +6,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from deadheat.interrupts import end_interrupted
+
 SETTINGS = {
     # Polars reads text ahead, by default in pieces of 20 MB; of smaller ones the memory is used again and again.
     "POLARS_CSV_CHUNK_SIZE": "4000000",
@@ -31,8 +33,7 @@ def start() -> None:
 
         main()
     except KeyboardInterrupt:
-        sys.stderr.write("Interrupted\n")
-        _end(130)
+        end_interrupted()
     except SystemExit as ended:
         if not isinstance(ended.code, int):
             raise

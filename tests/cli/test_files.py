@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -10,12 +11,16 @@ import sys
 import threading
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from deadheat.cli import main
+from deadheat.cli.app import CommandError
 from deadheat.cli.files import emit
+from deadheat.errors import DataError
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.io.files import replacing
 from support.command import QRELS, RUN, call, ok, runner
 from support.process import command, environment
 
@@ -242,7 +247,7 @@ def test_a_full_standard_output_is_one_line(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("deadheat.cli.files.emit", emit_fails)
     result = call("evaluate", "qrels.txt", "bm25.run")
     assert result.exit_code == 3
-    assert result.stderr == "Error: cannot write: No space left on device\n"
+    assert result.stderr == "Error: cannot write standard output: No space left on device\n"
 
 
 # Under a limit, Python 3.11 leaves the first part of a module's bytecode as the whole, which no later process can read.
@@ -268,12 +273,17 @@ def close_stdout() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
 @pytest.mark.parametrize(
-    "arguments", [["evaluate", "qrels.txt", "bm25.run"], ["--help"], ["convert", "bm25.run", "-"], ["measures"]]
+    "arguments",
+    [
+        ["evaluate", "qrels.txt", "bm25.run", "-o", "/dev/stdout"],
+        ["--help"],
+        ["--verbose", "--version"],
+        ["convert", "bm25.run", "-"],
+        ["gate", "--list-presets"],
+    ],
 )
-@pytest.mark.parametrize(("prepare", "code"), [(limit_files, 3), (close_stdout, None)])
-def test_a_standard_output_that_takes_nothing(
-    folder: Path, arguments: list[str], prepare: Callable[[], None], code: int | None
-) -> None:
+@pytest.mark.parametrize("prepare", [limit_files, close_stdout])
+def test_a_standard_output_that_takes_nothing(folder: Path, arguments: list[str], prepare: Callable[[], None]) -> None:
     with (folder / "out").open("wb") as out:
         done = subprocess.run(
             command(*arguments),
@@ -285,10 +295,49 @@ def test_a_standard_output_that_takes_nothing(
             check=False,
         )
     message = done.stderr.decode()
-    assert done.returncode in ({0, 3} if code is None else {code})
-    assert message.count("\n") <= 1
-    assert message.startswith("Error: cannot write: ") or not done.returncode
+    assert done.returncode == 3
+    assert message.count("\n") == 1
+    assert message.startswith("Error: cannot write")
     assert (folder / "bm25.run").read_text() == RUN
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdin", "/dev/fd/0"])
+def test_a_standard_input_that_is_closed(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Once that was a bug of ours."""
+    del folder
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(CommandError) as caught:
+        main(["evaluate", "qrels.txt", name], standalone_mode=False)
+    assert (caught.value.message, caught.value.exit_code) == ("cannot read: standard input is closed", 3)
+
+
+def test_a_save_that_fails_says_which_were_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["one", "two", "three", "four"]
+    for name in names:
+        (folder / f"{name}.run").write_text(RUN)
+    save = Evaluation.save
+
+    def save_until_full(evaluation: Evaluation, path: str, **options: Any) -> Path:  # noqa: ANN401 - those of a save
+        if evaluation.name == "three":
+            raise OSError(errno.ENOSPC, "No space left on device", "kept/three.json")
+        return save(evaluation, path, **options)
+
+    monkeypatch.setattr(Evaluation, "save", save_until_full)
+    runs = [f"{name}.run" for name in names]
+    result = call("evaluate", "qrels.txt", *runs, "--sort", "given", "--save", "kept", "--replace")
+    assert result.exit_code == 3
+    told = "Error: cannot write 'kept/three.json': No space left on device"
+    assert result.stderr == f"{told}; saved before that: kept/one.json, kept/two.json\n"
+
+
+def test_errors_of_a_disk_name_the_file(folder: Path) -> None:
+    """A write to a full disk fails without a name."""
+    with pytest.raises(OSError, match="No space left") as caught, replacing("made.csv"):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert caught.value.filename == "made.csv"
+    assert not list(folder.glob(".made*"))
+    with pytest.raises(DataError, match="is written as a folder"), replacing("made.csv/"):
+        pass
 
 
 @pytest.mark.slow

@@ -285,7 +285,7 @@ def test_a_file_that_is_replaced_is_told() -> None:
     assert found[1] == f"{found[0]} (replaced an earlier one)"
     assert json.loads(ok(*command, "--format", "json"))["saved"] == ["nightly/bm25.json"]
     for name, told in (("new.json", ""), ("nightly/bm25.json", " (replaced an earlier one)")):
-        out = ok("rescore", "nightly/bm25.json", "-m", "RR", "-o", name)
+        out = ok("rescore", "nightly/bm25.json", "-m", "RR", "-o", name, "--replace")
         assert " ".join(out.split()).endswith(f"saved {name}{told}")
 
 
@@ -304,7 +304,7 @@ def test_several_runs_are_saved_in_a_folder(folder: Path) -> None:
         (["qrels.txt", "broken.run", "--save", "results"], "name a file that ends in .json, or a folder: one"),
         (["qrels.txt", "broken.run", "dense.run", "--save", "x.json"], "2 runs are saved in a folder"),
         (["qrels.txt", "broken.run", "dense.run", "--save", "queries.csv"], "2 runs are saved in a folder"),
-        (["qrels.txt", "run.json", "--save", "run.json"], "would replace the input 'run.json'"),
+        (["qrels.txt", "run.json", "--save", "run.json"], "the output 'run.json' is the input 'run.json'"),
         (["qrels.txt", "a:b.run", "a_b.run", "--save", "out", "--replace"], "two runs would be saved as out/a_b.json"),
     ],
 )

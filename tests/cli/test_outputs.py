@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
 from typing import TYPE_CHECKING
 
 import click
+import pytest
 
 import deadheat as dh
+from deadheat.cli import outputs as of_commands
 from deadheat.cli.app import COMMANDS
 from deadheat.cli.files import NamedFile
 from support.command import call, command, ok
+from support.process import command as process, environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +91,7 @@ def test_no_command_overwrites_a_file_that_it_was_given(folder: Path) -> None:
 def test_the_file_for_annotators_and_the_report_are_two(folder: Path) -> None:
     result = call("holes", "qrels.txt", "bm25.run", "--judge", "t.csv", "-o", "./t.csv")
     assert result.exit_code == 2
-    assert "--judge and --output both write 't.csv': choose another name for one of them" in result.stderr
+    assert "--output and --judge both write 't.csv': choose another name for one of them" in result.stderr
     assert not (folder / "t.csv").exists()
 
 
@@ -97,7 +103,148 @@ def test_a_saved_evaluation_of_a_folder_is_kept_and_a_report_in_it_is_renewed(fo
     for words in (["history", "a"], ["leaderboard", "a"], ["agree", "a", "b"]):
         result = call(*words, "-o", "a/one.json")
         assert result.exit_code == 2, result.output
-        assert "the output 'a/one.json' is a saved evaluation of 'a': choose another name" in result.stderr
+        assert "the output 'a/one.json' is a file that this command reads: choose another name" in result.stderr
         assert (folder / "a" / "one.json").read_text() == kept
         for _ in range(2):
             ok(*words, "-o", "a/trend.csv")
+
+
+EVALUATE = ["evaluate", "qrels.txt", "bm25.run", "-m", "RR"]
+FIGURES = ["--figures", "drawn", "--figure-format", "json"]
+RUN_AS_JSON = '{"q1": {"a": 0.5, "b": 0.5}, "q2": {"v": 0.9, "x": 0.8}}'
+
+
+def refused(*words: object) -> str:
+    """Return what a command says that is refused."""
+    result = call(*words)
+    assert result.exit_code == 2, result.output
+    return result.stderr
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_figure_replaces_no_run(folder: Path, linked: bool) -> None:  # noqa: FBT001 - pytest passes by name
+    """Once the run was Vega-Lite afterwards."""
+    (folder / "drawn").mkdir()
+    run = folder / "drawn" / "forest-RR.json"
+    run.write_text(RUN_AS_JSON)
+    given = "drawn/forest-RR.json"
+    if linked:
+        (folder / "link").symlink_to("drawn")
+        given = "link/forest-RR.json"
+    told = refused("evaluate", "qrels.txt", given, "-m", "RR", *FIGURES)
+    assert f"the output 'drawn/forest-RR.json' is the input '{given}': choose another name" in told
+    assert run.read_text() == RUN_AS_JSON
+    assert [path.name for path in (folder / "drawn").iterdir()] == ["forest-RR.json"]
+
+
+@pytest.mark.parametrize("other", ["-o", "--save"])
+def test_a_figure_and_another_output_are_two_files(folder: Path, other: str) -> None:
+    """Once the figure replaced the save, and the report replaced the figure."""
+    (folder / "drawn").mkdir()
+    told = refused(*EVALUATE, *FIGURES, other, "drawn/forest-RR.json", *(["--format", "json"] if other == "-o" else []))
+    named = {"-o": "--output"}.get(other, other)
+    assert f"{named} and --figures both write 'drawn/forest-RR.json'" in told
+    assert list((folder / "drawn").iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["", "symbolic", "hard", "folder"])
+def test_a_save_and_a_report_are_two_files(folder: Path, kind: str) -> None:
+    other = "deep/x.json" if kind == "folder" else "x.json" if not kind else "y.json"
+    ok(*EVALUATE, "--save", "x.json")
+    if kind == "folder":
+        (folder / "deep").symlink_to(".")
+    elif kind == "symbolic":
+        (folder / "y.json").symlink_to("x.json")
+    elif kind == "hard":
+        (folder / "y.json").hardlink_to(folder / "x.json")
+    kept = (folder / "x.json").read_text()
+    assert "--output and --save both write 'x.json'" in refused(*EVALUATE, "--save", "x.json", "-o", other)
+    assert (folder / "x.json").read_text() == kept
+
+
+def test_names_that_the_file_system_takes_for_one_are_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = ["--save", "x.json", "-o", "X.json"]
+    ok(*EVALUATE, *files)
+    (folder / "x.json").unlink()
+    (folder / "X.json").unlink()
+    monkeypatch.setattr(of_commands, "ignores_case", lambda _: True)
+    assert "--output and --save both write 'x.json'" in refused(*EVALUATE, *files)
+
+
+def test_the_file_system_says_whether_it_ignores_case(folder: Path) -> None:
+    assert of_commands.ignores_case(folder) == (folder / "BM25.RUN").exists()
+
+
+def test_a_rescored_evaluation_replaces_what_it_was_made_from_only_if_that_is_asked_for(folder: Path) -> None:
+    ok(*EVALUATE, "--save", "x.json")
+    kept = (folder / "x.json").read_text()
+    rescore = ["rescore", "x.json", "-m", "P@5", "-o", "x.json"]
+    assert "the output 'x.json' is the input 'x.json'" in refused(*rescore)
+    assert (folder / "x.json").read_text() == kept
+    ok(*rescore, "--replace")
+    assert dh.load_evaluation(folder / "x.json").means().keys() == {"P@5"}
+
+
+def test_a_run_in_a_folder_that_is_read_is_an_input(folder: Path) -> None:
+    task = folder / "runs" / "task"
+    task.mkdir(parents=True)
+    (task / "qrels").write_bytes((folder / "qrels.txt").read_bytes())
+    for name in ("forest-RR.json", "tiers-RR.json", "b.json"):
+        (task / name).write_text(RUN_AS_JSON)
+    told = refused("leaderboard", "runs", "-m", "RR", "-o", "runs/task/b.json")
+    assert "the output 'runs/task/b.json' is a file that this command reads" in told
+    assert (task / "b.json").read_text() == RUN_AS_JSON
+    for _ in range(2):  # another file there may be renewed
+        ok("leaderboard", "runs", "-m", "RR", "-o", "runs/table.json")
+
+
+@pytest.mark.slow
+def test_figures_of_one_name_are_several_files(folder: Path) -> None:
+    """The names of --by a:b and of --by a-b begin alike."""
+    (folder / "queries.csv").write_text(
+        "query_id,a,b,a-b\n" + "".join(f"q{n},{n % 2},x,{n % 2}\n" for n in range(1, 5))
+    )
+    by = ["--queries", "queries.csv", "--by", "a:b", "--by", "a-b"]
+    found = json.loads(ok(*EVALUATE, *by, *FIGURES, "--format", "json"))["figures"]
+    assert len({*found}) == len(found) == len(list((folder / "drawn").iterdir()))
+    assert any(name.endswith(" 2.json") for name in found)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ([*EVALUATE, "-o", "x.csv/"], "x.csv/"),
+        (["convert", "bm25.run", "x.csv/"], "x.csv/"),
+        (["holes", "qrels.txt", "bm25.run", "--judge", "x.csv/"], "x.csv/"),
+        (["report", "qrels.txt", "bm25.run", "-o", "x.html/"], "x.html/"),
+        (["schema", "evaluate", "-o", "x.json/"], "x.json/"),
+    ],
+)
+def test_a_name_with_a_slash_at_its_end_is_no_file(folder: Path, words: list[str], named: str) -> None:
+    assert f"the output '{named}' is a folder: name a file" in refused(*words)
+    assert not (folder / named[:-1]).exists()
+
+
+def test_a_file_and_a_folder_of_one_name(folder: Path) -> None:
+    assert "--output and --figures both write 'drawn'" in refused(*EVALUATE, *FIGURES, "-o", "drawn")
+    assert not (folder / "drawn").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="a redirected file is locked there")
+def test_standard_output_is_an_output_too(folder: Path) -> None:
+    def run(*words: str, to: str, mode: str = "w") -> subprocess.CompletedProcess[str]:
+        with (folder / to).open(mode) as file:
+            return subprocess.run(
+                process(*words),
+                cwd=folder,
+                env=environment(),
+                stdout=file,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+
+    done = run(*EVALUATE, "--save", "x.json", to="x.json")
+    assert (done.returncode, "standard output and --save both write 'x.json'" in done.stderr) == (2, True)
+    assert run(*EVALUATE, to="table.txt").returncode == 0

@@ -105,6 +105,70 @@ def test_an_interrupt_is_one_line(folder: Path) -> None:
     assert done.stderr == b"Interrupted\n"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["measures", "--help"], ["schema", "evaluate"]])
+def test_a_reader_that_is_gone_before_it_reads(folder: Path, arguments: list[str]) -> None:
+    """The first two were 1: click has a code of its own for what is printed before a command runs."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as pipe:
+        done = subprocess.run(
+            command(*arguments), cwd=folder, env=environment(), stdout=pipe, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+FIRST = """
+import signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv = ["/usr/bin/deadheat", "--help"]
+
+class Pressed:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Pressed())
+import deadheat.__main__
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+@pytest.mark.parametrize("name", ["deadheat.errors", "deadheat.io.guarding", "deadheat.__main__"])
+def test_an_interrupt_of_the_first_imports_is_one_line(name: str, folder: Path) -> None:
+    """Before the command could catch anything: once a traceback."""
+    code = [sys.executable, "-c", FIRST.format(name=name)]
+    done = subprocess.run(code, cwd=folder, env=environment(), capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"Interrupted\n")
+
+
+LOST = """
+import sys, time
+sys.argv = ["/usr/bin/deadheat"]
+import deadheat
+
+class Ignored:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+Ignored()
+time.sleep(10)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_an_interrupt_that_python_would_lose_comes_again(folder: Path) -> None:
+    """In a destructor or a callback Python prints it, and goes on."""
+    started = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", started + LOST], cwd=folder, env=environment(), capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, b"Interrupted\n")
+
+
 EARLY = """
 import signal, sys
 

@@ -74,7 +74,7 @@ def test_in_a_folder_it_has_the_name_of_the_saved_one(folder: Path) -> None:
         (["new.json", "--ties", "random"], 3, "--ties must be another policy"),
         (["--ids", "ids.csv"], 3, "--ids needs the judgments that have the new ids"),
         (["--columns", "doc_id=x"], 2, "--columns is of judgments: give QRELS too"),
-        (["new.json", "-o", "new.json"], 2, "would replace the input 'new.json'"),
+        (["new.json", "-o", "new.json"], 2, "the output 'new.json' is the input 'new.json'"),
         (["new.json", "-o", "x.csv"], 2, "name a file that ends in .json"),
         (["run.json", "-m", "RR"], 0, ""),
     ],

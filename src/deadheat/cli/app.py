@@ -40,7 +40,7 @@ from deadheat.errors import (
     three,
 )
 from deadheat.gone import instead_of
-from deadheat.io.guarding import Advance, watched_by
+from deadheat.io.guarding import Advance, noting_files, watched_by
 from deadheat.settings import Conventions, Design, Rejudging, Saving
 
 if TYPE_CHECKING:
@@ -161,6 +161,7 @@ class App(click.Group):
                 warnings.catch_warnings(action="ignore", category=NothingJudgedWarning),
                 _warnings_said(),
                 watched_by(Watch(ctx.meta, _tell)),
+                noting_files() as ctx.meta["read"],
             ):
                 return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, SystemExit, GeneratorExit):
@@ -169,6 +170,13 @@ class App(click.Group):
             if ctx.meta.get("debug"):
                 _tell(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
             raise _ending(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from error
+
+    def make_context(self, *given: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - click's
+        """Read the options of the whole; what --help or --version print may not be written, as of a command."""
+        try:
+            return super().make_context(*given, **extra)
+        except OSError as error:
+            raise _ending(error, self) from error
 
     def main(  # type: ignore[override]
         self,
@@ -181,12 +189,12 @@ class App(click.Group):
         """Run the command line and exit: 0 done, 1 a gate failed, 2 usage, 3 bad data, 70 a bug, 128 + n a signal."""
         if not standalone_mode:
             return super().main(args, prog_name, standalone_mode=False, **extra)
+        _fill_numbers()
         _buffer_stdout()
         with _signals_as_exceptions() as received:
             try:
                 code = super().main(args, prog_name, standalone_mode=False, **extra) or 0  # commands return None
-                if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
-                    sys.stdout.flush()
+                sys.stdout.flush()
             except (SystemExit, GeneratorExit):
                 raise
             except BaseException as error:  # noqa: BLE001 - such as a full disk while --help is printed
@@ -222,8 +230,10 @@ def _ending(error: BaseException, command: click.Command) -> BaseException:
             discard(sys.stdout)
         if error.errno == errno.EPIPE:
             return click.exceptions.Exit(BROKEN_PIPE)
-        where = "" if error.filename is None else f"{printable(str(error.filename))}: "
-        return CommandError(f"{'cannot write: ' if error.errno in FULL else where}{error.strerror}")
+        name = "" if error.filename is None else printable(str(error.filename))
+        if error.errno in FULL:
+            return CommandError(f"cannot write{f' {name!r}' if name else ''}: {error.strerror}")
+        return CommandError(f"{name}: {error.strerror}" if name else error.strerror)
     bug = "This is a bug in deadheat; please report it with the output of --debug."
     return CommandError(f"{type(error).__name__}: {error}\n{bug}", BUG)
 
@@ -266,12 +276,39 @@ def _signals_as_exceptions() -> Iterator[list[int]]:
             signal.signal(number, signal.SIG_DFL)
 
 
+class ClosedOutput(io.TextIOBase):
+    """Standard output that is closed: to write to it is an error, where Python and click would lose it in silence."""
+
+    encoding = "utf-8"
+
+    def write(self, _: str) -> NoReturn:
+        """Raise the error."""
+        raise CommandError("cannot write: standard output is closed", BAD_DATA)
+
+
+def _fill_numbers() -> None:
+    """Open nothing in place of standard streams that are closed, or the next file would get the number of one.
+
+    Then ``/dev/stdout`` would be that file. What is said to a standard error that is closed is lost.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
+        sys.stderr = io.TextIOWrapper(io.BufferedWriter(io.FileIO(2, "w", closefd=False)), errors="backslashreplace")
+
+
 def _buffer_stdout() -> None:
     """Give standard output a buffer if it has none (PYTHONUNBUFFERED, python -u).
 
     Without one, Python takes a partial write for a complete one, for example when the disk fills up.
     """
     stream = sys.stdout
+    if stream is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
+        sys.stdout = ClosedOutput()
+        return
     raw = getattr(stream, "buffer", None)  # missing in tests, and when stdout is None (closed)
     if isinstance(raw, io.RawIOBase):
         sys.stdout = io.TextIOWrapper(

@@ -271,7 +271,8 @@ def _rerankers(options: Mapping[str, Any]) -> list[Any]:
 
 def _confirm(what: str) -> bool:
     """Ask whether a language model may be called; a script, which cannot answer, gives --yes."""
-    refuse_if(not sys.stdin.isatty(), f"{what}: add --yes")
+    is_terminal = sys.stdin is not None and sys.stdin.isatty()  # pyright: ignore[reportUnnecessaryComparison] - closed
+    refuse_if(not is_terminal, f"{what}: add --yes")
     return click.confirm(f"{what}. Go on?", err=True)
 
 

@@ -11,9 +11,10 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import Command, error_message, refuse_if, say
-from deadheat.cli.files import INPUT, PATH, STDOUT, check_inputs, check_output, files_read, standard_output, writing
+from deadheat.cli.files import INPUT, REPORT, STDOUT, check_inputs, check_output, files_read, standard_output, writing
 from deadheat.cli.options import LIMITS, command, complete_from, takes
 from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted, three
+from deadheat.io.guarding import errors_of_writing
 from deadheat.io.kinds import Kind
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Convert(Command):
     kind=Convert,
 )
 @click.argument("source", type=INPUT, metavar="IN")
-@click.argument("target", type=PATH, metavar="OUT")
+@click.argument("target", type=REPORT, metavar="OUT")
 @click.option(
     "--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: inferred from names or rows."
 )
@@ -93,7 +94,7 @@ def convert(  # noqa: PLR0917 - click passes by name
     # report typos before a large file is read
     written = _format_of(target, to_format)
     _check_tag(tag, kind, written)
-    check_output(target)
+    check_output(target, option="OUT")
     refuse_if(
         target != STDOUT and Path(target).is_file() and not force,
         f"{target!r} exists already: choose another name, or --force to replace it",
@@ -177,7 +178,8 @@ def _write(frame: pl.DataFrame, target: str, kind: Kind, written: str, tag: str)
         return
     stdout = standard_output()
     with tempfile.TemporaryFile() as held:
-        write(frame, held, kind, format=written, tag=tag)
+        with errors_of_writing(tempfile.gettempdir()):
+            write(frame, held, kind, format=written, tag=tag)
         held.seek(0)
         shutil.copyfileobj(held, stdout.buffer)
         stdout.buffer.flush()

@@ -20,7 +20,8 @@ from deadheat.cli.files import (
     PATH,
     Output,
     befores,
-    files_read,
+    check_output,
+    draw_figures,
     named_columns,
     named_runs,
     open_qrels,
@@ -30,7 +31,7 @@ from deadheat.cli.files import (
     shown_path,
     split_repeats,
     table_option,
-    with_figures,
+    write_figures,
 )
 from deadheat.cli.options import (
     COLLECTION,
@@ -62,7 +63,7 @@ from deadheat.settings import Conventions, Estimation
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.measures import Measure
-    from deadheat.report.model import Fact, Report
+    from deadheat.report.model import Report
     from deadheat.report.of_evaluation import Grouping
 
 OF_COLUMNS = ("document", "rows")
@@ -206,15 +207,14 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     if options["save"] is None:
         refuse(SAVING, "is of a saved evaluation: give --save FILE.json or --save FOLDER/ too")
     else:
+        check_output(options["output"])
         targets = save_targets(
             options["save"],
             [*named, *options["repeats"]],
-            files_read(),
-            options["output"],
             replace=options["replace"],
         )
-    inputs = [qrels, *runs, *(options[name] for name in ("queries", "judge"))]
-    output, queries = Output(options, inputs), read_queries(options)
+    output = Output(options, [qrels, *runs, *(options[name] for name in ("queries", "judge"))])
+    queries = read_queries(options)
     _check_form(output.form, options)
     # figures have a tick at the value by document id, as trec_eval has it
     rule = options["beside"] or ("doc_id" if options["figures"] and conventions.ties == "expected" else None)
@@ -259,11 +259,6 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         "confidence_level": intervals.confidence_level,
     }
     report = _report(evaluations, asked, groupings, per_query=options["per_query"], is_paper=output.form == "latex")
-    if targets:
-        report = replace(
-            report,
-            facts=(*report.facts, _save(evaluations, targets, intervals, options, is_by_strata=bool(of_strata))),
-        )
     by_name = {one.name: one for one in evaluations}
     own = {"options": intervals, "beside": beside if rule == "doc_id" else None}
     subjects: list[tuple[str, Any, Any]] = [
@@ -273,7 +268,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             for before, grouping in zip(befores(columns), of_strata, strict=False)
         ),
     ]
-    report = with_figures(report, subjects, [one.label for one in measures])
+    figures = draw_figures(subjects, [one.label for one in measures])
+    report = _save(report, evaluations, targets, intervals, options, is_by_strata=bool(of_strata))
+    report = write_figures(report, figures)
     if output.form == "markdown" and options["ci"]:
         from deadheat.report.as_markdown import in_sections
 
@@ -336,20 +333,23 @@ def _report(
 
 
 def _save(
+    report: Report,
     evaluations: Sequence[dh.Evaluation],
     targets: Mapping[str, str],
     intervals: IntervalOptions,
     options: Mapping[str, Any],
     *,
     is_by_strata: bool,
-) -> Fact:
-    """Save the evaluations, and return what the report says of it."""
+) -> Report:
+    """Save the evaluations, if there is a target, and return the report with what it says of them."""
+    if not targets:
+        return report
     of_what = "; the means in it are over all queries" if is_by_strata else ""
     if options["save_depth"] and any(one.run is None for one in evaluations):
         of_what += "; without rankings of repeats, or that are not in memory"
     kept = {name: options[name] for name in SAVING}
     saves = [(targets[one.name], partial(one.save, **kept, **vars(intervals))) for one in evaluations]
-    return save_all(saves, of_what)
+    return replace(report, facts=(*report.facts, save_all(saves, of_what)))
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:

@@ -9,7 +9,8 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
 import click
 
 import deadheat as dh
-from deadheat.cli.app import BAD_DATA, CommandError, discard, error_message, refuse, refuse_if, say
+from deadheat.cli.app import BAD_DATA, ClosedOutput, CommandError, discard, error_message, refuse, refuse_if, say
+from deadheat.cli.outputs import Outputs
 from deadheat.errors import (
     STDIN,
     STREAM,
@@ -32,7 +34,7 @@ from deadheat.errors import (
     reported_path,
     three,
 )
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import errors_of_writing, guarded
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -46,6 +48,8 @@ else:
 
 
 STDOUT = "-"
+NAMES_OF_STDIN = ("-", STDIN, "/dev/fd/0", "/proc/self/fd/0")
+NAMES_OF_STDOUT = (STDOUT, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 GRADED = re.compile(
     r"\.(csv|tsv|jsonl|json|parquet|xlsx)(\.gz|\.zst)?$", re.IGNORECASE
 )  # tables, which may hold answers
@@ -58,16 +62,23 @@ class NamedFile(click.Path):
     ----------
     is_input : bool
         Whether the command reads it: then ``-`` is the standard input, kept in a file if the system has no path.
+    is_report : bool
+        Whether it is written, and may be the standard output: then every name of that becomes ``-``.
     """
 
-    def __init__(self, *, is_input: bool = False) -> None:
+    def __init__(self, *, is_input: bool = False, is_report: bool = False) -> None:
         super().__init__(readable=False)  # an unreadable file is reported later, as bad data
         self.is_input = is_input
+        self.is_report = is_report
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click's own
         """Return the path, or fail if it is empty."""
         if not value:
             self.fail("the file name is empty, expected a path. Is a variable of the shell not set?", param, ctx)
+        if self.is_report and value in NAMES_OF_STDOUT:
+            return STDOUT
+        if self.is_input and value in NAMES_OF_STDIN and sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
+            raise CommandError("cannot read: standard input is closed", BAD_DATA)
         if not self.is_input or value != "-" or ctx is None:
             return super().convert(value, param, ctx)
         if Path(STDIN).exists():
@@ -80,12 +91,13 @@ class NamedFile(click.Path):
 def kept(stream: BinaryIO) -> str:
     """Return the path of a file with what a stream holds; it lasts as long as the command."""
     folder = click.get_current_context().with_resource(TemporaryDirectory(prefix="deadheat-"))
-    with (Path(folder) / "stdin").open("wb") as file:
+    path = Path(folder) / "stdin"
+    with errors_of_writing(path), path.open("wb") as file:
         shutil.copyfileobj(stream, file)
     return file.name
 
 
-PATH, INPUT = NamedFile(), NamedFile(is_input=True)
+PATH, INPUT, REPORT = NamedFile(), NamedFile(is_input=True), NamedFile(is_report=True)
 
 
 def asked() -> Mapping[str, Any]:
@@ -101,6 +113,18 @@ def files_read() -> list[str]:
         *asked().get("repeats", {}).values(),
     ]
     return [path for one in given for path in ([one] if isinstance(one, str) else one or ())]
+
+
+def outputs_of_command() -> Outputs:
+    """Return what the command that runs writes; what it was given to read is known there."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        return Outputs()
+    if "outputs" not in context.meta:
+        context.meta["outputs"] = Outputs(context.meta.get("read", ()))
+    found: Outputs = context.meta["outputs"]
+    found.name_inputs(files_read())
+    return found
 
 
 def label(path: str, default: str = "run") -> str:
@@ -386,15 +410,17 @@ def check_inputs(paths: Sequence[str]) -> None:
         raise DataError("\n".join(wrong))
 
 
-def check_output(target: str | None, inputs: Sequence[str] = ()) -> None:
-    """Refuse an output that the command reads, or one of some other inputs, or in a folder that does not exist."""
+def check_output(target: str | None, inputs: Sequence[str] = (), *, option: str = "--output") -> None:
+    """Claim an output that an option names; refuse one in a folder that does not exist.
+
+    What the command reads, and the inputs that are named here, it may not be.
+    """
     if target is None or target == STDOUT:
         return
+    outputs = outputs_of_command()
+    outputs.name_inputs(inputs)
+    outputs.claim(option, target)
     path = Path(target)
-    refuse_input(path, [*files_read(), *inputs], f"the output {target!r} is the input")
-    if path.is_file() and (around := [one for one in files_read() if Path(one).resolve() in path.resolve().parents]):
-        refuse_if(is_saved(path), f"the output {target!r} is a saved evaluation of {around[0]!r}: choose another name")
-    refuse_if(path.is_dir(), f"the output {target!r} is a folder: name a file")
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     refuse_if(not path.exists() and not folder.is_dir(), f"no such folder: {str(folder)!r}")
 
@@ -407,28 +433,36 @@ def check_folder(option: str, folder: str | None) -> None:
     )
 
 
-def refuse_input(target: Path, inputs: Iterable[str], what: str) -> None:
-    """Refuse to write a regular file that is an input, and say what it is; a device may well be both."""
-    for given in inputs:
-        refuse_if(
-            target.is_file() and Path(given).is_file() and target.samefile(given),
-            f"{what} {given!r}: choose another name",
-        )
-
-
 REPLACED = " (replaced an earlier one)"
 
 
 def save_targets(
-    target: str | None, names: Sequence[str], inputs: Sequence[str], output: str | None = None, *, replace: bool
+    target: str | None,
+    names: Sequence[str],
+    *,
+    replace: bool,
+    replaces: str | None = None,
+    hint: str = "choose another name",
 ) -> dict[str, str]:
     """Return where each run is saved: a file, or a folder in which it is a new file; nothing without a target.
 
+    Parameters
+    ----------
+    target : str, optional
+    names : sequence of str
+        Of the runs.
+    replace : bool
+        Whether a folder has one file a run.
+    replaces : str, optional
+        The input that it may replace.
+    hint : str
+        What to do where a target is an input.
+
     Examples
     --------
-    >>> save_targets("results", ["bm25", "b/dense"], [], replace=True)
+    >>> save_targets("results", ["bm25", "b/dense"], replace=True)
     {'bm25': 'results/bm25.json', 'b/dense': 'results/b_dense.json'}
-    >>> save_targets("results/", ["bm25"], [], replace=False)
+    >>> save_targets("results/", ["bm25"], replace=False)
     {'bm25': 'results/'}
     """
     if target is None:
@@ -452,40 +486,49 @@ def save_targets(
     else:
         check_folder("save", target)
         return dict.fromkeys(names, os.path.join(target, ""))  # noqa: PTH118 - a Path has no / at its end
+    outputs = outputs_of_command()
     for path in paths:
-        refuse_if(
-            output is not None and os.path.realpath(output) == os.path.realpath(path),
-            f"--save and --output both write {output!r}: choose another name for one of them",
-        )
         refuse_if(
             paths.count(path) > 1, f"--save {target}: two runs would be saved as {path}; give their files other names"
         )
-        refuse_input(Path(path), inputs, f"--save {target} would replace the input")
+        outputs.claim("--save", path, replaces=replaces, hint=hint)
         SAVED.refuse_foreign(path)
     return dict(zip(names, paths, strict=True))
 
 
-def save_all(saves: Iterable[tuple[str, Callable[[str], Path]]], more: str = "") -> Fact:
+def save_all(saves: Sequence[tuple[str, Callable[[str], Path]]], more: str = "") -> Fact:
     """Save evaluations, and return what a report says of it.
 
     Parameters
     ----------
-    saves : iterable of (str, callable)
+    saves : sequence of (str, callable)
         The target of each, and what saves to it and returns the file.
     more : str, default ""
         What else the report says.
     """
     from deadheat.report.model import Fact
 
-    paths = []
-    texts = []
+    paths: list[str] = []
+    texts: list[str] = []
     for target, save in saves:
         is_replaced = Path(target).is_file()
-        with writing(target):
-            path = save(target)
+        try:
+            with writing(target):
+                path = save(target)
+        except (CommandError, DataError) as error:
+            if len(saves) == 1:
+                raise
+            raise _with_kept(error, paths) from error
         paths.append(target if Path(target) == path else str(path))
         texts.append(shown_path(paths[-1], paths[-1]) + REPLACED * is_replaced)
     return Fact("saved", paths, "saved", ", ".join(texts) + more)
+
+
+def _with_kept(error: CommandError | DataError, paths: Sequence[str]) -> CommandError:
+    """Return the error of a save that failed, with those of the same command that were kept."""
+    message = error.message if isinstance(error, CommandError) else error_message(error)
+    kept = f"saved before that: {', '.join(paths)}" if paths else "nothing was saved"
+    return CommandError(f"{message}; {kept}", BAD_DATA)
 
 
 ASCII = str.maketrans(  # for the symbols of formulas and drawings
@@ -520,7 +563,7 @@ def format_option(*parts: str) -> Callable[[Any], Any]:
 
 
 output_option = click.option(
-    "-o", "--output", type=PATH, metavar="FILE", help="Write to a file, whole or not at all; - is stdout."
+    "-o", "--output", type=REPORT, metavar="FILE", help="Write to a file, whole or not at all; - is stdout."
 )
 
 
@@ -587,6 +630,7 @@ class Output:
         )
         if options.get("figures") is not None:
             check_folder("figures", options["figures"])
+            outputs_of_command().claim_folder("--figures", options["figures"])
             import deadheat.figures  # noqa: F401 - or the error that says what to install
         check_inputs(read)
 
@@ -659,14 +703,49 @@ def befores(groupings: Sequence[Sequence[str]]) -> list[str]:
     return [f"{'-'.join(columns)}-" if len(groupings) > 1 else "" for columns in groupings]
 
 
-def with_figures(
-    report: Report, subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]
-) -> Report:
-    """Draw the figures of some objects as --figures says, and return the report with what was drawn and what was not.
+@dataclass(frozen=True)
+class Figures:
+    """The figures that a command draws as --figures says, and where each is written.
+
+    Attributes
+    ----------
+    folder : str
+    charts : dict of str to chart
+        By their files, which are claimed.
+    not_drawn : dict of str to list of str
+        The names of the figures that could not be drawn, by the reason.
+    """
+
+    folder: str
+    charts: Mapping[str, Any]
+    not_drawn: Mapping[str, Sequence[str]]
+
+    def write(self) -> Iterator[Fact]:
+        """Write the files, and yield what a report says of them."""
+        from deadheat.figures import save
+        from deadheat.report.model import Fact
+
+        with writing(self.folder):
+            Path(self.folder).mkdir(parents=True, exist_ok=True)
+        for path, chart in self.charts.items():
+            with writing(path):
+                save(chart, path, has_title=not asked().get("no_title"), width=asked().get("figure_width"))
+        paths = list(self.charts)
+        text = "none"
+        if paths:
+            names = in_brackets([Path(path).name for path in paths])
+            text = f"{counted(len(paths), 'file')} in {shown_path(self.folder, self.folder)}{names}"
+        yield Fact("figures", paths, "figures", text, is_note=True)
+        if self.not_drawn:
+            reasons = [f"{three(names)}: {why}" for why, names in self.not_drawn.items()]
+            yield Fact("not_drawn", self.not_drawn, "not drawn", "; ".join(reasons), is_note=True)
+
+
+def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> Figures | None:
+    """Draw the figures of some objects as --figures says, and claim their files; None without that option.
 
     Parameters
     ----------
-    report : Report
     subjects : iterable of (str, object, dict)
         What figures are drawn of: each after what the names of its files begin with, and before the options of its
         figures, of which each gets those that it knows.
@@ -674,29 +753,47 @@ def with_figures(
     """
     folder = asked().get("figures")
     if folder is None:
-        return report
-    from deadheat.figures import drawings, save
-    from deadheat.io.files import LONGEST, file_name
-    from deadheat.report.model import Fact
+        return None
+    from deadheat.figures import drawings
 
-    paths: list[str] = []
-    drawn = [
-        (before + one.name, one) for before, subject, own in subjects for one in drawings(subject, measures, **own)
-    ]
-    with writing(folder):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    for name, one in drawn:
-        if one.chart is not None:
-            paths.append(str(Path(folder) / f"{file_name(name, LONGEST - 15)}.{asked()['figure_format']}"))
-            with writing(paths[-1]):
-                save(one.chart, paths[-1], has_title=not asked().get("no_title"), width=asked().get("figure_width"))
-    names = in_brackets([Path(path).name for path in paths])
-    text = f"{counted(len(paths), 'file')} in {shown_path(folder, folder)}{names}" if paths else "none"
-    facts = [Fact("figures", paths, "figures", text, is_note=True)]
-    if not_drawn := collected((error_message(one.error), name) for name, one in drawn if one.error is not None):
-        text = "; ".join(f"{three(names)}: {why}" for why, names in not_drawn.items())
-        facts.append(Fact("not_drawn", not_drawn, "not drawn", text, is_note=True))
-    return replace(report, facts=(*report.facts, *facts))
+    charts: dict[str, Any] = {}
+    failures: list[tuple[str, str]] = []
+    for before, subject, own in subjects:
+        for drawing in drawings(subject, measures, **own):
+            name = before + drawing.name
+            if drawing.error is not None:
+                failures.append((error_message(drawing.error), name))
+            if drawing.chart is not None:
+                charts[_claim_figure(folder, name)] = drawing.chart
+    return Figures(folder, charts, collected(failures))
+
+
+def _claim_figure(folder: str, name: str) -> str:
+    """Claim the file of a figure, and return it: with a number behind its name where an earlier figure has that."""
+    from deadheat.io.files import LONGEST, file_name
+
+    outputs = outputs_of_command()
+    for number in count(1):
+        numbered = name if number == 1 else f"{name} {number}"
+        path = str(Path(folder) / f"{file_name(numbered, LONGEST - 15)}.{asked()['figure_format']}")
+        if outputs.option_of(path) != "--figures":
+            outputs.claim("--figures", path)
+            return path
+    raise AssertionError  # there is always a next number
+
+
+def with_figures(
+    report: Report, subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]
+) -> Report:
+    """Draw figures as `draw_figures` does, write them, and return the report with what was drawn and what was not."""
+    return write_figures(report, draw_figures(subjects, measures))
+
+
+def write_figures(report: Report, figures: Figures | None) -> Report:
+    """Write figures, if there are any, and return the report with what was drawn and what was not."""
+    if figures is None:
+        return report
+    return replace(report, facts=(*report.facts, *figures.write()))
 
 
 def _on_screen(draw: Callable[..., Text], report: Report, digits: int | None) -> str:
@@ -727,7 +824,11 @@ def emit(text: str, output: str | None = None) -> None:
 
 @contextmanager
 def writing(output: str | None) -> Iterator[None]:
-    """Say in one line that an output cannot be written; a broken pipe is left to the caller."""
+    """Say in one line that an output cannot be written; a broken pipe is left to the caller.
+
+    Before the first is written, no output may have turned out to be a file that was read.
+    """
+    outputs_of_command().check_read()
     try:
         yield
     except OSError as error:
@@ -736,14 +837,15 @@ def writing(output: str | None) -> Iterator[None]:
             raise
         if is_stdout:
             discard(sys.stdout)
-        what = "" if is_stdout else f" {output!r}"
-        raise CommandError(f"cannot write{what}: {error.strerror or error}", BAD_DATA) from error
+        is_named = error.filename is not None or not is_stdout
+        written = repr(error.filename or output) if is_named else "standard output"
+        raise CommandError(f"cannot write {written}: {error.strerror or error}", BAD_DATA) from error
 
 
 def standard_output() -> TextIO:
     """Return the standard output, or raise an error if it is closed."""
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - None when closed
-        raise CommandError("cannot write: standard output is closed", BAD_DATA)
+    if isinstance(sys.stdout, ClosedOutput):
+        sys.stdout.write("")
     return sys.stdout
 
 

@@ -9,7 +9,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import error_message, refuse, refuse_if, say
-from deadheat.cli.files import PATH, Output, emit, format_option, output_option, output_options
+from deadheat.cli.files import PATH, Output, check_output, emit, format_option, output_option, output_options
 from deadheat.cli.options import command, complete_from, takes
 from deadheat.errors import DataError, did_you_mean, joined
 
@@ -66,6 +66,7 @@ def schema(command: str, *, output: str | None) -> None:
         raise click.UsageError(
             joined(f"{command!r} prints no JSON.", did_you_mean(command, known), f"All: {', '.join(sorted(known))}")
         )
+    check_output(output)
     emit(known[command].read_text(encoding="utf-8").rstrip("\n"), output)
 
 

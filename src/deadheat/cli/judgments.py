@@ -12,6 +12,7 @@ from deadheat.cli.files import (
     INPUT,
     PATH,
     Output,
+    check_output,
     emit,
     is_saved,
     labels_of,
@@ -20,6 +21,7 @@ from deadheat.cli.files import (
     open_run,
     output_options,
     with_figures,
+    writing,
 )
 from deadheat.cli.options import (
     FIGURES,
@@ -234,10 +236,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     Conventions(score_precision=options["score_precision"])  # a typo is reported before files are read
     suffix = "" if judge is None else Path(judge).suffix.lower()
     refuse_if(judge is not None and suffix not in SEPARATORS, f"--judge writes .csv or .tsv, got {judge}")
-    refuse_if(
-        judge and output.path and Path(judge).resolve() == Path(output.path).resolve(),
-        f"--judge and --output both write {judge!r}: choose another name for one of them",
-    )
+    check_output(judge, option="--judge")
     refuse_if(
         judge is not None and Path(judge).exists(),
         f"{judge!r} exists already, and judgments in it would be lost: choose another name",
@@ -250,7 +249,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
         check_duplicates=False,
     )
     if judge is not None:
-        with replacing(Path(judge)) as file:
+        with writing(judge), replacing(judge) as file:
             file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())
         say(
             f"{judge}: {counted(len(found.documents), 'document')} to judge;"

@@ -16,7 +16,7 @@ from deadheat.cli.app import missing, refuse, refuse_if, refuse_others, say
 from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
 from deadheat.cli.files import (
     INPUT,
-    PATH,
+    REPORT,
     STDOUT,
     check_inputs,
     check_output,
@@ -68,7 +68,7 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
 @click.argument("qrels", type=INPUT, required=False, metavar="QRELS|SAVED|FOLDER")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...|SAVED...")
 @click.option(
-    "-o", "--output", type=PATH, required=True, metavar="FILE.html", help="The file, written whole or not at all."
+    "-o", "--output", type=REPORT, required=True, metavar="FILE.html", help="The file, written whole or not at all."
 )
 @click.option(
     "--history", type=INPUT, metavar="FOLDER", help="Instead: the saved evaluations of this folder, in order of time."

@@ -14,7 +14,6 @@ from deadheat.cli.files import (
     PATH,
     Output,
     emit,
-    files_read,
     format_option,
     label,
     open_qrels,
@@ -134,7 +133,8 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
     "--save",
     type=PATH,
     metavar="FILE.json|FOLDER/",
-    help="Save the new evaluation: in a file, which replaces an earlier save, or as a new file in a folder.",
+    help="Save the new evaluation: in a file, which replaces an earlier save (SAVED itself with --replace), or as a new"
+    " file in a folder.",
 )
 @click.option(
     "--ids",
@@ -161,8 +161,14 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     if options["save"] is None:
         refuse(("replace",), "is of a saved evaluation: give --save FOLDER/ too")
     output = Output(options, [saved, qrels, options["ids"], options["documents"]])
-    others = [path for path in files_read() if path != saved]
-    targets = save_targets(options["save"], [label(saved)], others, replace=options["replace"])
+    replaces = saved if options["replace"] else None
+    targets = save_targets(
+        options["save"],
+        [label(saved)],
+        replace=options["replace"],
+        replaces=replaces,
+        hint="choose another name, or give --replace",
+    )
     evaluation = dh.load_evaluation(saved)
     found = evaluation.rescored(
         None if qrels is None else _judgments(evaluation, qrels, options),

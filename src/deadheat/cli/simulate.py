@@ -9,7 +9,7 @@ import deadheat as dh
 from deadheat.cli.app import refuse, refuse_if, refuse_others
 from deadheat.cli.files import (
     INPUT,
-    PATH,
+    REPORT,
     STDOUT,
     Output,
     format_option,
@@ -89,7 +89,7 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
 @click.option(
     "-o",
     "--output",
-    type=PATH,
+    type=REPORT,
     metavar="FOLDER|FILE",
     help="Folder for qrels.txt, NAME.run and queries.csv; with --coarsen a file for the report.",
 )

@@ -31,6 +31,7 @@ from deadheat.evaluation.save_folder import ONE_SAVE
 from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import path_named
 from deadheat.io.formats import COMPRESSED, SUFFIXES
+from deadheat.io.guarding import noting_files
 from deadheat.io.kinds import check_column
 from deadheat.io.objects import read_text
 from deadheat.io.records import Wanted, as_written, read_records
@@ -170,7 +171,8 @@ def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
         return replace(found, notes=(*left, *found.notes))
     files = sorted(folder.rglob("*.json"))
     limited = (folder / "bench.json").is_file()  # of a benchmark, whose limited runs are other results
-    own = [one for one in files if (is_saved(one) and not (limited and ".limit-" in one.name)) or _mteb_in(one)]
+    with noting_files():  # a file that is only looked at is no input
+        own = [one for one in files if (is_saved(one) and not (limited and ".limit-" in one.name)) or _mteb_in(one)]
     if not own:
         raise DataError("holds no results of models on tasks", allowed=ALLOWED, path=folder)
     return _of_several(own, measure, folder)

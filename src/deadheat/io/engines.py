@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from deadheat.errors import DataError, MissingDependencyError, package
+from deadheat.io.guarding import note_file
 
 ENGINES = ("polars", "duckdb", "spark")
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
@@ -87,6 +88,7 @@ def _files(path: str, engine: str) -> list[str]:
         raise DataError("no such file, and no folder with Parquet files", path=path)
     for file in found:
         with Path(file).open("rb") as opened:
+            note_file(os.fstat(opened.fileno()))
             if opened.read(4) != b"PAR1":
                 raise DataError(
                     f"is not a Parquet file, and the engine {engine} reads only those",

@@ -42,6 +42,7 @@ from deadheat.errors import (
     printable,
     three,
 )
+from deadheat.io.guarding import errors_of_writing, note_file
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 
 LONGEST_LINE = STEP = 1 << 24  # bytes
@@ -96,7 +97,7 @@ def readable(path: str | os.PathLike[str]) -> Path:
     except UnicodeEncodeError:
         raise DataError("the file name is not UTF-8, and Polars cannot open it: rename the file", path=path) from None
     try:
-        mode = path.stat().st_mode
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink():
             raise DataError(f"is a link to {path.readlink()}, which does not exist", path=path) from None
@@ -104,12 +105,14 @@ def readable(path: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError) as error:  # a name that is too long, a folder that may not be entered, a NUL
         reason = (isinstance(error, OSError) and error.strerror) or error
         raise DataError(f"cannot be opened: {reason}", path=path) from None
+    mode = status.st_mode
     if stat.S_ISDIR(mode):
         raise DataError("is a directory", allowed="a file", path=path)
     if not os.access(path, os.R_OK):
         raise DataError("permission denied", allowed="a file that can be read", path=path)
     if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and _is_endless(path):
         raise DataError("is a device", allowed="a file or a pipe", path=path)
+    note_file(status)
     return path
 
 
@@ -598,11 +601,13 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     DataError
         If the folder does not exist, or the file is read-only.
     """
+    path_given = path
     path = path_named(path)
     may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # to a file
     if may_be_redirected or (path.exists() and not path.is_file()):
         with tempfile.TemporaryFile() as held:
-            yield held
+            with errors_of_writing(tempfile.gettempdir()):
+                yield held
             held.seek(0)
             with path.open("ab") as stream:  # append: standard output may be a file that others write to
                 shutil.copyfileobj(held, stream)
@@ -615,18 +620,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise DataError(
             "is read-only, so it is not replaced", hint="choose another name, or make it writable", path=path
         )
+    if os.fspath(path_given).endswith(os.sep):
+        raise DataError("is written as a folder", allowed="a file", path=path)
     if not target.parent.is_dir():
         raise DataError(f"no such folder: {str(target.parent if path.is_symlink() else path.parent)!r}", path=path)
     ending = f".deadheat-{os.urandom(4).hex()}.tmp"
     temporary = target.with_name(f".{cut(target.name, LONGEST - len(ending) - 1)}{ending}")
     try:
-        with temporary.open("xb") as file:
-            if mode is not None:
-                temporary.chmod(stat.S_IMODE(mode))
-            yield file
-            file.flush()
-            os.fsync(file.fileno())  # before renaming, after a crash of the machine the name is on a complete file
-        temporary.replace(target)
+        with errors_of_writing(path, temporary):
+            with temporary.open("xb") as file:
+                if mode is not None:
+                    temporary.chmod(stat.S_IMODE(mode))
+                yield file
+                file.flush()
+                os.fsync(file.fileno())  # before renaming, after a crash of the machine the name is on a complete file
+            temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -708,8 +716,9 @@ def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[Non
             stacklevel=4,
         )
     try:
-        os.ftruncate(file, 0)
-        os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
+        with errors_of_writing(path):
+            os.ftruncate(file, 0)
+            os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
         os.ftruncate(file, 0)  # not removed, as another process may have it open by now

@@ -2,7 +2,7 @@
 
 The guard turns failures of Polars and other engines into errors. A fork loses the threads of Polars: a call that needs
 them would hang for ever, and raises an error instead. A phase is named where it happens, and shown by whoever watches:
-the command line, or nobody.
+the command line, or nobody. It also asks which files are read, so that none of them is written over.
 """
 
 import errno
@@ -21,6 +21,7 @@ Advance: TypeAlias = Callable[[int], None]
 Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]]
 
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_notebooks: list[set[tuple[int, int]]] = []  # of the command that runs, in all of its threads: the last one counts
 _ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark", "py4j": "Spark"}
 _CAUSE = r"(?m)^(?:: |Caused by: )(.+)"  # of an exception of Java, the last one the first of all
 _NO_THREADS = r"(?i)spawn|os error 11\b|WouldBlock|thread pool|ThreadPoolBuildError"
@@ -157,3 +158,39 @@ def watched_by(watcher: Watcher | None) -> Iterator[None]:
         yield
     finally:
         _watcher.reset(token)
+
+
+@contextmanager
+def errors_of_writing(path: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Iterator[None]:
+    """Name a file in the errors that the system has while it is written: those of a full disk name none.
+
+    Parameters
+    ----------
+    path : path
+    *others : path
+        Other names under which it is written.
+    """
+    try:
+        yield
+    except OSError as error:
+        known = [os.fspath(one) for one in others]
+        if error.strerror is None or error.filename not in {None, *known}:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+@contextmanager
+def noting_files() -> Iterator[set[tuple[int, int]]]:
+    """Yield a set that gets device and number of each file that is opened to be read while the context lasts."""
+    found: set[tuple[int, int]] = set()
+    _notebooks.append(found)
+    try:
+        yield found
+    finally:
+        _notebooks.pop()
+
+
+def note_file(status: os.stat_result) -> None:
+    """Note a file that is about to be read, if somebody asked for it."""
+    if _notebooks:
+        _notebooks[-1].add((status.st_dev, status.st_ino))
