@@ -132,6 +132,52 @@ def test_the_name_of_a_pattern_of_one_letter(data: Path) -> None:
     assert "of parts by up to" in found
 
 
+PATTERNS = ("a[1].parquet", "*.parquet", "a?.parquet", "a{1,2}.parquet", "~a.parquet", "a\\b.parquet", "f[1]/a.parquet")
+
+
+def names_that_are_patterns(folder: Path) -> tuple[Path, list[Path]]:
+    """Write judgments, runs in which the judged document is first, and others that their names match as patterns."""
+    rows = pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [2.0, 1.0]})
+    (folder / "qrels.txt").write_text("q 0 b 1\n")
+    for name in (*PATTERNS, "f1/a.parquet"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        rows.with_columns(score=-pl.col("score")).write_parquet(folder / name)
+    for name in ("a1.parquet", "a2.parquet", "f1/a.parquet"):
+        rows.write_parquet(folder / name)
+    return folder / "qrels.txt", [folder / name for name in (*PATTERNS, "f[1]")]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_name_is_no_pattern(tmp_path: Path, engine: str) -> None:
+    """DuckDB read a1.parquet where a[1].parquet was named, and several files at once as a run."""
+    qrels, runs = names_that_are_patterns(tmp_path)
+    for run in runs:
+        found = ok("evaluate", qrels, run, "-m", "RR", "--engine", engine, "--format", "csv")
+        (row,) = csv.DictReader(found.splitlines())
+        assert (row["run"], row["value"]) == (run.name.removesuffix(".parquet"), "1.0")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("pyspark"), reason="PySpark is not installed (make spark)")
+@pytest.mark.skipif(shutil.which("java") is None, reason="PySpark needs Java 17")
+def test_a_name_is_no_pattern_of_hadoop(tmp_path: Path) -> None:
+    _, runs = names_that_are_patterns(tmp_path)
+    code = (
+        "import sys; from deadheat.io.engines import open_engine\n"
+        f"engine = open_engine('spark', 'local[1]', {SMALL})\n"
+        "for run in sys.argv[1:]: print([(row.doc_id, row.score) for row in engine.frame(run).collect()])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, runs)],
+        env={**os.environ, **environment()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.stdout.splitlines() == ["[('a', -2.0), ('b', -1.0)]"] * len(runs), done.stderr[-3000:]
+
+
 @pytest.mark.parametrize(("engine", "expected"), [("polars", 0), ("duckdb", 3)])
 def test_columns_that_differ_only_in_case(tmp_path: Path, engine: str, expected: int) -> None:
     """DuckDB renames the second, and the scores were not there."""

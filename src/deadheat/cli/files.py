@@ -138,8 +138,8 @@ def label(path: str, default: str = "run") -> str:
     from deadheat.data.tables import label_of
 
     named, in_engine = Path(path), asked().get("engine")
-    while in_engine and named.name and not label_of(named).strip("*?"):  # the folder of a pattern
-        named = named.parent
+    while in_engine and named.name and not named.exists() and not label_of(named).strip("*?"):
+        named = named.parent  # the folder of a pattern
     return _made_up(path, default) or printable(label_of(named))
 
 

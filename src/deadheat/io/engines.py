@@ -2,6 +2,7 @@
 
 import glob
 import os
+import re
 import shutil
 import sys
 import warnings
@@ -16,6 +17,7 @@ from deadheat.errors import DataError, MissingDependencyError, package
 from deadheat.io.guarding import note_file
 
 ENGINES = ("polars", "duckdb", "spark")
+_HADOOP_PATTERN = re.compile(r"[\\*?\[\]{}]")  # characters that stand for others in the names of Hadoop
 QUIET = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
 
 
@@ -98,6 +100,27 @@ def _files(path: str, engine: str) -> list[str]:
     return found
 
 
+def _name_for_duckdb(file: str) -> str:
+    """Return a file's name as DuckDB takes it literally, which would read ``*?[`` as a pattern and ``~`` as a home."""
+    if is_remote(file):
+        return file
+    return glob.escape(os.path.abspath(file))  # noqa: PTH100 - Path.absolute() keeps ".."
+
+
+def _name_for_spark(file: str) -> str:
+    """Return a file's name as Hadoop takes it literally, on this machine whatever the default store of Spark is.
+
+    Examples
+    --------
+    >>> _name_for_spark("/data/a[1].parquet")
+    'file:///data/a\\\\[1\\\\].parquet'
+    """
+    if is_remote(file):
+        return file
+    literal = _HADOOP_PATTERN.sub(r"\\\g<0>", str(Path(file).resolve()))
+    return f"file://{literal}"
+
+
 def _scan(path: str) -> object:
     # patterns are resolved by now; the first file decides which columns there are, and casts only widen numbers
     wider = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")
@@ -109,7 +132,7 @@ def _duckdb() -> FrameEngine:
     connection = package("duckdb", "the engine duckdb needs the package duckdb", "duckdb,pyarrow").connect()
 
     def frame(path: str) -> object:
-        files = _files(path, "duckdb")
+        files = [_name_for_duckdb(file) for file in _files(path, "duckdb")]
         # else numbers of later files become those of the first, and float64 that is read as float32 ties
         return connection.read_parquet(files, union_by_name=len(files) > 1 or is_remote(path))
 
@@ -139,7 +162,7 @@ def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
     def frame(path: str) -> object:
         if not master.startswith("local") and not parquet_files(path):  # a cluster has files that this machine lacks
             return session.read.parquet(path)
-        files = _files(path, "spark")  # of this machine, whatever the default store of Spark is
-        return session.read.parquet(*(one if is_remote(one) else f"file://{Path(one).resolve()}" for one in files))
+        files = [_name_for_spark(file) for file in _files(path, "spark")]
+        return session.read.parquet(*files)
 
     return FrameEngine(frame, session.stop)
