@@ -108,13 +108,7 @@ def _name_for_duckdb(file: str) -> str:
 
 
 def _name_for_spark(file: str) -> str:
-    """Return a file's name as Hadoop takes it literally, on this machine whatever the default store of Spark is.
-
-    Examples
-    --------
-    >>> _name_for_spark("/data/a[1].parquet")
-    'file:///data/a\\\\[1\\\\].parquet'
-    """
+    """Return a file's name as Hadoop takes it literally, on this machine whatever the default store of Spark is."""
     if is_remote(file):
         return file
     literal = _HADOOP_PATTERN.sub(r"\\\g<0>", str(Path(file).resolve()))
