@@ -35,7 +35,7 @@ from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation, explain
 from deadheat.gates.gate import gate
 from deadheat.gates.notation import GateResult
-from deadheat.io.files import max_decompressed, max_memory
+from deadheat.io.files import max_memory
 from deadheat.io.records import encoding
 from deadheat.io.values import decimal
 from deadheat.measures import *  # noqa: F403 - every measure is public
@@ -127,7 +127,6 @@ __all__ = [
     "judge_agreement",
     "leaderboard",
     "load_evaluation",
-    "max_decompressed",
     "max_memory",
     "measures",
     "paired_test",

@@ -4,6 +4,8 @@ GONE = {  # an option, an option of one command, a command, a public name, or a 
     "--fill": "give --unjudged bounds for what labels could change, and see deadheat holes for which to judge first",
     "--abstention": "list measures such as 'Abstain@0.3 Abstain@0.5', or call Evaluation.abstention() in Python",
     "--overlaps": "call deadheat evaluate --spans FILE --overlap SHARE for each share",
+    "--max-decompressed": "give --max-memory: more than 4 GB there also lets a compressed file take so much",
+    "max_decompressed": "call max_memory(n_bytes): more than 4 GB there also lets a compressed file take so much",
     "compare_overlaps": "call evaluate(spans.with_overlap(share), runs, ...) for each share",
     "deadheat cases": "call deadheat validate FILE, which prints its table; --format json has it under sets",
     "unjudged='judge'": "take unjudged='bounds' for what labels could change, and holes() for which to judge first",

@@ -217,7 +217,7 @@ def test_report_of_a_benchmark(files: Path) -> None:
         CASES, DOCUMENTS, {"known": known, "other": lambda texts, _: [{"D1": 1.0} for _ in texts]}, output="out"
     )
     assert "Verdict (mine (en))" in result.to_html(full=True)
-    ok("report", "out", "--verbose", "--max-decompressed", "1GB", "-o", "b.html")
+    ok("report", "out", "--verbose", "--max-memory", "1GB", "-o", "b.html")
     page = (files / "b.html").read_text(encoding="utf-8")
     for text in ("Verdict (mine (de))", "Verdict (mine (en))", 'id="s1-rankings"', "run of known"):
         assert text in page

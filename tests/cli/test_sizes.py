@@ -1,4 +1,4 @@
-"""--max-memory and --max-decompressed take numbers of bytes with units."""
+"""--max-memory takes numbers of bytes with units."""
 
 from __future__ import annotations
 

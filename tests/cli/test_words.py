@@ -141,9 +141,9 @@ COMPARES, CONVERTS = command("compare"), command("convert")
             "--cluster is a column, got 'user'; give --queries q.csv",
         ),
         (
-            DataError("too much", hint=Advice("max_decompressed", when="if it is meant so, "), path="a.run", line=3),
-            "a.run:3: too much: if it is meant so, give max_decompressed",
-            "a.run:3: too much: if it is meant so, give --max-decompressed",
+            DataError("too much", hint=Advice("max_memory", when="if it is meant so, "), path="a.run", line=3),
+            "a.run:3: too much: if it is meant so, give max_memory",
+            "a.run:3: too much: if it is meant so, give --max-memory",
         ),
         (MeasureError(measure="MR", argument="missing", allowed="x"), *["MR: missing must be x"] * 2),  # is Python
         (

@@ -7,15 +7,16 @@ import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import polars as pl
 import pyarrow as pa
 import pytest
 
-from deadheat import max_decompressed
+from deadheat import max_memory
 from deadheat.cli import main
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError
-from deadheat.io import files, splitting
+from deadheat.io import files, splitting, unpacking
 from deadheat.io.files import blocks, check_lines_of, read_all
 from deadheat.io.formats import scan
 from deadheat.io.records import read_records
@@ -23,6 +24,7 @@ from support.command import runner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 HEADER = "query_id,doc_id,rank,score\n"
@@ -39,6 +41,11 @@ def written(tmp_path: Path, content: str | bytes, name: str = "x.csv", packing: 
     path = tmp_path / (name + packing)
     path.write_bytes(PACKINGS[packing](content.encode() if isinstance(content, str) else content))
     return path
+
+
+def allowed(n_bytes: int) -> AbstractContextManager[object]:
+    """Let content take so many bytes, however large its file is."""
+    return patch.multiple(files, _LEAST_ALLOWED=n_bytes, _LARGEST_RATIO=0)
 
 
 def rows_of(path: Path) -> list[tuple[object, ...]]:
@@ -295,13 +302,13 @@ def test_json_may_be_one_line(tmp_path: Path, short: int) -> None:
 @pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl", "x.json"])
 def test_what_is_unpacked_has_a_limit(tmp_path: Path, name: str, packing: str) -> None:
     path = written(tmp_path, (" " if name == "x.json" else "\n") * 300_000, name, packing)
-    with (
-        max_decompressed(299_999),
-        pytest.raises(FileFormatError, match=r"more than 299,999 bytes, .* give max_decompressed$"),
-    ):
-        scan(path, "run")
-    with max_decompressed(50_000_000), pytest.raises(DataError):
-        scan(path, "run")
+    with allowed(299_999):
+        with pytest.raises(FileFormatError, match=r"more than 299,999 bytes, .* give max_memory$"):
+            scan(path, "run")
+        with max_memory(10), pytest.raises(FileFormatError, match="more than 299,999 bytes"):  # it never lowers it
+            scan(path, "run")
+        with max_memory(50_000_000), pytest.raises(DataError, match=r"without|empty|is not"):
+            scan(path, "run")
 
 
 @pytest.mark.parametrize(("name", "row"), [("x.run", "q 0 d 1 1 t"), ("x.letor", "1 qid:q 1:1 # d"), ("x.jsonl", "{}")])
@@ -324,18 +331,18 @@ def test_members_of_gzip_in_pieces(tmp_path: Path) -> None:
     for size in (1, 2, 7, 100, 10_000):
         path.write_bytes(data)
         with path.open("rb") as file:
-            assert b"".join(files._gunzipped(file, size)) == gzip.decompress(data) == b"".join(texts)
+            assert b"".join(unpacking._gunzipped(file, size)) == gzip.decompress(data) == b"".join(texts)
     for end in range(18, len(gzip.compress(texts[0]))):
         path.write_bytes(data[:end])
         with path.open("rb") as file, pytest.raises(EOFError):
-            b"".join(files._gunzipped(file, 7))
+            b"".join(unpacking._gunzipped(file, 7))
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
-def test_what_is_streamed_has_none(tmp_path: Path, packing: str) -> None:
-    path = written(tmp_path, "q Q0 d 1 2 t\n", "x.run", packing)
-    with max_decompressed(1):
-        assert rows_of(path) == [("q", "d", 2.0)]
+def test_the_text_of_what_is_streamed_does_not_count(tmp_path: Path, packing: str) -> None:
+    path = written(tmp_path, f"q Q0 {'d' * 1000} 1 2 t\n", "x.run", packing)
+    with allowed(100):
+        assert rows_of(path) == [("q", "d" * 1000, 2.0)]
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])
@@ -381,7 +388,8 @@ def test_the_limit_follows_the_size_of_the_file(tmp_path: Path, monkeypatch: pyt
 
 
 def test_an_endless_text_through_a_pipe() -> None:
-    code = "import deadheat as dh\nwith dh.max_decompressed(10**8): dh.read_run('/dev/stdin', format='json')"
+    code = "import deadheat as dh; from deadheat.io import files; files._LEAST_ALLOWED = 10**8"
+    code += "; dh.read_run('/dev/stdin', format='json')"
     with subprocess.Popen(["yes", "{"], stdout=subprocess.PIPE) as endless:
         done = subprocess.run(
             [sys.executable, "-c", code], stdin=endless.stdout, capture_output=True, text=True, timeout=60, check=False
@@ -393,8 +401,8 @@ def test_an_endless_text_through_a_pipe() -> None:
 def test_the_limit_is_a_number() -> None:
     for given in (0, -1, 1.5, True):
         with (
-            pytest.raises(ParameterError, match="max_decompressed must be a whole number from 1 on"),
-            max_decompressed(given),
+            pytest.raises(ParameterError, match="max_memory must be a whole number from 1 on"),
+            max_memory(given),
         ):
             pass
 
@@ -462,9 +470,10 @@ def test_zstandard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_line_has_the_limit(tmp_path: Path, packing: str) -> None:
     qrels = written(tmp_path, "q1 0 d1 1\n", "x.qrels")
     run = written(tmp_path, HEADER + GOOD, packing=packing)
-    for allowed, code, said in ((10, 3, "more than 10 bytes, .* give --max-decompressed"), (1000, 0, "")):
-        command = ["evaluate", str(qrels), str(run), "-m", "RR", "--max-decompressed", str(allowed)]
-        done = runner().invoke(main, command)
+    for memory, code, said in ((5, 3, "more than 10 bytes, .* give --max-memory"), (1000, 0, "")):
+        command = ["evaluate", str(qrels), str(run), "-m", "RR", "--max-memory", str(memory)]
+        with allowed(10):
+            done = runner().invoke(main, command)
         assert done.exit_code == code
         assert re.search(said, done.output)
     assert read_all(run) == (HEADER + GOOD).encode()  # the limit ended with the command
@@ -506,3 +515,71 @@ def test_a_nul_in_a_later_part_of_a_compressed_file(packing: str, tmp_path: Path
         PACKINGS[packing](b"query_id,doc_id,score,note\nq1,d1,3,a\n") + PACKINGS[packing](b"q1,d2,2,b\0\n")
     )
     refused(path, 3, "a NUL byte")
+
+
+@pytest.mark.parametrize("name", ["x.run", "x.letor", "x.csv", "x.tsv", "x.jsonl", "x.json"])
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
+def test_lines_without_content_count(name: str, packing: str, tmp_path: Path) -> None:
+    """30 KB of .zst were a billion empty lines of TREC, which took minutes."""
+    head = {
+        "x.run": "q Q0 d 1 2 t\n",
+        "x.letor": "1 qid:q 1:1\n",
+        "x.jsonl": '{"qid": "q", "docid": "d", "score": 1}\n',
+    }
+    text = head.get(name, "query_id,doc_id,score\nq,d,1\n".replace(",", "\t" if name == "x.tsv" else ","))
+    text = '{"q": {"d": 1}}' if name == "x.json" else text
+    path = written(tmp_path, text + "\n" * 20_000, name, packing)
+    with allowed(1_000_000), pytest.raises(FileFormatError, match="takes more than 1,000,000 bytes"):
+        scan(path, "qrels" if name == "x.letor" else "run")
+
+
+def test_comments_without_end_count(tmp_path: Path) -> None:
+    path = written(tmp_path, "q Q0 d 1 2 t\n" + "# a\n" * 10_000, "x.run", ".gz")
+    with allowed(1_000_000), pytest.raises(FileFormatError, match="takes more than 1,000,000 bytes"):
+        scan(path, "run")
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
+def test_members_without_content(packing: str, tmp_path: Path) -> None:
+    """Behind each of them the rest of the file was copied."""
+    members = PACKINGS[packing](b"q Q0 d 1 2 t\n") + PACKINGS[packing](b"") * 9_000
+    path = tmp_path / f"x.run{packing}"
+    path.write_bytes(members)
+    assert rows_of(path) == [("q", "d", 2.0)]
+    path.write_bytes(members + PACKINGS[packing](b"") * 2_000)
+    with pytest.raises(FileFormatError, match="more than 10,000 empty parts"):
+        scan(path, "run")
+
+
+def test_frames_of_zstandard_that_are_skipped(tmp_path: Path) -> None:
+    frame = b"\x50\x2a\x4d\x18\x03\0\0\0abc"
+    path = tmp_path / "x.run.zst"
+    row = PACKINGS[".zst"](b"q Q0 d 1 2 t\n")
+    path.write_bytes(row + frame + row.replace(b"q Q0 d", b"q Q0 e") + frame)
+    assert rows_of(path) == [("q", "d", 2.0), ("q", "e", 2.0)]
+
+
+def test_a_file_that_grows_ends(tmp_path: Path) -> None:
+    """It ends at the size that it had when it was opened: as fast as it was read, another block was there."""
+    path = written(tmp_path, b"q Q0 d 1 2 t\n" * 100, "x.run")
+    n_blocks = 0
+    for block in blocks(path, 100):
+        n_blocks += 1
+        with path.open("ab") as grown:
+            grown.write(block * 2)
+        if n_blocks > 100:
+            break
+    assert n_blocks < 20
+
+
+def test_the_size_at_opening_is_the_end(tmp_path: Path) -> None:
+    path = written(tmp_path, bytes(range(100)))
+    with unpacking.opened(path) as file:
+        with path.open("ab") as grown:
+            grown.write(b"more")
+        assert file.read() == bytes(range(100))
+        assert file.seek(0, 2) == 100
+        assert file.seek(-3, 1) == 97
+        assert file.read() == bytes([97, 98, 99])
+        assert file.seek(98) == file.tell() == 98
+        assert file.read() == bytes([98, 99])

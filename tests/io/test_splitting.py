@@ -14,7 +14,8 @@ import deadheat as dh
 from deadheat import __main__
 from deadheat.data.rows import MemoryRows, blocks_of
 from deadheat.errors import DataError, MalformedRowError
-from deadheat.io import files, splitting
+from deadheat.io import splitting
+from deadheat.io.unpacking import HEAD
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +154,7 @@ def test_other_files_are_not_begun(content: str | bytes, tmp_path: Path) -> None
 @pytest.mark.parametrize("bad", ["q9 Q0 d 1 0.5\n", "q9 Q0 d 1 0.5 t t\n", "q9 Q0 d 1 x t\n"])
 def test_what_is_wrong_is_said_with_its_line(bad: str, tmp_path: Path) -> None:
     lines = GOOD * 5  # longer than what is looked at before
-    assert len(lines) > files.HEAD
+    assert len(lines) > HEAD
     path = written(tmp_path, lines.replace("q", "r") + bad + GOOD)
     begin(path)
     assert splitting._begun

@@ -86,7 +86,6 @@ ELSEWHERE: dict[str, tuple[Callable[..., Any], str]] = {
     "decimal": (dh.decimal, "mark"),
     "encoding": (dh.encoding, "name"),
     "normalize_ids": (dh.Run.normalized, "form"),
-    "max_decompressed": (dh.max_decompressed, "n_bytes"),
     "max_memory": (dh.max_memory, "n_bytes"),
     **{f"evaluate {name}": (dh.Evaluation.save, name) for name in ("save_depth", "label", "commit")},
     "replace": (dh.Evaluation.save, "replace"),

@@ -93,7 +93,7 @@ GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has
         *("repeats", "queries", "columns", "decimal", "encoding", "ascending", "normalize_ids", "collection", "strict"),
         *("spans", "overlap", "overlap_of", "documents", "id_pattern", "language", "input_format", "engine"),
         *("grades", "judge"),
-        *("spark_master", "spark_conf", "check_duplicates", "max_decompressed", "max_memory"),
+        *("spark_master", "spark_conf", "check_duplicates", "max_memory"),
     ),
     "measures": ("notations", *(one.name for one in fields(Conventions) if one.name not in OF_TIES)),
     "ties": OF_TIES,

@@ -353,21 +353,14 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         help="Check for documents that a run has twice for a query (default), or trust the data. Judged ones are an"
         " error in any case; judgments that come twice are merged, or an error if they contradict each other.",
     ),
-    "max_decompressed": click.option(
-        "--max-decompressed",
-        metavar="BYTES",
-        expose_value=False,
-        callback=_entering("deadheat.io.files:max_decompressed", n_bytes),
-        help="About the most bytes that a compressed file or a pipe may take in memory, as text and as rows [default:"
-        " 4 GB, or 200 times the compressed size]. Of compressed TREC the rows alone count.",
-    ),
     "max_memory": click.option(
         "--max-memory",
         metavar="BYTES",
         expose_value=False,
         callback=_entering("deadheat.io.files:max_memory", n_bytes),
         help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
-        " [default: from 1.5 GB of TREC or 4 million rows of Parquet on].",
+        " [default: from 1.5 GB of TREC or 4 million rows of Parquet on]. More than 4 GB also lets the content of a"
+        " compressed file, Parquet or a pipe take so much [default: 4 GB, or 200 times the size of the file].",
     ),
     "figures": click.option(
         "--figures",
@@ -431,7 +424,7 @@ NOT_OF_SPANS = (
     *COLLECTION,
 )
 ENGINE = ("engine", "spark_master", "spark_conf")
-LIMITS = ("max_decompressed", "max_memory")
+LIMITS = ("max_memory",)
 FIGURES = ("figures", "figure_format", "no_title", "figure_width")
 CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
 LAST = ("check_duplicates", *LIMITS, "flags")

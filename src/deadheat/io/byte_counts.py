@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deadheat.io.files import whole_lines
+from deadheat.io.unpacking import opened
 
 Bytes = npt.NDArray[np.uint8]
 Mask = npt.NDArray[np.bool_]
@@ -60,7 +61,7 @@ def count_blanks(source: Path | bytes, end: int | None = None) -> Blanks:
     n_blanks = n_pairs = n_crlf = 0
     may_hold_controls = ends_otherwise = False
     buffer[0] = _NEWLINE  # before each piece is the last byte of the one before it
-    with source.open("rb", buffering=0) if isinstance(source, Path) else BytesIO(source) as file:
+    with opened(source) if isinstance(source, Path) else BytesIO(source) as file:
         while n_read := file.readinto(memoryview(memory)[1:]):
             before, own = buffer[:n_read], buffer[1 : n_read + 1]
             blank = np.less_equal(buffer[: n_read + 1], _SPACE, out=marks[: n_read + 1])
@@ -129,7 +130,7 @@ def count_separators(source: Path | bytes, separator: str, *, skip: int) -> Sepa
     mark = ord(separator)
     n_lines = n_separators = 0
     is_doubtful = False
-    with source.open("rb", buffering=0) if isinstance(source, Path) else BytesIO(source) as file:
+    with opened(source) if isinstance(source, Path) else BytesIO(source) as file:
         file.seek(skip)
         for block in whole_lines(iter(partial(file.read, _STEP_OF_SEPARATORS), b"")):
             view = np.frombuffer(block, np.uint8)

@@ -18,12 +18,9 @@ import sys
 import tempfile
 import unicodedata
 import warnings
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar, Token
-from functools import partial
-from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, Generic, Literal, cast
 
@@ -44,6 +41,7 @@ from deadheat.errors import (
 )
 from deadheat.io.guarding import errors_of_writing, note_file
 from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.io.unpacking import COMPRESSED, HEAD, compression, opened, unpacked
 
 LONGEST_LINE = STEP = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000
@@ -55,17 +53,14 @@ _PER_TREC_BYTE = 3  # bytes of memory
 _PACKED = 4  # bytes of text in a compressed byte
 _BYTES_PER_ROW = 500  # of memory, for each row that is read at a time
 _MOST_ROWS, _FEWEST_ROWS = 1_000_000, 20_000  # read at a time
-_max_decompressed: ContextVar[int | None] = ContextVar("max_decompressed", default=None)
 _max_memory: ContextVar[int | None] = ContextVar("max_memory", default=None)
 BLOCK = 1 << 24
-HEAD = 1 << 16
 CATALOGUE = "ir_datasets:"  # before the name of a data set
 PATTERN = frozenset("*?[")  # in the name of a file: characters that stand for others
 BOM = b"\xef\xbb\xbf"
-_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ZLIB = (b"x\x01", b"x^", b"x\x9c", b"x\xda")
 _FOREIGN = {
-    **dict.fromkeys(_COMPRESSED, "a file that is compressed twice (unpack it once)"),
+    **dict.fromkeys(COMPRESSED, "a file that is compressed twice (unpack it once)"),
     b"BZh": "a bzip2 archive",
     b"\xfd7zXZ\x00": "an xz archive",
     b"PK\x03\x04": "a zip archive",
@@ -172,7 +167,7 @@ def refuse_repeated_mark(head: bytes, path: Path) -> None:
 
 def misleads_polars(head: bytes) -> bool:
     """Return whether Polars would take the beginning of a text, such as a query x^2, for a magic number or a mark."""
-    return head.startswith((*_COMPRESSED, *_ZLIB, BOM))
+    return head.startswith((*COMPRESSED, *_ZLIB, BOM))
 
 
 def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
@@ -183,15 +178,15 @@ def blocks(path: Path, size: int = BLOCK) -> Iterator[bytes]:
     FileFormatError
         If a compressed file is truncated or damaged, or a line is too long.
     """
-    with path.open("rb") as file:
-        pieces = whole_lines(_unpacked(file, path, size), path)
+    with opened(path) as file:
+        pieces = whole_lines(unpacked(file, path, size), path)
         first = next(pieces, b"")
         refuse_repeated_mark(first, path)
         yield first.removeprefix(BOM)
         yield from pieces
 
 
-def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False) -> bytes:
+def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False, per_byte: int = 1) -> bytes:
     """Return the decompressed text of a file, without a byte order mark.
 
     Parameters
@@ -201,6 +196,8 @@ def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False) -
         Whether the format has lines: then none may be too long.
     as_objects : bool, default False
         Whether each field becomes an object of Python, which takes more memory than a row of a frame.
+    per_byte : int, default 1
+        Bytes of memory that a byte of text takes.
 
     Raises
     ------
@@ -208,26 +205,26 @@ def read_all(path: Path, *, has_lines: bool = False, as_objects: bool = False) -
         As for `blocks`; also if the file does not begin like text, or if it is compressed or a pipe and too large to be
         held in memory.
     """
-    held: list[bytes] = []
+    text = io.BytesIO()  # which grows in place, where joining pieces would hold them twice
     n_held, is_plain = 0, plain_head(path) is not None
     n_packed = path.stat().st_size  # 0 for a pipe
-    with path.open("rb") as file:
-        pieces = _unpacked(file, path, BLOCK)
+    with opened(path) as file:
+        pieces = unpacked(file, path, BLOCK)
         for piece in whole_lines(pieces, path) if has_lines else pieces:
-            if not held:
+            if not text.tell():
                 refuse_binary(piece, path)
-            held.append(piece)
             if not is_plain:
                 n_parts = sum(map(piece.count, (b",", b";", b"\t", b"\n"))) if as_objects else piece.count(b"\n")
-                n_held += len(piece) + n_parts * (_OBJECT if as_objects else ROW)
+                n_held += per_byte * len(piece) + n_parts * (_OBJECT if as_objects else ROW)
                 check_held(n_held, n_packed, path)
-    return b"".join(held).removeprefix(BOM)  # the mark may be in two members of a compressed file
+            text.write(piece)
+    return text.getvalue().removeprefix(BOM)  # the mark may be in two members of a compressed file
 
 
 def check_rows(n_bytes: int, path: Path) -> None:
     """Raise FileFormatError if rows of so many bytes are more than a compressed file or a pipe may make in memory."""
     if plain_head(path) is None:
-        check_held(n_bytes, path.stat().st_size, path, is_streamed=True)
+        check_held(n_bytes, path.stat().st_size, path)
 
 
 def check_lines_of(path: Path) -> None:
@@ -272,11 +269,6 @@ def decoded(data: bytes, path: Path, first_line: int = 1, *, advice: Advice | No
     return text
 
 
-def compression(head: bytes) -> str | None:
-    """Return how a file with this head is compressed, None if it is not."""
-    return next((name for magic, name in _COMPRESSED.items() if head.startswith(magic)), None)
-
-
 def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterator[bytes]:
     """Yield the pieces of a file as whole lines; with the path as `bounded`, refuse a line that is too long."""
     rest, line = b"", 1
@@ -292,80 +284,6 @@ def whole_lines(pieces: Iterable[bytes], bounded: Path | None = None) -> Iterato
         yield rest
 
 
-def _unpacked(file: BufferedReader, path: Path, size: int) -> Iterator[bytes]:
-    """Yield the bytes of an open file, decompressed byte for byte, in pieces of about `size` bytes."""
-    kind, n_bytes = compression(file.peek(HEAD)), 0
-    pieces, errors = _decompressed(file, kind, size)
-    try:
-        for piece in pieces:
-            n_bytes += len(piece)
-            yield piece
-    except errors as error:
-        raise FileFormatError(
-            f"the {kind} file is damaged or truncated ({error}) after {n_bytes:,} bytes of its content; "
-            "nothing was read, expected a complete file",
-            path=path,
-        ) from error
-
-
-def _decompressed(
-    file: BufferedReader, kind: str | None, size: int
-) -> tuple[Iterator[bytes], tuple[type[Exception], ...]]:
-    """Return the content of an open file in pieces, and what is raised where it is damaged."""
-    if kind == "gzip":
-        return _gunzipped(file, size), (EOFError, zlib.error)
-    if kind is None:
-        return iter(partial(file.read, size), b""), ()
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
-    return iter(partial(zstd.ZstdFile(file).read, size), b""), (EOFError, zstd.ZstdError)
-
-
-def _gunzipped(file: BufferedReader, size: int) -> Iterator[bytes]:
-    """Yield the content of gzip's members; zlib refuses flags that RFC 1952 reserves, Python's gzip does not."""
-    member, rest = None, b""
-    while data := rest or file.read(size):
-        data = data if member else data.lstrip(b"\0")  # members may have padding behind them
-        rest = b""
-        if data:
-            member = member or zlib.decompressobj(wbits=31)
-            if piece := member.decompress(data, size):
-                yield piece
-            rest = member.unused_data or member.unconsumed_tail
-            member = None if member.eof else member
-    if member:
-        raise EOFError("it ends before its end-of-stream marker was reached")
-
-
-def max_decompressed(n_bytes: float) -> AbstractContextManager[None]:
-    """Set how many bytes may be unpacked from one file and held in memory at once.
-
-    This concerns compressed files and whatever comes through a pipe; plain files are not limited. The text counts,
-    and about what its rows take, which is several times as much if they are short; of compressed TREC and LETOR, which
-    are read piece by piece, only the rows count. The default limit is 4 GB or 200 times the size of the compressed
-    file, whichever is larger.
-
-    Parameters
-    ----------
-    n_bytes : int
-        At least 1; also written as 1e9.
-
-    Raises
-    ------
-    ParameterError
-        If it is not a whole number from 1 on.
-
-    Examples
-    --------
-    >>> import deadheat as dh
-    >>> with dh.max_decompressed(20_000_000_000):
-    ...     pass  # dh.evaluate("qrels.csv.gz", "run.csv.gz")
-    """
-    return WithValue(_max_decompressed, _checked_bytes(_max_decompressed, n_bytes))
-
-
 def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     """Set about how much memory the rows of one run may take: a larger run is read in blocks, and never held.
 
@@ -374,6 +292,10 @@ def max_memory(n_bytes: float) -> AbstractContextManager[None]:
     judged documents, come on top. In blocks the rows of a query should be adjacent, as those of runs are. A run where
     they are not is held after all, and so is what comes through a pipe or in another format; the report says so. What
     is wrong with a run is seen when it is evaluated, not when it is opened.
+
+    A compressed file, Parquet, a workbook (.xlsx) or a pipe is refused if its content would take more memory than 4 GB,
+    or 200 times the size of the file: a few bytes can unpack to any number. More than that set here raises this limit;
+    less does not lower it.
 
     Parameters
     ----------
@@ -444,20 +366,17 @@ def rows_at_a_time() -> int:
     return _MOST_ROWS if most is None else min(max(most // _BYTES_PER_ROW, _FEWEST_ROWS), _MOST_ROWS)
 
 
-def check_held(n_bytes: int, n_compressed: int, path: Path, *, is_streamed: bool = False) -> None:
-    """Raise FileFormatError if a file of `n_compressed` bytes unpacks to more than may be held.
+def check_held(n_bytes: int, n_packed: int, path: str | os.PathLike[str]) -> None:
+    """Raise FileFormatError if a file of `n_packed` bytes takes more memory than it may.
 
-    A streamed file needs that much memory only if it is a single line or has very many rows, so for one a limit lower
-    than the default is ignored.
+    That is 4 GB, 200 times its size, or what `max_memory` allows, whichever is the largest.
     """
-    allowed, given = max(_LEAST_ALLOWED, _LARGEST_RATIO * n_compressed), _max_decompressed.get()
-    if given is not None:
-        allowed = max(allowed, given) if is_streamed else given
+    allowed = max(_LEAST_ALLOWED, _LARGEST_RATIO * n_packed, _max_memory.get() or 0)
     if n_bytes > allowed:
         raise FileFormatError(
             f"its content takes more than {allowed:,} bytes, the most that may be held at once",
-            hint=Advice("max_decompressed", when="if that is intended, "),
-            path=path,
+            hint=Advice("max_memory", when="if that is intended, "),
+            path=Path(path),
         )
 
 

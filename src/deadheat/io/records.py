@@ -30,13 +30,14 @@ from deadheat.errors import (
     did_you_mean,
 )
 from deadheat.io import files
-from deadheat.io.files import HEAD, WithValue, decoded, read_all, readable
+from deadheat.io.files import WithValue, decoded, read_all, readable
 from deadheat.io.formats import chosen_format, ending
 from deadheat.io.formats.delimited import FileRows
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import check_column, has_semicolons
 from deadheat.io.objects import JsonText, object_of, read_text
+from deadheat.io.unpacking import HEAD
 from deadheat.io.values import DecimalColumn, given_decimal
 
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)

@@ -16,6 +16,7 @@ from deadheat.errors import DataError, T
 from deadheat.io.files import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
+from deadheat.io.unpacking import opened
 
 DOC_HASH = "doc_hash"
 HASH_BITS = 32  # that are kept of each: half the memory to sort
@@ -216,7 +217,10 @@ def _split_as_one(sources: Sequence[_Split]) -> list[pl.DataFrame]:
     paths, forms = zip(*((path, form) for path, *form in sources), strict=True)
     if any(form != forms[0] for form in forms) or any(path.stat().st_size > TOGETHER for path in paths):
         return []
-    texts = [path.read_bytes() for path in paths]
+    texts = []
+    for path in paths:
+        with opened(path) as file:
+            texts.append(file.read())
     if not all(text.endswith(b"\n") for text in texts):
         return []
     rows = _scanned(b"".join(texts), *forms[0], with_rank=True).collect(engine="streaming")

@@ -7,12 +7,14 @@ import json
 import re
 import sys
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 
 import deadheat as dh
 from deadheat.benchmark.ontology import Synonym
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, FileFormatError, MissingDependencyError
+from deadheat.io import files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -267,3 +269,26 @@ def test_an_alternative_id_of_two_terms_is_an_error(tmp_path: Path) -> None:
     text = OBO.replace("id: X:0000004\n", "id: X:0000004\nalt_id: X:0000022\n")
     with pytest.raises(DuplicateError, match="'X:0000022' is an alternative id of 'X:0000002' and of 'X:0000004'"):
         dh.read_ontology(write(tmp_path / "toy.obo", text))
+
+
+def test_comments_and_blank_lines_are_left_out(tmp_path: Path) -> None:
+    """pronto refuses comments in the header, and panics on many behind a term."""
+    path = tmp_path / "x.obo"
+    terms = "[Term]\nid: T:1\n! a\nname: a\n\n[Term]\nid: T:2\nname: b\nis_a: T:1 ! a\n"
+    path.write_text(f"! first\nformat-version: 1.2\n! why\n\n{terms}" + "! a comment\n" * 3_000 + "\n" * 3_000)
+    assert dh.read_ontology(path).ids == ("T:1", "T:2")
+    path.write_text(f"! first\nformat-version: 1.2\n\n{terms}! a\nname b\n")
+    with pytest.raises(FileFormatError, match="pronto cannot read it") as caught:
+        dh.read_ontology(path)
+    assert caught.value.line == 14
+
+
+def test_a_compressed_ontology_has_a_limit(tmp_path: Path) -> None:
+    """3 MB were 1.5 GB of comments."""
+    path = tmp_path / "x.obo.gz"
+    path.write_bytes(gzip.compress(b"format-version: 1.2\n\n[Term]\nid: T:1\nname: a\n" + b"! a comment\n" * 10_000))
+    with (
+        patch.multiple(files, _LEAST_ALLOWED=1_000_000, _LARGEST_RATIO=1),
+        pytest.raises(FileFormatError, match="held"),
+    ):
+        dh.read_ontology(path)

@@ -24,7 +24,8 @@ from deadheat.errors import (
     as_count,
     collected,
 )
-from deadheat.io.files import readable
+from deadheat.io.files import BLOCK, readable
+from deadheat.io.unpacking import opened
 
 STRINGS = ("best", "joined")
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
@@ -213,6 +214,15 @@ class Function:
         return self.function(texts, k)
 
 
+def _digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with opened(path) as file:
+        while piece := file.read(BLOCK):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
 class RunFile:
     """What a system has already found, read from run files and looked up by the ids of the cases.
 
@@ -244,7 +254,7 @@ class RunFile:
     @property
     def key(self) -> dict[str, object]:
         """The content of the files."""
-        return {"retriever": "run", "sha256": [hashlib.sha256(path.read_bytes()).hexdigest() for path in self.paths]}
+        return {"retriever": "run", "sha256": [_digest(path) for path in self.paths]}
 
     def index(self, documents: Collection) -> None:
         """Do nothing: the run holds what was found."""

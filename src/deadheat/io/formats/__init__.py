@@ -13,11 +13,12 @@ from typing import IO
 import polars as pl
 
 from deadheat.errors import ColumnError, DataError, ParameterError, shown
-from deadheat.io.files import BOM, HEAD, Compression, blocks, is_held, path_named, plain_head, readable, replacing
+from deadheat.io.files import BOM, Compression, blocks, is_held, path_named, plain_head, readable, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
 from deadheat.io.formats.delimited import is_trec
 from deadheat.io.formats.trec import is_comment
 from deadheat.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
+from deadheat.io.unpacking import HEAD
 from deadheat.io.values import CONTROL
 
 for _file in iter_modules(__path__):

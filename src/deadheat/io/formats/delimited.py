@@ -22,7 +22,6 @@ from deadheat.io import files
 from deadheat.io.byte_counts import count_separators
 from deadheat.io.files import (
     BOM,
-    HEAD,
     Compression,
     blocks,
     check_lines_of,
@@ -62,6 +61,7 @@ from deadheat.io.kinds import (
     resolve_columns,
     value_column,
 )
+from deadheat.io.unpacking import HEAD, opened
 from deadheat.io.values import (
     LINE_ENDS,
     DecimalColumn,
@@ -132,7 +132,7 @@ class _HeaderFile:
 
     def opened(self) -> BinaryIO:
         """Open the file, unpacked."""
-        return self.data.open("rb") if isinstance(self.data, Path) else BytesIO(self.data)
+        return opened(self.data) if isinstance(self.data, Path) else BytesIO(self.data)
 
     def choose(self, given: Mapping[str, str]) -> None:
         """Find the wanted columns in the header."""

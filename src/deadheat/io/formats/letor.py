@@ -144,14 +144,18 @@ def read_letor(path: Path) -> Letor:
         if first_line == 1:
             refuse_binary(block, path)
         text = decoded(block, path, first_line)
+        n_lines = first_line - 1 + block.count(b"\n")  # also blank ones, which would take time without end
+        check_rows(n_bytes + n_lines * ROW, path)
+        if not text.strip():
+            first_line = n_lines + 1
+            continue
         frame, line, features = _parse(text, first_line) or _read_lines(text, path, first_line)
-        first_line += block.count(b"\n")
+        first_line = n_lines + 1
         if len(frame):
             frames.append(frame)
             lines.append(line)
             parts.append(features)
-            n_bytes += ROW * len(frame) + features.values.nbytes + features.numbers.nbytes
-            check_rows(n_bytes, path)
+            n_bytes += features.values.nbytes + features.numbers.nbytes
     if not frames:
         raise DataError("LETOR without a single row", allowed=LINE, path=path)
     rows = pl.concat(frames)

@@ -33,13 +33,11 @@ from deadheat.io.byte_counts import Blanks, count_blanks, with_single_blanks
 from deadheat.io.files import (
     BLOCK,
     BOM,
-    HEAD,
     ROW,
     Compression,
     blocks,
     check_lines_of,
     check_rows,
-    compression,
     decoded,
     misleads_polars,
     plain_head,
@@ -60,6 +58,7 @@ from deadheat.io.kinds import (
     looks_like,
 )
 from deadheat.io.splitting import DOC_HASH, ENDS_EARLY, RANK, begun_count, is_begun, is_small, last_byte, split
+from deadheat.io.unpacking import HEAD, compression, opened
 from deadheat.io.values import (
     are_plain,
     check_comment,
@@ -69,6 +68,7 @@ from deadheat.io.values import (
     read_value,
 )
 
+COMMENT = 200  # bytes of memory for a comment, beside its text
 FIRST = 1 << 20  # bytes in which ranks are compared with scores
 _MARKED = re.compile(rb"^[ \t\r\v\f]*#", re.MULTILINE)
 
@@ -97,12 +97,7 @@ def read_trec(path: Path, kind: Kind, _given: Mapping[str, str]) -> Content:
             ranks = ranks_of_file(path)
     if frame is None:
         marked = Marked(kind)
-        frames, n_rows = [], 0
-        for block in read_blocks(path, kind, marked):
-            frames.append(block)
-            n_rows += block.height
-            check_rows(n_rows * ROW, path)
-        frame = pl.concat(frames)
+        frame = pl.concat(read_blocks(path, kind, marked))
         notes = note_of_comments(len(marked.comments), path)
     if frame.is_empty():
         raise DataError(f"{kind} without a single row", allowed=" ".join(TREC_FIELDS[kind]), path=path)
@@ -116,7 +111,8 @@ def _small(path: Path) -> bytes | None:
     """Return the bytes of a small plain file, without a byte order mark; None of others, and of one that is begun."""
     if is_begun(path) or not is_small(path):
         return None
-    data = path.read_bytes()
+    with opened(path) as file:
+        data = file.read()
     refuse_repeated_mark(data, path)
     return None if compression(data) else data.removeprefix(BOM)
 
@@ -172,6 +168,8 @@ def read_blocks(path: Path, kind: Kind, marked: "Marked", size: int = BLOCK) -> 
     first_line = 1
     for given in blocks(path, size):
         block = marked.without_comments(given, first_line)
+        n_lines = first_line - 1 + given.count(b"\n")  # also blank ones, which would take time without end
+        check_rows(n_lines * ROW + len(marked.comments) * COMMENT, path)
         if first_line == 1:
             blank = block[: len(block) - len(block.lstrip())]
             marked.check_text(path, above=blank.count(b"\n") + 1)  # before a row below them is found to be wrong
@@ -243,6 +241,8 @@ def is_comment(line: bytes, kind: Kind) -> bool:
 
 def _read_block(block: bytes, kind: Kind, path: Path) -> pl.DataFrame | None:
     """Read a block of whole lines; None if a line of it may be wrong."""
+    if not block.strip():
+        return read_lines(b"", kind, path, 1)
     separator = "\t" if b"\t" in block[:1000] else " "
     blanks = count_blanks(block)
     frame = split(block, kind, separator) if blanks.are_regular else None
