@@ -13,6 +13,7 @@ import scipy
 
 import deadheat as dh
 from deadheat.errors import DataError, DuplicateError, ParameterError
+from deadheat.kernels import agreement
 from oracle.orders import all_orders
 from support.shared_data import LLM_RUNS, llm_run, needs_shared_data, run_dict
 
@@ -256,3 +257,15 @@ def test_equal_rankings_agree_fully_and_no_more(seed: int) -> None:
     means = dh.agree(run, run, p=0.9).means()
     assert means["tau_b"] == 1
     assert all(-1 <= value <= 1 for value in means.values())
+
+
+@pytest.mark.parametrize("n_levels", [2, 10, 2000])
+def test_many_documents_are_counted_as_few_are(n_levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(n_levels)
+    first, second = rng.integers(0, n_levels, (2, 600))
+    by_sorting = [*agreement.tau(first, second), agreement.tau_ap(first, second)]
+    n_swapped = agreement.n_swapped_pairs(first, second)
+    monkeypatch.setattr(agreement, "FEW_DOCUMENTS", 600)
+    assert [*agreement.tau(first, second), agreement.tau_ap(first, second)] == by_sorting
+    orders = np.sign(np.subtract.outer(first, first)) * np.sign(np.subtract.outer(second, second))
+    assert agreement.n_swapped_pairs(first, second) == n_swapped == np.count_nonzero(orders < 0) // 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
+from deadheat.report.of_tasks import report_leaderboard
 from deadheat.stats.ranks import pairwise_errors
 from deadheat.stats.units import Units
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
@@ -625,3 +627,17 @@ def test_llm_judges_over_three_sets_of_queries() -> None:
     for i, j in np.argwhere(found.uncertainty.better).tolist():
         assert scipy_stats.ttest_rel(pooled[found.models[i]], pooled[found.models[j]]).pvalue < 0.01
     assert found.deciding_task == "part0"
+
+
+@pytest.mark.slow
+def test_memory_grows_with_the_models_and_not_with_their_pairs() -> None:
+    rng = np.random.default_rng(0)
+    frame = table(rng.random((4, 1, 5000)), has_queries=False)
+    tracemalloc.start()
+    try:
+        report = report_leaderboard(dh.leaderboard(frame))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert report.tables
+    assert most < 5000**2  # a byte for each pair

@@ -161,11 +161,12 @@ class Leaderboard(Plottable, Renderable):
         """The rank of each model by its mean, equal ones the first; None where a missing value leaves it open."""
         worst, best = np.sort(self._sign * np.vstack([self.mean_low, self.mean_high]), axis=0)
         rounding = _rounding_of(best, worst)
-        is_above = worst[None, :] > best[:, None] + rounding  # the model of the column, whatever is missing
-        may_be_above = best[None, :] > worst[:, None] + rounding
-        np.fill_diagonal(may_be_above, val=False)
-        n_above, most_above = is_above.sum(axis=1).tolist(), may_be_above.sum(axis=1).tolist()
-        return [1 + least if least == most else None for least, most in zip(n_above, most_above, strict=True)]
+        n_above = _n_larger(worst, best + rounding)  # whatever is missing
+        may_be_above = _n_larger(best, worst + rounding) - (best > worst + rounding)  # not counting itself
+        found: list[int | None] = []
+        for least, most in zip(n_above.tolist(), may_be_above.tolist(), strict=True):
+            found.append(1 + least if least == most else None)
+        return found
 
     @cached_property
     def rank_intervals(self) -> list[tuple[int, int]] | None:
@@ -195,9 +196,12 @@ class Leaderboard(Plottable, Renderable):
             return None
         low, high = np.sort(self._sign * np.vstack([self.tie_min, self.tie_max]), axis=0)  # type: ignore[list-item]  # known
         rounding = _rounding_of(low, high)
-        can = high[None, :] - low[:, None] > rounding
-        apart = self._sign * (self.mean_low[:, None] - self.mean_low) > rounding
-        return [(self.models[i], self.models[j]) for i, j in np.argwhere(can & apart).tolist()]
+        found = []
+        for place, model in enumerate(self.models):
+            can_be_above = high - low[place] > rounding
+            is_below = self._sign * (self.mean_low[place] - self.mean_low) > rounding
+            found += [(model, self.models[other]) for other in np.flatnonzero(can_be_above & is_below).tolist()]
+        return found
 
     @property
     def tie_share(self) -> float | None:
@@ -298,6 +302,10 @@ class Leaderboard(Plottable, Renderable):
         Columns: task, leader (several with equal means: the first of them by all tasks), tau_b of the order to that by
         all tasks, n_swapped (pairs in the other order, equal ones not counted).
         """
+        return self._without_each
+
+    @cached_property
+    def _without_each(self) -> pl.DataFrame:
         rows = []
         whole = self._sign * self.mean_low
         for name, means in self.without_tasks:
@@ -332,9 +340,14 @@ def _ranks_within(low: FloatArray, high: FloatArray, sign: float) -> tuple[IntAr
     """Return the first and last rank of each, if every one may be anywhere between its two ends by itself."""
     worst, best = np.sort(sign * np.vstack([low, high]), axis=0)
     rounding = _rounding_of(worst, best)
-    first = 1 + (worst[None, :] > best[:, None] + rounding).sum(axis=1)
-    last = len(low) - (best[None, :] < worst[:, None] - rounding).sum(axis=1)
+    first = 1 + _n_larger(worst, best + rounding)
+    last = len(low) - _n_larger(-best, -(worst - rounding))
     return first, last
+
+
+def _n_larger(values: FloatArray, limits: FloatArray) -> IntArray:
+    """Return how many of the values are above each limit."""
+    return len(values) - np.searchsorted(np.sort(values), limits, side="right")
 
 
 def _rounding_of(*means: FloatArray) -> float:

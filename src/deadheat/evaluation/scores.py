@@ -27,6 +27,7 @@ from deadheat.errors import (
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
+from deadheat.kernels.agreement import n_swapped_pairs
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import Unjudged, ends, has_ends
@@ -833,11 +834,9 @@ def n_swapped(values: ArrayLike, others: ArrayLike) -> int:
     >>> n_swapped([1, 2, 3], [2, 1, 3]), n_swapped([0.1 + 0.2, 0.3], [1, 2])
     (1, 0)
     """
-    orders = []
-    for means in (values, others):
-        ranks = first_ranks(np.asarray(means, np.float64))
-        orders.append(np.sign(np.subtract.outer(ranks, ranks)))
-    return int(np.count_nonzero(orders[0] * orders[1] < 0)) // 2
+    first, second = (first_ranks(np.asarray(means, np.float64)) for means in (values, others))
+    have_both = ~(np.isnan(first) | np.isnan(second))
+    return n_swapped_pairs(first[have_both].astype(np.int64), second[have_both].astype(np.int64))
 
 
 def weights_beside(scores: Sequence[Scores]) -> FloatArray | None:

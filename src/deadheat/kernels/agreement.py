@@ -15,6 +15,7 @@ from deadheat.kernels.segments import MAX_CELLS
 
 Variant: TypeAlias = Literal["w", "a", "b"]
 VARIANTS: tuple[Variant, ...] = ("w", "a", "b")
+FEW_DOCUMENTS = 256  # of which all pairs are looked at
 NEGLIGIBLE = 41.5  # -ln(1e-18): ranks of a weight below it change nothing
 
 
@@ -60,23 +61,89 @@ def tau(first: IntArray, second: IntArray) -> tuple[float, float]:
     if n < 2:
         return math.nan, math.nan
     n_pairs = n * (n - 1) / 2
-    sizes = [np.unique(own, return_counts=True)[1] for own in (first, second)]
-    ordered = [n_pairs - float((tied * (tied - 1) / 2).sum()) for tied in sizes]
+    ordered = [n_pairs - _n_tied_pairs(own) for own in (first, second)]
     balance = 2 * _n_in_order(first, second).sum() - ordered[0]  # a tie of the second alone is a half on either side
     free = math.sqrt(ordered[0] * ordered[1])  # one root: of a square it is exact, so that equal rankings have 1
     return (float(balance / free) if free else math.nan), float(balance / n_pairs)
 
 
+def n_swapped_pairs(first: IntArray, second: IntArray) -> int:
+    """Return how many pairs of documents two rankings have in opposite orders.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n,)
+        Documents above each of those that both rankings have.
+
+    Examples
+    --------
+    >>> n_swapped_pairs(np.array([0, 1, 2]), np.array([1, 0, 2])), n_swapped_pairs(np.array([0, 1]), np.array([0, 0]))
+    (1, 0)
+    """
+    n = len(first)
+    n_above, n_tied = _order_of_pairs(first, second)
+    n_ordered = n * (n - 1) // 2 - _n_tied_pairs(first)
+    return int(n_ordered - n_above.sum() - n_tied.sum())
+
+
+def _n_tied_pairs(ranking: IntArray) -> int:
+    sizes = np.unique(ranking, return_counts=True)[1]
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
 def _n_in_order(first: IntArray, second: IntArray) -> FloatArray:
     """Return, for each document, how many that are above it in the first ranking are so in the second, ties as 1/2."""
-    found = np.zeros(len(first))
-    block = max(1, MAX_CELLS // max(1, len(first)))
-    for start in range(0, len(first), block):
-        own = slice(start, start + block)
-        is_above = first[None, :] < first[own, None]
-        found[own] = (is_above & (second[None, :] < second[own, None])).sum(axis=1)
-        found[own] += 0.5 * (is_above & (second[None, :] == second[own, None])).sum(axis=1)
+    n_above, n_tied = _order_of_pairs(first, second)
+    return n_above + 0.5 * n_tied
+
+
+def _order_of_pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    """Return, for each document, how many that are above it in the first ranking are above it, or tied, in the second.
+
+    Of few documents all pairs are looked at; more are sorted, which takes n log n.
+    """
+    if len(first) <= FEW_DOCUMENTS:
+        is_above = first[None, :] < first[:, None]
+        n_above = (is_above & (second[None, :] < second[:, None])).sum(axis=1)
+        n_tied = (is_above & (second[None, :] == second[:, None])).sum(axis=1)
+        return n_above, n_tied
+    n_above, n_tied = np.zeros((2, len(first)), np.int64)
+    # what ties in the first ranking comes from the last to the first of the second: none is above one behind it
+    order = np.lexsort((-second, first))
+    n_above[order] = _n_smaller_before(second[order])
+    order = np.lexsort((first, second))
+    n_tied[order] = _n_with_smaller(second[order], first[order])
+    return n_above, n_tied
+
+
+def _n_smaller_before(values: IntArray) -> IntArray:
+    """Return, for each place, how many places before it have a smaller value.
+
+    As a merge sort finds it: blocks of places are merged two by two, and in each pair every value of the right block
+    has, before it in the merged order, the smaller ones of the left block.
+    """
+    places = np.arange(len(values))
+    found = np.zeros(len(values), np.int64)
+    width = 1
+    while width < len(values):
+        pair = places // (2 * width)
+        is_left = (places // width) % 2 == 0
+        merged = np.lexsort((is_left, values, pair))  # of equal values those of the right block come first
+        n_left = np.cumsum(is_left[merged]) - width * pair[merged]  # all blocks before are whole
+        is_right = ~is_left[merged]
+        found[merged[is_right]] += n_left[is_right]
+        width *= 2
     return found
+
+
+def _n_with_smaller(groups: IntArray, values: IntArray) -> IntArray:
+    """Return, for each place, how many places of its group have a smaller value; groups and values are in order."""
+    places = np.arange(len(values))
+    is_new_group = np.diff(groups, prepend=groups[0] - 1) != 0
+    is_new = is_new_group | (np.diff(values, prepend=values[0]) != 0)
+    start_of_group = np.maximum.accumulate(np.where(is_new_group, places, 0))
+    start_of_value = np.maximum.accumulate(np.where(is_new, places, 0))
+    return start_of_value - start_of_group
 
 
 def tau_ap(first: IntArray, second: IntArray) -> float:
