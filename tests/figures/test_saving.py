@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,7 @@ import deadheat as dh
 from deadheat import figures
 from deadheat.errors import DataError, ParameterError
 from deadheat.figures.base import REGISTRY, figures_of
-from deadheat.figures.saving import FORMATS, svg_of
-from deadheat.io.painter import painters, start_painter
+from deadheat.figures.saving import FORMATS
 from support.figure_data import EVIL, TIES, rows_of
 from support.random_runs import QRELS, RUNS
 
@@ -168,28 +168,9 @@ def test_a_figure_of_a_paper_has_no_title_and_the_width_of_a_column(chart: alt.L
     found = re.search(rb"/MediaBox \[0 0 ([0-9.]+)", (tmp_path / "column.pdf").read_bytes())
     assert found is not None
     assert float(found[1]) == pytest.approx(8.4 / 2.54 * 72, rel=1e-4)  # points
-    for path, width in (("column.json", 8.4), ("column.html", 8.4), ("column.svg", 0.0)):
+    for path, width in (
+        *(("column.json", 8.4), ("column.html", 8.4)),
+        *(("column.svg", 0.0), ("column.svg", 101), ("column.png", math.nan)),
+    ):
         with pytest.raises(ParameterError, match="width must be"):
             figures.save(chart, tmp_path / path, width=width)
-
-
-@pytest.mark.slow
-def test_another_process_draws_the_same_and_this_one_if_it_ends(chart: alt.LayerChart) -> None:
-    spec = chart.to_dict()
-    here = svg_of(spec)
-    start_painter()
-    start_painter()  # which is no second one
-    try:
-        assert len(painters) == 1
-        assert svg_of(spec) == here
-        assert painters[0].poll() is None
-        broken = {**spec, "layer": 3}
-        with pytest.raises(ValueError, match="Vega"):
-            svg_of(broken)
-        assert painters[0].wait(timeout=20) != 0
-        assert svg_of(spec) == here
-    finally:
-        for painter in painters:
-            with painter:
-                painter.kill()
-        painters.clear()

@@ -24,6 +24,7 @@ from deadheat.errors import (
     STDIN,
     STREAM,
     DataError,
+    FigureError,
     SwappedFilesError,
     changed,
     check_choice,
@@ -712,13 +713,13 @@ class Figures:
     folder : str
     charts : dict of str to chart
         By their files, which are claimed.
-    not_drawn : dict of str to list of str
-        The names of the figures that could not be drawn, by the reason.
+    failures : sequence of (str, str)
+        Why a figure could not be made, and its name.
     """
 
     folder: str
     charts: Mapping[str, Any]
-    not_drawn: Mapping[str, Sequence[str]]
+    failures: Sequence[tuple[str, str]]
 
     def write(self) -> Iterator[Fact]:
         """Write the files, and yield what a report says of them."""
@@ -727,18 +728,25 @@ class Figures:
 
         with writing(self.folder):
             Path(self.folder).mkdir(parents=True, exist_ok=True)
+        paths: list[str] = []
+        failures = list(self.failures)
         for path, chart in self.charts.items():
-            with writing(path):
-                save(chart, path, has_title=not asked().get("no_title"), width=asked().get("figure_width"))
-        paths = list(self.charts)
+            try:
+                with writing(path):
+                    save(chart, path, has_title=not asked().get("no_title"), width=asked().get("figure_width"))
+            except FigureError as error:
+                failures.append((error_message(error), Path(path).stem))
+            else:
+                paths.append(path)
         text = "none"
         if paths:
             names = in_brackets([Path(path).name for path in paths])
             text = f"{counted(len(paths), 'file')} in {shown_path(self.folder, self.folder)}{names}"
         yield Fact("figures", paths, "figures", text, is_note=True)
-        if self.not_drawn:
-            reasons = [f"{three(names)}: {why}" for why, names in self.not_drawn.items()]
-            yield Fact("not_drawn", self.not_drawn, "not drawn", "; ".join(reasons), is_note=True)
+        not_drawn = collected(failures)
+        if not_drawn:
+            reasons = [f"{three(names)}: {why}" for why, names in not_drawn.items()]
+            yield Fact("not_drawn", not_drawn, "not drawn", "; ".join(reasons), is_note=True)
 
 
 def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> Figures | None:
@@ -755,7 +763,10 @@ def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measure
     if folder is None:
         return None
     from deadheat.figures import drawings
+    from deadheat.io.painter import painter
 
+    if asked()["figure_format"] != "json":
+        painter.start()  # while charts are made
     charts: dict[str, Any] = {}
     failures: list[tuple[str, str]] = []
     for before, subject, own in subjects:
@@ -765,7 +776,7 @@ def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measure
                 failures.append((error_message(drawing.error), name))
             if drawing.chart is not None:
                 charts[_claim_figure(folder, name)] = drawing.chart
-    return Figures(folder, charts, collected(failures))
+    return Figures(folder, charts, failures)
 
 
 def _claim_figure(folder: str, name: str) -> str:

@@ -378,9 +378,9 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "no_title": click.option("--no-title", is_flag=True, help="Draw them without titles, for captions of a paper."),
     "figure_width": click.option(
         "--figure-width",
-        type=click.FloatRange(0, min_open=True),
+        type=click.FloatRange(1, 100),
         metavar="CM",
-        help="Their width in centimetres, such as 8.4 for a column.",
+        help="Their width in centimetres, from 1 to 100, such as 8.4 for a column.",
     ),
     "id_pattern": click.option(
         "--id-pattern",

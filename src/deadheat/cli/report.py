@@ -98,7 +98,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
 
     Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps.
     """
-    from deadheat.io.painter import start_painter
+    from deadheat.io.painter import painter
 
     check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])
@@ -116,7 +116,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     if options["fragment"]:
         refuse(("title", "texts"), "is of a page: leave it out, or --fragment")
     else:
-        start_painter()  # and all else goes on
+        painter.start()  # and all else goes on
     from deadheat.report.page import Input, fragment_of, page_of
 
     subjects, roles, languages, margin, facts = _gathered(qrels, runs, options)

@@ -5,8 +5,9 @@ A figure is one function in a file draw_*.py, which registers it.
 
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
@@ -21,6 +22,7 @@ from deadheat.comparison.languages import Languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.errors import (
     BROKEN_BY,
+    LONGEST_LABEL,
     NOISE,
     FigureError,
     ParameterError,
@@ -33,6 +35,7 @@ from deadheat.errors import (
     level_text,
     printable,
     rounded,
+    shorten,
     three,
 )
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -332,7 +335,7 @@ def finished(
         {key: None if isinstance(one, float) and not math.isfinite(one) else one for key, one in row.items()}
         for row in rows
     ]
-    return alt.LayerChart(  # at once: its `properties` copies and checks all of it anew
+    chart = alt.LayerChart(  # at once: its `properties` copies and checks all of it anew
         layer=list(layers),
         data=alt.InlineData(values=data),
         width=WIDTH,
@@ -342,6 +345,51 @@ def finished(
         description=" ".join([title, *subtitle]),
         config=alt.Config(**CONFIG | ({"mark": {"aria": False}} if len(rows) > MOST_READ_OUT else {})),
     )
+    _shorten_texts(chart, ShortTexts())
+    return chart
+
+
+@dataclass
+class ShortTexts:
+    """Long names and ids of a chart, and what they are in it.
+
+    Equal texts stay equal, and others different: an axis finds its rows by them.
+
+    Attributes
+    ----------
+    by_text : dict of str to str
+    n_alike : Counter
+        How many texts became each short one.
+    """
+
+    by_text: dict[str, str] = field(default_factory=dict)
+    n_alike: Counter[str] = field(default_factory=Counter)
+
+    def short(self, text: str) -> str:
+        """Return a text, cut and with a number if another one looks alike; vl-convert takes long for each character."""
+        if len(text) <= LONGEST_LABEL:
+            return text
+        if text not in self.by_text:
+            cut = shorten(text)
+            self.n_alike[cut] += 1
+            number = self.n_alike[cut]
+            self.by_text[text] = cut if number == 1 else f"{cut} ({number})"
+        return self.by_text[text]
+
+
+def _shorten_texts(part: Any, texts: ShortTexts) -> Any:  # noqa: ANN401 - of any part of a chart
+    """Return a part of a chart with its long texts cut; a chart, and what it holds, is changed itself."""
+    if isinstance(part, str):
+        return texts.short(part)
+    if isinstance(part, alt.SchemaBase):
+        _shorten_texts(part._kwds, texts)  # noqa: SLF001 - Altair has no other way to all of it
+    elif isinstance(part, dict):
+        for name, inner in part.items():
+            if name != "description":
+                part[name] = _shorten_texts(inner, texts)
+    elif isinstance(part, list | tuple):
+        return [_shorten_texts(inner, texts) for inner in part]
+    return part
 
 
 def series(field: str, names: Sequence[str]) -> tuple[alt.Color, alt.Shape, alt.StrokeDash]:

@@ -9,11 +9,12 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from deadheat.errors import ParameterError, as_positive
+from deadheat.errors import ParameterError, as_number
 from deadheat.io.files import replacing
-from deadheat.io.painter import painted
+from deadheat.io.painter import painter
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
+WIDTHS = (1, 100)  # centimetres, from an icon to a poster
 SCALE = 3  # of PNG: in a column of 84 mm, 380 dots per inch
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -55,14 +56,17 @@ def save(chart: alt.TopLevelMixin, path: str | Path, *, has_title: bool = True, 
     has_title : bool, default True
         Without a title, a paper says in its caption what the figure shows.
     width : float, optional
-        In centimetres, such as 8.4 of a column; by default as drawn, at 96 dots per inch. Not for .json and .html.
+        In centimetres, from 1 to 100, such as 8.4 of a column; by default as drawn, at 96 dots per inch. Not for .json
+        and .html.
 
     Raises
     ------
     ParameterError
-        The ending is none of these, or the width is not above 0.
+        The ending is none of these, or the width is out of range.
     DataError
         The folder does not exist, or the file is read-only.
+    FigureError
+        It takes longer than 30 seconds to draw, or vl-convert cannot draw it.
     """
     suffix = Path(path).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
@@ -81,8 +85,7 @@ def _version() -> str | None:
 
 def svg_of(spec: dict[str, Any]) -> str:
     """Return a chart, given as Vega-Lite reads it, as SVG; its ids are the same each time."""
-    version = _version()
-    svg = painted(spec, version) or str(vl_convert.vegalite_to_svg(spec, vl_version=version))
+    svg = painter.call("vegalite_to_svg", vl_spec=spec, vl_version=_version())
     names = {name: f"i{number}" for number, name in enumerate(dict.fromkeys(IDS.findall(svg)))}
     return USES.sub(lambda own: f"{own[1]}{names.get(own[2], own[2])}{own[3]}", svg)
 
@@ -104,18 +107,20 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
     text = json.dumps(spec, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     if width is not None and form in {"json", "html"}:
         raise ParameterError(argument="width", given=width, allowed="None for JSON and HTML")
+    if width is not None:
+        width = as_number("width", width, *WIDTHS)
     if form == "json":
         return f"{text}\n".encode()
     version, svg = _version(), svg_of(spec)
     scale = 1.0
     if width is not None:  # drawn as before in its own coordinates
         drawn, height = map(float, SIZE.findall(svg)[0])
-        scale = as_positive("width", width) / 2.54 * (POINTS if form == "pdf" else PIXELS) / drawn
+        scale = width / 2.54 * (POINTS if form == "pdf" else PIXELS) / drawn
         svg = SIZE.sub(f'width="{drawn * scale:.6g}" height="{height * scale:.6g}"', svg, count=1)
     if form == "png":
-        return bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=SCALE * scale))
+        return painter.call("vegalite_to_png", vl_spec=spec, vl_version=version, scale=SCALE * scale)
     if form == "pdf":
-        return bytes(vl_convert.svg_to_pdf(svg))
+        return painter.call("svg_to_pdf", svg=svg)
     if form == "svg":
         return svg.encode()
     title = spec.get("title", "deadheat")
@@ -125,6 +130,6 @@ def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, wid
     return PAGE.format(
         title=title,
         svg=svg,
-        libraries=vl_convert.javascript_bundle(LIBRARIES, vl_version=version),
+        libraries=painter.call("javascript_bundle", snippet=LIBRARIES, vl_version=version),
         spec=text.replace("<", "\\u003c"),
     ).encode()

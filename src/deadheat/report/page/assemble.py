@@ -33,6 +33,7 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
+    note,
     said,
     share,
     shows,
@@ -216,7 +217,7 @@ def _of_subject(
         return _section(f"s{number}-{name}", heading + of, *content, **others)
 
     first = [next((one for one in pictures if one.name.startswith(name)), None) for name in FIRST]
-    folded = [one for one in pictures if one not in first]
+    folded = [one for one in pictures if one not in first or one.why_not]
     drawn = {
         name: made.figures([one for one in folded if one.part == name], name != "strata")
         for name in ("figures", "strata", "ties")
@@ -453,4 +454,6 @@ def _page_of(
     """Return an HTML document with a report, and its figures below the headline and the verdict."""
     numbers = count(1)
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
+    failed = [note("not drawn", f"{one.name}: {one.why_not}") for one in drawn if one.drawing and one.why_not]
+    report = replace(report, facts=(*report.facts, *failed))
     return str(parts().whole(heading, report, digits, drawings=[one.svg for one in drawn if one.svg]))

@@ -3,12 +3,14 @@
 import html
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from deadheat.errors import MissingDependencyError
+from deadheat.errors import FigureError, MissingDependencyError
+from deadheat.io.painter import in_background, wait_for
 from deadheat.report.page.subject import MOST_SYSTEMS, Subject
 
 ID = re.compile(r'(\bid="|url\(#|xlink:href="#|\bhref="#)')
@@ -39,8 +41,8 @@ class Picture:
         None if there is no figure.
     rows : sequence of mapping
         Its data.
-    why_not : str
-        Empty if there is a figure.
+    refusal : str
+        Why there is no chart to draw; empty if there is one.
     number : int
         Its place among all figures of the page that can be drawn.
     """
@@ -49,13 +51,24 @@ class Picture:
     part: str
     drawing: Future[str] | None = None
     rows: Sequence[Mapping[str, Any]] = ()
-    why_not: str = ""
+    refusal: str = ""
     number: int = -1
 
     @property
     def svg(self) -> str:
         """The drawing, as soon as it is made; empty if there is no figure."""
-        return "" if self.drawing is None else self.drawing.result()
+        return "" if self.drawing is None or self.why_not else wait_for(self.drawing)
+
+    @property
+    def why_not(self) -> str:
+        """Why there is no figure, as soon as that is known; empty if there is one."""
+        if self.drawing is None:
+            return self.refusal
+        try:
+            wait_for(self.drawing)
+        except FigureError as error:
+            return str(error)
+        return ""
 
 
 def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = None) -> list[Picture]:
@@ -82,8 +95,8 @@ def pictures_of(subject: Subject, numbers: Iterator[int], *, most: int | None = 
     ]
     without = without_news(subject)
     against = subject.duel[1] if subject.duel and len(subject.ranked) > FEW else None
-    of_few = Picture(", ".join(OF_FEW), "figures", why_not=f"of at most {MOST_SYSTEMS} systems")
-    ranks = Picture("ranks", "figures", why_not="of all measures together: dh.figures.ranks(comparison) draws them")
+    of_few = Picture(", ".join(OF_FEW), "figures", refusal=f"of at most {MOST_SYSTEMS} systems")
+    ranks = Picture("ranks", "figures", refusal="of all measures together: dh.figures.ranks(comparison) draws them")
     drawn = (draw(part, one, subject.main.label, numbers, without, most=most, against=against) for part, one in of)
     return [
         *chain.from_iterable(drawn),
@@ -104,7 +117,7 @@ def draw(
 ) -> list[Picture]:
     """Draw the figures of an object, but for some by their names; each takes the options that it knows.
 
-    They become SVG in a thread of their own, which waits for the process that draws, while the caller goes on.
+    They become SVG in threads, which wait for the process that draws, while the caller goes on.
     """
     from altair.utils.schemapi import debug_mode
 
@@ -119,21 +132,20 @@ def draw(
         described = f'<svg role="img" aria-label="{html.escape(label)}" style="min-width:{width:.0f}px"'
         return svg.replace("<svg", described, 1)
 
-    found, beside = list[Picture](), ThreadPoolExecutor(1)
+    found: list[Picture] = []
     with debug_mode(False):  # noqa: FBT003 - figures of ours are valid; to check them takes a third of the time
         for one in islice(
             drawings(of, [measure], without=(*without, *TWICE) if part == "ties" else without, **options), most
         ):
             if one.chart is None:
-                found.append(Picture(one.name, part, why_not=str(one.error)))
+                found.append(Picture(one.name, part, refusal=str(one.error)))
             else:
                 number, spec = next(numbers), one.chart.to_dict(validate=False)
-                drawing = beside.submit(drawn, spec, number, " ".join(spec["title"]["text"]))
+                drawing = in_background(partial(drawn, spec, number, " ".join(spec["title"]["text"])))
                 rows: list[dict[str, Any]] = spec.get("data", {}).get("values") or next(
                     iter(spec.get("datasets", {}).values()), []
                 )
                 found.append(Picture(one.name, part, drawing, rows, number=number))
-    beside.shutdown(wait=False)
     return found
 
 
