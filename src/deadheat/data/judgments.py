@@ -36,8 +36,9 @@ from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.io.values import is_plain, read_value
 
 FAILED = ("error", "drop", "lowest", "bounds")
-NUMBER = r"(?<![\d.])[-+]?\d+(?:\.\d+)?(?![\d.]*\d)"
-OF_SCALE = r"\s*(?:/|out[ ]of)\s*(\d+(?:\.\d+)?)(?![\d.]*\d)"
+# Answers may be of any length and content: nothing here is tried again with fewer characters, in quadratic time
+NUMBER = r"(?<![\d.])[-+]?\d++(?:\.\d++)?+(?![\d.]*\d)"
+OF_SCALE = r"\s*+(?:/|out[ ]of)\s*+(\d++(?:\.\d++)?+)(?![\d.]*\d)"
 NUMBERS = re.compile(f"({NUMBER})(?:{OF_SCALE})?")
 # A number that is a grade, and not that of a document or of an error; compiled when it is first used
 GRADED = rf"""(?xi)
@@ -47,7 +48,7 @@ GRADED = rf"""(?xi)
     | (?<![^\W_])(?:
         (?:final|grade|rating|relevance|relevance[ ]level|score|label|judge?ment|verdict|answer|bewertung)[\W_]+
         | (?:say|give|rated?|assign)\s+\**
-    )(?:(?:is|of|as|at|an?|it|this(?:\s\w+)?)[\W_]+)*
+    )(?:(?:is|of|as|at|an?|it|this(?:\s[^\W\d_]++)?+)[\W_]++)*
     | \b(?:ir)?relevant\W*[:(=-]\s*
 )
 {NUMBER} (?:{OF_SCALE})? (?:\s+(?:points?|stars?))?
@@ -105,16 +106,38 @@ def read_grade(answer: object, grades: Mapping[str, float] | None = None) -> Gra
     answer = _of_object(answer)
     if isinstance(answer, str):
         meant = {_words(name): number for name, number in (grades or {}).items()}
-        if (words := _words(answer)) in meant:
+        words = _words(answer) if meant else ""
+        if words in meant:
             return Grade(float(meant[words]))
         found = {(float(number), float(scale) if scale else None) for number, scale in NUMBERS.findall(answer)}
         if len(found) != 1 or not re.search(GRADED, answer):
             return Grade(None)
         ((number, scale),) = found
-        return Grade(number, scale) if scale is None or 0 <= number <= scale else Grade(None)
-    is_number = isinstance(answer, int | float) or hasattr(answer, "__float__")
-    number = float(cast("float", answer)) if is_number and not isinstance(answer, bool) else math.nan
+        is_on_scale = scale is None or 0 <= number <= scale
+        return Grade(number, scale) if is_on_scale and math.isfinite(number) else Grade(None)
+    number = math.nan
+    if hasattr(answer, "__float__") and not isinstance(answer, bool):
+        with suppress(TypeError, ValueError, OverflowError):  # of several numbers, one not defined, one beyond floats
+            number = float(cast("float", answer))
     return Grade(number if math.isfinite(number) else None)
+
+
+def describe_far_grades(values: Iterable[float | None]) -> str:
+    """Name grades that are far beyond most others, as the number of a document may be; "" without any.
+
+    Examples
+    --------
+    >>> describe_far_grades([0, 1, 3, 3, 2, 1, 0, 2, 3, 99999]), describe_far_grades([0, 3])
+    ('99999 among grades of which nine in ten are at most 3: with a scale these are no grades', '')
+    """
+    grades = pl.Series(values, dtype=pl.Float64).drop_nulls()
+    if grades.is_empty():
+        return ""
+    usual = max(1.0, float(cast("float", grades.quantile(0.9, "lower"))))
+    far = [f"{grade:g}" for grade in grades.unique().sort() if grade > 10 * usual]
+    if not far:
+        return ""
+    return f"{three(far)} among grades of which nine in ten are at most {usual:g}: with a scale these are no grades"
 
 
 def _of_object(answer: object) -> object:
@@ -128,7 +151,8 @@ def _of_object(answer: object) -> object:
 
 def _words(text: str) -> str:
     """Return words without case, marks around them and blanks between."""
-    return " ".join(re.sub(r"^\W+|\W+$", "", text.casefold()).split())
+    words = re.search(r"(?s)\w(?:.*\w)?", text.casefold())
+    return " ".join(words[0].split()) if words else ""
 
 
 def read_judgments(
@@ -217,12 +241,11 @@ def read_judgments(
     table = _table(found, kind, failed, where, max([*scales, scale or 0]))
     table.name = name or (label_of(path) if path else kind)
     values, all_words = found["grade"].drop_nulls(), _words(" ".join(found["answer"].drop_nulls()) if grades else "")
-    usual = max(1.0, float(cast("float", values.quantile(0.9, "lower"))))
-    far = [f"{one:g}" for one in values.unique().sort() if one > 10 * usual]
+    far = describe_far_grades(values.to_list())
     unmet = [repr(word) for word in grades or () if _words(word) not in all_words]
     partial = [n_failed for _, n_failed in each if n_failed]
     told = {
-        f"{three(far)} among grades of which nine in ten are at most {usual:g}: with a scale these are no grades": far,
+        far: far,
         f"no answer holds {three(unmet)}, which would be a grade": unmet,
         f"{counted(len(partial), 'document')} with several answers of which {sum(partial):,} hold no grade:"
         " the mean of the others is taken": partial,
@@ -325,7 +348,7 @@ def _names(columns: list[str], grade: str | Callable[[Any], object] | None, wher
 
 def _parsed(answer: object, opening: str) -> object:
     """Return the list or object that an answer holds as JSON, by the bracket that opens it; else the answer."""
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         return json.loads(answer) if isinstance(answer, str) and answer.lstrip().startswith(opening) else answer
     return answer
 
@@ -339,8 +362,12 @@ def _read(answer: object, grades: Mapping[str, float] | None, scale: float | Non
     scales = {one.scale for one in read if one.scale is not None}
     if len(scales) > 1:
         return Grade(None), 0
-    n_failed = len(several) - len(values) if values else 0
-    return Grade(float(np.mean(values)) if values else None, scales.pop() if scales else None), n_failed
+    if not values:
+        return Grade(None, scales.pop() if scales else None), 0
+    with np.errstate(over="ignore"):
+        mean = float(np.mean(values))
+    grade = mean if math.isfinite(mean) else None
+    return Grade(grade, scales.pop() if scales else None), len(several) - len(values)
 
 
 COLUMNS = (*KEYS, "relevance")
