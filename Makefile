@@ -109,7 +109,7 @@ test-beside: $(RESOLVER)/bin/uv  ## resolve deadheat beside each tool that its u
 	@mkdir -p build/beside
 	@resolve() { \
 	  name="$${1%%[<>=]*}"; chosen="build/beside/$$name.txt"; \
-	  echo "$$1" | $(RESOLVER)/bin/uv pip compile --quiet --no-header - pyproject.toml >"$$chosen" \
+	  echo "$$1" | $(RESOLVER)/bin/uv pip compile --quiet --no-header --extra llm - pyproject.toml >"$$chosen" \
 	    || { echo "deadheat cannot be installed beside $$1"; return 1; }; \
 	  echo "deadheat can be installed beside $$(grep "^$$name==" "$$chosen"), with" $$(grep -E "^(click|rich)==" "$$chosen"); }; \
 	export -f resolve; \

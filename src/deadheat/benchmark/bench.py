@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from inspect import signature
 from itertools import product
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import polars as pl
@@ -33,6 +33,7 @@ from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, 
 from deadheat.benchmark.retrievers import (
     BM25,
     LLM,
+    GradedAnswers,
     Reranked,
     RunFile,
     System,
@@ -266,26 +267,23 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         ),
     ]
     if terms is not None and not graded:
-        as_deep = MaxRel(cutoff=max(map(cutoff_of, chosen)) or min(k, 10))
-        notes.append(NoteWarning(f"the ontology changes no value: only MaxRel uses it; add {as_deep} to the measures"))
+        notes.append(_note_unused_ontology(chosen, k))
     chance = _chance(parts, terms, graded, kind)
     store = None if output is None else Store(output, limit)
     with nullcontext() if store is None else store.held(parts, systems, k):
         evaluations: dict[Key, Evaluation] = {}
         failures: dict[Key, tuple[Failure, ...]] = {}
         called: dict[tuple[str, str], dict[str, str]] = {}
-        for key, part, run in _search(systems, parts, documents, k, store, tell=tell):
+        answers: dict[Key, GradedAnswers | None] = {}
+        for key, part, searched in _search(systems, parts, documents, k, store, tell=tell):
+            answers[key] = searched.answers
             labels = documents.labels(part.language)
-            if unknown := sorted(set(run["doc_id"].to_list()) - labels.keys()):
-                notes.append(
-                    NoteWarning(
-                        f"{key.retriever} found {len(unknown):,} documents that {documents.name} does not have"
-                        f" ({three(unknown)}): are the ids written alike?"
-                    )
-                )
-            failures[key] = failures_of(part.cases.cases, run, labels)
-            called.setdefault(part.key, {}).update(names_of(part.cases.cases, run, labels))
-            evaluations[key], told = evaluate_part(part, run, chosen, name=key.retriever, ontology=terms, kind=kind)
+            notes += _notes_of_run(key, part, searched, documents)
+            failures[key] = failures_of(part.cases.cases, searched.run, labels)
+            called.setdefault(part.key, {}).update(names_of(part.cases.cases, searched.run, labels))
+            evaluations[key], told = evaluate_part(
+                part, searched.run, chosen, name=key.retriever, ontology=terms, kind=kind
+            )
             notes += told
         once = {str(note): note for note in notes}
         result = BenchResult(
@@ -307,6 +305,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
             verbatim={part.key: count_verbatim(part, documents) for part in parts},
             failures=failures,
             names=called,
+            answers={key: one for key, one in answers.items() if one is not None},
             notes=tuple(once),
         )
         for note in once.values():
@@ -352,6 +351,25 @@ def _told() -> Iterator[list[Warning | str]]:
     found += [one.message for one in caught if issubclass(one.category, DeadheatWarning)]
 
 
+def _note_unused_ontology(measures: Sequence[Measure], k: int) -> NoteWarning:
+    as_deep = MaxRel(cutoff=max(map(cutoff_of, measures)) or min(k, 10))
+    return NoteWarning(f"the ontology changes no value: only MaxRel uses it; add {as_deep} to the measures")
+
+
+class Searched(NamedTuple):
+    """The run of a retriever on a part.
+
+    Attributes
+    ----------
+    run : polars.DataFrame
+    answers : GradedAnswers or None
+        Of a reranker.
+    """
+
+    run: pl.DataFrame
+    answers: GradedAnswers | None
+
+
 def _search(
     systems: Mapping[str, System],
     parts: Sequence[CaseGroup],
@@ -360,7 +378,7 @@ def _search(
     store: Store | None,
     *,
     tell: Callable[[str], None],
-) -> Iterator[tuple[Key, CaseGroup, pl.DataFrame]]:
+) -> Iterator[tuple[Key, CaseGroup, Searched]]:
     """Yield the run of each retriever on each part: one that is in the store, or a new one, which is put there."""
     # retrievers are told apart by id(), as objects of users need not have a hash
     indexed: set[int] = set()
@@ -377,8 +395,10 @@ def _search(
             "cases": part.searched,
             "k": k,
         }
-        found = store.read(named, key) if store is not None and has_key else None
-        if found is not None:
+        kept = store.read(named, key) if store is not None and has_key else None
+        answers = None
+        if kept is not None:
+            found, answers = kept
             tell(f"{name} on {part}: finished before")
             if not isinstance(retriever, Reranked):
                 known[id(retriever), part.key, k] = found  # for its rerankers
@@ -397,12 +417,30 @@ def _search(
                 known[place] = retrieve(first, query_ids, texts, deep)
             found = known[place]
             if isinstance(retriever, Reranked):
-                found = best(retriever.regrade(found, query_ids, texts, documents), query_ids, k)
+                graded, answers = retriever.regrade(found, query_ids, texts, documents)
+                found = best(graded, query_ids, k)
             seconds = time.perf_counter() - start
             if store is not None:
-                store.write(named, key, found, seconds, n_cases=len(part.cases))
+                store.write(named, key, found, seconds, n_cases=len(part.cases), answers=answers)
             tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
-        yield named, part, found
+        yield named, part, Searched(found, answers)
+
+
+def _notes_of_run(key: Key, part: CaseGroup, searched: Searched, documents: Collection) -> list[NoteWarning]:
+    """Return what is wrong with the documents that were found, and with the answers of a reranker."""
+    notes = []
+    unknown = sorted(set(searched.run["doc_id"].to_list()) - documents.labels(part.language).keys())
+    if unknown:
+        notes.append(
+            NoteWarning(
+                f"{key.retriever} found {len(unknown):,} documents that {documents.name} does not have"
+                f" ({three(unknown)}): are the ids written alike?"
+            )
+        )
+    if searched.answers is not None:
+        for sentence in searched.answers.describe():
+            notes.append(NoteWarning(f"{key.retriever} on {part}: {sentence}"))
+    return notes
 
 
 def evaluate_part(

@@ -633,6 +633,7 @@ def tell(
         *_of_intervals(result, groupings, labels),
         *_of_tests(result, labels),
         *_of_cases(result),
+        Fact("answers", result.list_answers()),
         Fact("notes", list(result.notes)),
         *(note("note", one) for one in result.notes),
     ]

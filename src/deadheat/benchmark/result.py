@@ -13,6 +13,7 @@ import polars as pl
 
 from deadheat.benchmark.cases import Case
 from deadheat.benchmark.collection import CaseGroup, Family, check_by, families_of
+from deadheat.benchmark.retrievers import GradedAnswers
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
@@ -266,8 +267,10 @@ class BenchResult(Renderable):
         The cases without an expected document that is first in every order of the ties, the worst first.
     names : dict of (cases, language) to dict of str to str
         What documents are called in the language of the cases: those that cases expect, and the first ten found.
+    answers : dict of Key to GradedAnswers
+        Of rerankers: how many of their answers hold a grade.
     notes : tuple of str
-        What is wrong with ids.
+        What is wrong with ids, and with answers of rerankers.
     """
 
     evaluations: Mapping[Key, Evaluation]
@@ -279,6 +282,7 @@ class BenchResult(Renderable):
     verbatim: Mapping[tuple[str, str], int] = field(default_factory=dict)
     failures: Mapping[Key, tuple[Failure, ...]] = field(default_factory=dict)
     names: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    answers: Mapping[Key, GradedAnswers] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     _groupings: dict[tuple[str, ...], tuple[PartStrata, ...]] = field(default_factory=dict, init=False, repr=False)
 
@@ -342,6 +346,13 @@ class BenchResult(Renderable):
             for key, found in self.failures.items()
             for one in found
         ]
+
+    def list_answers(self) -> list[dict[str, Any]]:
+        """Return how many answers of each reranker hold a grade, as JSON holds it."""
+        rows = []
+        for key, answers in self.answers.items():
+            rows.append({**key._asdict(), **answers.to_dict(), "share_ungraded": answers.share_ungraded})
+        return rows
 
     def interval_options(self, part: CaseGroup) -> IntervalOptions:
         """Return the options of the intervals of a part."""

@@ -21,7 +21,7 @@ import polars as pl
 from deadheat.benchmark.collection import CaseGroup, Collection
 from deadheat.benchmark.report import report_bench, tables_of_page
 from deadheat.benchmark.result import BenchResult, Failure, Key
-from deadheat.benchmark.retrievers import System, identity
+from deadheat.benchmark.retrievers import GradedAnswers, System, identity
 from deadheat.comparison.compare import compare_evaluated
 from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.queries import Queries
@@ -111,8 +111,8 @@ class Store:
                     path=beside,
                 )
 
-    def read(self, named: Key, key: Mapping[str, object]) -> pl.DataFrame | None:
-        """Return a finished run, if it was made from the same; None if it is still to be made."""
+    def read(self, named: Key, key: Mapping[str, object]) -> tuple[pl.DataFrame, GradedAnswers | None] | None:
+        """Return a finished run and the answers of its reranker, if it was made from the same; None if it is not."""
         path = self.run_of(named, key["k"])
         try:
             made = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
@@ -120,10 +120,25 @@ class Store:
         except (OSError, ValueError, RecursionError):
             return None
         expected = {"key": json.loads(json.dumps(key)), "sha256": hashlib.sha256(data).hexdigest()}
-        is_same = isinstance(made, dict) and expected.items() <= made.items()
-        return pl.read_parquet(io.BytesIO(data)) if is_same else None
+        if not isinstance(made, dict) or not expected.items() <= made.items():
+            return None
+        answers = None
+        if "answers" in made:
+            answers = GradedAnswers.of_dict(made["answers"])
+            if answers is None:
+                return None
+        return pl.read_parquet(io.BytesIO(data)), answers
 
-    def write(self, named: Key, key: Mapping[str, object], run: pl.DataFrame, seconds: float, *, n_cases: int) -> None:
+    def write(
+        self,
+        named: Key,
+        key: Mapping[str, object],
+        run: pl.DataFrame,
+        seconds: float,
+        *,
+        n_cases: int,
+        answers: GradedAnswers | None = None,
+    ) -> None:
         """Keep a run with what it was made from."""
         path = self.run_of(named, key["k"])
         held = io.BytesIO()
@@ -137,6 +152,8 @@ class Store:
             "sha256": hashlib.sha256(held.getvalue()).hexdigest(),
             "key": key,
         }
+        if answers is not None:
+            made["answers"] = answers.to_dict()
         # the JSON is put in place first: no run is ever there without it, and one counts only with the hash in its JSON
         with replacing(path) as file, replacing(path.with_suffix(".json")) as beside:
             file.write(held.getvalue())
@@ -346,6 +363,7 @@ def summarise(result: BenchResult, documents: Collection, retrievers: Mapping[st
         "design": dict(vars(settings.design)),
         "cluster": cluster_name(settings.cluster),
         "notes": list(result.notes),
+        "answers": result.list_answers(),
         "results": _rows(result, result.to_polars()),
         "comparisons": [
             {"cases": name, "language": language, **row}

@@ -254,7 +254,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
 
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:
     """Return the rerankers; the language model is made of the options that are its own."""
-    from deadheat.benchmark.retrievers.reranking import PROMPT
+    from deadheat.benchmark.retrievers.language_model import PROMPT
     from deadheat.io.files import decoded, read_all
 
     found: list[Any] = list(options["rerankers"])

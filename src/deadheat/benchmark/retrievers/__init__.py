@@ -1,9 +1,10 @@
 """Retrievers: what finds documents for a text, behind one small protocol."""
 
 from deadheat.benchmark.retrievers.embedding import BM25, Embedding, StringSimilarity
+from deadheat.benchmark.retrievers.language_model import LLM
 from deadheat.benchmark.retrievers.protocol import Function, Hits, Retriever, RunFile, best, retrieve
 from deadheat.benchmark.retrievers.reranking import (
-    LLM,
+    GradedAnswers,
     Reranked,
     System,
     described,
@@ -19,6 +20,7 @@ __all__ = [
     "LLM",
     "Embedding",
     "Function",
+    "GradedAnswers",
     "Hits",
     "Reranked",
     "Retriever",

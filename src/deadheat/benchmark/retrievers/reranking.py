@@ -1,30 +1,24 @@
 """Rerankers, which grade the first documents of a retriever anew; and from what a user writes to a retriever."""
 
 import ast
-import hashlib
 import inspect
 import json
 import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
-from http.client import HTTPException
+from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from pathlib import Path
-from threading import Event
-from typing import Any, Literal, TypeAlias, cast
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
+from typing import Any, TypeAlias, cast
 
 import polars as pl
 
-from deadheat.benchmark.collection import Collection, hash_of
-from deadheat.benchmark.retrievers.embedding import BM25, Embedding, StringSimilarity, default_folder, identity_of
+from deadheat.benchmark.collection import Collection
+from deadheat.benchmark.retrievers.embedding import BM25, Embedding, StringSimilarity, identity_of
+from deadheat.benchmark.retrievers.language_model import LLM
 from deadheat.benchmark.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
-from deadheat.data.judgments import read_grade
+from deadheat.data.judgments import describe_far_grades, read_grade
 from deadheat.errors import (
     DataError,
     NoteWarning,
@@ -39,22 +33,14 @@ from deadheat.errors import (
     joined,
     literal,
     package,
+    percentage,
     shown,
 )
 from deadheat.io.formats import SUFFIXES
-from deadheat.io.guarding import phase
 
 RERANKERS = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"
 CROSS_ENCODER = "cross-encoder:"
-PROMPT = """How well does the document answer the query?
-0: not at all, 1: it is about the same, but does not answer it, 2: in part, 3: completely.
-Answer with the number alone.
-
-Query: {query}
-Document: {document}"""
-MAY_PASS = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # answers of a server that is busy, or broken for a moment
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds
-
+GRADING = 2  # part of the key of a finished run: 2 leaves out grades beyond the scale
 
 System: TypeAlias = "Retriever | Reranked"
 ONE_NAME = {
@@ -62,6 +48,56 @@ ONE_NAME = {
     "hint": "give one another name, as in \"run('new.run', name='new')\"",
     "python": "or give a dict of name to retriever",
 }
+
+
+@dataclass(frozen=True)
+class GradedAnswers:
+    """How many of a reranker's answers hold a grade.
+
+    Attributes
+    ----------
+    n_answers, n_ungraded : int
+    example : str
+        The first answer without a grade, cut; empty without any.
+    far : str
+        Grades that are far beyond most others, in words; empty without any.
+    """
+
+    n_answers: int = 0
+    n_ungraded: int = 0
+    example: str = ""
+    far: str = ""
+
+    @property
+    def share_ungraded(self) -> float:
+        """The share of the answers without a grade."""
+        return self.n_ungraded / max(self.n_answers, 1)
+
+    def describe(self) -> list[str]:
+        """Return what a report says of them."""
+        sentences = []
+        if self.n_ungraded:
+            sentences.append(
+                f"no grade in {self.n_ungraded:,} of {counted(self.n_answers, 'answer')}"
+                f" ({percentage(self.share_ungraded)}), such as {self.example}: they rank below the graded ones"
+            )
+        if self.far:
+            sentences.append(self.far)
+        return sentences
+
+    def to_dict(self) -> dict[str, object]:
+        """Return them as JSON holds them."""
+        return asdict(self)
+
+    @classmethod
+    def of_dict(cls, held: object) -> "GradedAnswers | None":
+        """Return what JSON holds of them; None if it is something else."""
+        if not isinstance(held, Mapping) or {name: type(value) for name, value in held.items()} != TYPES_OF_ANSWERS:
+            return None
+        return cls(**held)
+
+
+TYPES_OF_ANSWERS = {name: type(value) for name, value in asdict(GradedAnswers()).items()}
 
 
 class Reranked:
@@ -108,7 +144,13 @@ class Reranked:
         keys = [getattr(one, "key", None) for one in (self.first, self.grade)]
         if None in keys:
             return None
-        return {"first": keys[0], "grade": keys[1], "depth": self.depth, "then_by_first": self.then_by_first}
+        return {
+            "first": keys[0],
+            "grade": keys[1],
+            "depth": self.depth,
+            "then_by_first": self.then_by_first,
+            "grading": GRADING,
+        }
 
     def in_language(self, language: str | None) -> "Reranked":
         """Return the reranker of what the retriever finds in a language."""
@@ -116,8 +158,16 @@ class Reranked:
 
     def regrade(
         self, found: pl.DataFrame, query_ids: Sequence[str], texts: Sequence[str], documents: Collection
-    ) -> pl.DataFrame:
-        """Return what the retriever found with new scores; of a document name and synonyms are graded."""
+    ) -> tuple[pl.DataFrame, GradedAnswers]:
+        """Return what the retriever found with new scores, and how many answers hold a grade.
+
+        Of a document name and synonyms are graded.
+
+        Raises
+        ------
+        DataError
+            No answer holds a grade, or they are on several scales.
+        """
         score = pl.col("score")
         found = found.with_columns(
             (score.rank("min", descending=True).over("query_id") <= self.depth).alias("is_first"),
@@ -134,22 +184,8 @@ class Reranked:
             for query, doc in asked.select("query_id", "doc_id").iter_rows()
         ]
         pairs = list(dict.fromkeys(each))  # one grade for the same texts: a model may depend on its batch
-        answers = list(self.grade(pairs)) if pairs else []
-        if len(answers) != len(pairs):
-            raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
-        read = dict(zip(pairs, map(read_grade, answers), strict=True))
-        scales = sorted({one.scale for one in read.values() if one.scale is not None})
-        if len(scales) > 1:
-            told = " and ".join(f"{one:g}" for one in scales)
-            raise DataError(f"{self.grader} answers on several scales", allowed="one", found=told)
-        if failed := [one for one, grade in zip(answers, read.values(), strict=True) if grade.value is None]:
-            warnings.warn(
-                f"{self.name}: no grade in {len(failed):,} of {counted(len(pairs), 'answer')}"
-                f" ({shown(str(failed[0]))}): they rank below the graded ones",
-                NoteWarning,
-                stacklevel=2,
-            )
-        grades = pl.Series("grade", [read[pair].value for pair in each], pl.Float64)
+        read, answers = self._grade_pairs(pairs)
+        grades = pl.Series("grade", [read[pair] for pair in each], pl.Float64)
         found = found.join(pl.DataFrame([asked["place"], grades]), on="place", how="left", maintain_order="left")
         if self.then_by_first:
             keys = pl.struct(pl.col("grade").fill_null(float("-inf")), "score")
@@ -158,7 +194,39 @@ class Reranked:
             lowest = pl.col("grade").min().over("query_id").fill_null(0.0)
             below = lowest - score.rank("dense", descending=True).over("query_id", pl.col("grade").is_null())
             new = pl.coalesce("grade", below)
-        return found.with_columns(score=new).select(*SCHEMA)
+        return found.with_columns(score=new).select(*SCHEMA), answers
+
+    def _grade_pairs(
+        self, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[dict[tuple[str, str], float | None], GradedAnswers]:
+        """Return the grade of each pair, None without one, and how many answers hold one."""
+        answers = list(self.grade(pairs)) if pairs else []
+        if len(answers) != len(pairs):
+            raise ParameterError(f"{self.grader} must return {len(pairs)} grades, one a pair", given=len(answers))
+        read = [read_grade(answer) for answer in answers]
+        scales = sorted({grade.scale for grade in read if grade.scale is not None})
+        if len(scales) > 1:
+            held = " and ".join(f"{scale:g}" for scale in scales)
+            raise DataError(f"{self.grader} answers on several scales", allowed="one", found=held)
+        scale = getattr(self.grade, "scale", None)
+        values: list[float | None] = []
+        ungraded = []
+        for grade, answer in zip(read, answers, strict=True):
+            value = grade.value
+            if value is not None and scale is not None and not scale[0] <= value <= scale[1]:
+                value = None
+            if value is None:
+                ungraded.append(shown(str(answer)))
+            values.append(value)
+        if ungraded and len(ungraded) == len(answers):
+            allowed = "a number" if scale is None else f"a number from {scale[0]:g} to {scale[1]:g}"
+            raise DataError(
+                f"{self.name}: no grade in any of {counted(len(answers), 'answer')}", allowed=allowed, found=ungraded[0]
+            )
+        graded = GradedAnswers(
+            len(answers), len(ungraded), ungraded[0] if ungraded else "", "" if scale else describe_far_grades(values)
+        )
+        return dict(zip(pairs, values, strict=True)), graded
 
 
 def reranked(
@@ -228,137 +296,6 @@ class CrossEncoder:
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the score of each pair."""
         return [float(one) for one in self._model.predict(list(pairs))]
-
-
-class LLM:
-    """A language model that grades documents, behind any endpoint that speaks OpenAI's protocol.
-
-    Answers are kept in a file by the content of prompt, query and document, as they come: after an interruption, what
-    was answered is not asked again.
-
-    Parameters
-    ----------
-    endpoint : str
-        Such as "http://localhost:8000/v1"; /chat/completions is added.
-    model : str
-    api_key_env : str, default "OPENAI_API_KEY"
-        The environment variable that holds the key, if the endpoint wants one.
-    prompt : str, optional
-        With {query} and {document}; by default grades from 0 to 3 are asked for.
-    parallel : int, default 8
-        Calls at a time.
-    attempts : int, default 6
-        Calls for one document while the server is busy; waits double from half a second, or are as it asks.
-    timeout : float, default 60
-        Seconds of a call.
-    cache : path or False, optional
-        Folder of kept answers; by default the user's cache folder (or ``$DEADHEAT_CACHE``). False keeps none.
-    name : str, optional
-        By default that of the model.
-    """
-
-    def __init__(
-        self,
-        endpoint: str,
-        model: str,
-        *,
-        api_key_env: str = "OPENAI_API_KEY",
-        prompt: str = PROMPT,
-        parallel: int = 8,
-        attempts: int = 6,
-        timeout: float = 60.0,
-        cache: str | Path | Literal[False] | None = None,
-        name: str | None = None,
-    ) -> None:
-        if urlsplit(endpoint).scheme not in {"http", "https"}:
-            raise ParameterError(argument="endpoint", given=endpoint, allowed="a URL, as http://localhost:8000/v1")
-        if lacking := [one for one in ("{query}", "{document}") if one not in prompt]:
-            raise ParameterError(f"the prompt has no {lacking[0]}", given=prompt, argument="prompt")
-        self.endpoint, self.model, self.prompt = endpoint.rstrip("/"), model, prompt
-        self.api_key_env, self.timeout, self.name = api_key_env, timeout, name or model
-        self.parallel, self.attempts = as_count("parallel", parallel), as_count("attempts", attempts)
-        self.key = {"endpoint": self.endpoint, "model": model, "prompt": prompt}
-        folder = default_folder() if cache is None else cache
-        self._kept = Path(folder) / "grades" / f"{hash_of(self.key)[:32]}.jsonl" if folder else None
-
-    def __repr__(self) -> str:
-        return f"LLM({self.endpoint!r}, {self.model!r})"
-
-    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
-        """Return the answer for each pair of query and document.
-
-        Raises
-        ------
-        DataError
-            The endpoint refuses the key, the model or the prompt; or it cannot be reached, or stays busy.
-        """
-        names = [hashlib.sha256("\0".join(pair).encode()).hexdigest() for pair in pairs]
-        answers = self._read()
-        todo = {name: pair for name, pair in zip(names, pairs, strict=True) if name not in answers}
-        if self._kept is not None:
-            self._kept.parent.mkdir(parents=True, exist_ok=True)
-        pool, is_over = ThreadPoolExecutor(self.parallel), Event()
-
-        def answer(name: str, pair: tuple[str, str]) -> None:
-            answers[name] = self._ask(pair, is_over)
-            if self._kept is not None:
-                with self._kept.open("a", encoding="utf-8") as file:
-                    file.write(f"\n{json.dumps([name, answers[name]])}\n")  # one write; a line that was cut ends here
-
-        try:
-            with phase(f"asking {self.name}", len(todo)) as advance:
-                for done in as_completed([pool.submit(answer, name, pair) for name, pair in todo.items()]):
-                    done.result()
-                    advance(1)
-        finally:
-            is_over.set()  # who waits for a busy server waits no longer
-            pool.shutdown(cancel_futures=True)
-        return [answers[name] for name in names]
-
-    def _read(self) -> dict[str, str]:
-        """Return the answers that are kept; a line that was cut short by the end of a process is none."""
-        if self._kept is None or not self._kept.exists():
-            return {}
-        found = {}
-        for line in self._kept.read_text(encoding="utf-8").splitlines():
-            with suppress(ValueError):
-                name, answer = json.loads(line)
-                found[name] = answer
-        return found
-
-    def _ask(self, pair: tuple[str, str], is_over: Event) -> str:
-        parts = {"{query}": pair[0], "{document}": pair[1]}
-        text = re.sub(r"\{query\}|\{document\}", lambda found: parts[found[0]], self.prompt)
-        body = {"model": self.model, "messages": [{"role": "user", "content": text}], "temperature": 0}
-        headers = {"Content-Type": "application/json"}
-        if key := os.environ.get(self.api_key_env):
-            headers["Authorization"] = f"Bearer {key}"
-        request = Request(f"{self.endpoint}/chat/completions", json.dumps(body).encode(), headers)  # noqa: S310 - http
-        wait, problem = 0.0, ""
-        for _ in range(self.attempts):
-            if is_over.wait(min(wait, LONGEST_WAIT)):
-                break
-            wait = 2 * wait or FIRST_WAIT
-            try:
-                with urlopen(request, timeout=self.timeout) as answer:  # noqa: S310 - http or https, as was checked
-                    content = json.load(answer)["choices"][0]["message"].get("content") or ""  # a refusal has none
-                    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-            except HTTPError as error:
-                with error:  # an open answer
-                    problem = f"{error.code} {error.reason}: {shown(error.read(500).decode('utf-8', 'replace'))}"
-                if error.code not in MAY_PASS:
-                    what = "holds another key" if key else "is not set"
-                    hint = f"the environment variable {self.api_key_env} {what}" * (error.code in {401, 403})
-                    raise DataError(f"{self.endpoint} refuses: {problem}", hint=hint) from None
-                asked = error.headers.get("Retry-After", "")
-                wait = float(asked) if asked.isdigit() else wait
-            except (URLError, OSError, HTTPException, ValueError, LookupError, TypeError, AttributeError) as error:
-                problem = f"{type(error).__name__}: {getattr(error, 'reason', error)}"
-        raise DataError(
-            f"no answer from {self.endpoint} in {counted(self.attempts, 'attempt')}",
-            found=problem,
-            hint="what was answered is kept: the same call goes on from there",
-        )
 
 
 KINDS: dict[str, Any] = {"bm25": BM25, "string": StringSimilarity, "embedding": Embedding, "run": RunFile}
