@@ -258,6 +258,20 @@ def three(ids: Sequence[str], between: str = ", ", *, n: int = 0) -> str:
     return between.join(ids) if n <= MOST_NAMED else f"{between.join(ids[:3])} and {n - 3:,} more"
 
 
+def format_names(names: Sequence[str]) -> str:
+    """Return up to four names as the subject of a sentence; of more the first three, and how many others there are.
+
+    Examples
+    --------
+    >>> format_names(["a"]), format_names(["a", "b"]), format_names(list("abc")), format_names(list("abcdef"))
+    ('a', 'a and b', 'a, b and c', 'a, b, c and 3 more')
+    """
+    if len(names) < 2 or len(names) > MOST_NAMED:
+        return three(names)
+    *first, last = names
+    return f"{', '.join(first)} and {last}"
+
+
 def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:
     """Return up to four names in brackets behind a head; of more, which would hide the sentence, their number alone.
 

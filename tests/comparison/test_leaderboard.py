@@ -176,7 +176,7 @@ def test_models_without_all_tasks_are_apart() -> None:
 
 def test_the_headline_names_all_that_share_the_best_mean(tmp_path: Path) -> None:
     given = pl.DataFrame({"task": ["x", "x", "y", "y"], "model": ["a", "b", "a", "b"], "value": [0.5, 0.6, 0.7, 0.6]})
-    assert str(dh.leaderboard(given)).startswith("a, b share the best mean value; which differences are sure is not")
+    assert str(dh.leaderboard(given)).startswith("a and b share the best mean value; which differences are sure is not")
     assert str(dh.leaderboard(given[:2])).startswith("b has the best mean value; which differences are sure is not")
     lacks = pl.concat([given, pl.DataFrame({"task": ["x"], "model": ["c"], "value": [0.55]})])
     assert str(dh.leaderboard(lacks, missing="bounds")).startswith("It is open which model has the best mean value;")
@@ -364,6 +364,21 @@ def test_tasks_have_their_own_scales(tasks: dict[str, dict[str, float]], has_not
     assert any("scales of their own" in note for note in found.notes) == has_note
 
 
+def test_low_percentages_of_a_model_with_percentages_are_no_shares() -> None:
+    """A column with 0.5 beside 58 was refused as mixed scales, and the advice made 0.5 of it."""
+    found = dh.leaderboard(of_means(t={"good": 58.0, "bad": 0.5}, u={"good": 40.0, "bad": 30.0}))
+    assert found.models == ("good", "bad")
+    assert "values of bad up to 1 on t count as percentages, as the others do" in found.notes
+    shares = of_means(t={"a": 58.0, "b": 0.62}, u={"a": 40.0, "b": 0.3})
+    with pytest.raises(
+        DataError, match="if all are percentages, divide all by 100; if some are"
+    ):
+        dh.leaderboard(shares)
+    ratings = of_means(t={"a": 58.0, "b": 0.62}, mt_bench={"a": 7.5, "b": 6.0})  # say nothing of b's unit
+    with pytest.raises(DataError, match=r"task t may be on different scales: of b up to 0\.62, of a up to 58"):
+        dh.leaderboard(ratings)
+
+
 def test_bounds_of_tasks_on_different_scales_are_refused() -> None:
     """A missing value of MT-bench is from 1 to 10, one of the other task from 0 to 1."""
     given = of_means(mt_bench={"a": 8.9, "b": 6.1}, sts={"a": 0.8})
@@ -452,10 +467,10 @@ def test_models_of_equal_means_keep_their_order_where_rounding_separates_them() 
 def test_the_headline_names_those_that_share_the_best_mean_where_intervals_are_known() -> None:
     values = drawn(1, 40, 4, effect=0.9)
     values[:, :, 1] = values[:, :, 0]
-    assert str(dh.leaderboard(table(values))).startswith("m0, m1 share the best mean value. Of 3 pairs of")
+    assert str(dh.leaderboard(table(values))).startswith("m0 and m1 share the best mean value. Of 3 pairs of")
     values[:, :, 2] = values[:, :, 0] + np.where(np.arange(40) % 2, 0.3, -0.31)
     start = " ".join(str(dh.leaderboard(table(values))).split())
-    assert start.startswith("m0, m1 share the best mean value; 1 of 2 other models cannot be told from them: m2.")
+    assert start.startswith("m0 and m1 share the best mean value; 1 of 2 other models cannot be told from them: m2.")
 
 
 HEAVY = pytest.mark.filterwarnings("ignore:.*depend on few queries")

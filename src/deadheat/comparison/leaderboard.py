@@ -1,6 +1,6 @@
 """leaderboard(): models over many tasks, with ranks as intervals and tiers instead of 1 to N."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -62,6 +62,7 @@ NULLABLE: dict[str, type[pl.DataType]] = {  # columns of a leaderboard that may 
     **dict.fromkeys(("tie_rank_low", "tie_rank_high"), pl.Int64),
 }
 LEAST_PERCENTAGE = 10.0  # values of a task up to it are no percentages
+HIGHEST_PERCENTAGE = 100.0
 OTHER_SCALE = 5.0  # values that are so many times as large may be on another scale
 RANGES = ((0.0, 1.0), (-1.0, 1.0), (0.0, 100.0), (-100.0, 100.0))  # of values by a measure that is not known
 
@@ -518,16 +519,23 @@ def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[Tas
 def _check_scales(results: TaskResults, notes: list[str]) -> None:
     """Raise an error if a task has shares of some models and percentages of others; note tasks on scales of their own.
 
-    Some are shares, and others percentages, if no model is in the gap between them.
+    Some are shares, and others percentages, if no model is in the gap between them, and no other task has percentages
+    of the models with low values: these have low percentages, which is noted.
     """
     known = measure_named(results.measure)
     if known is not None and known.range[1] != 1:
         return
+    of_tasks = [np.nanmax(np.abs(task.values), axis=0) for task in results.tasks]
     highest = {}
-    for task in results.tasks:
-        of_models = np.nanmax(np.abs(task.values), axis=0)
-        _check_scale_of(task, of_models)
+    for task, of_models in zip(results.tasks, of_tasks, strict=True):
         highest[task.name] = float(of_models.max())
+    in_percent = _models_in_percent(results.tasks, of_tasks)
+    for task, of_models in zip(results.tasks, of_tasks, strict=True):
+        low_percentages = _check_scale_of(task, of_models, in_percent)
+        if low_percentages:
+            notes.append(
+                f"values of {three(low_percentages)} up to 1 on {task.name} count as percentages, as the others do"
+            )
     lowest_task = min(highest, key=highest.__getitem__)
     highest_task = max(highest, key=highest.__getitem__)
     low, high = highest[lowest_task], highest[highest_task]
@@ -538,20 +546,38 @@ def _check_scales(results: TaskResults, notes: list[str]) -> None:
         )
 
 
-def _check_scale_of(task: Task, highest: FloatArray) -> None:
-    """Raise an error if the highest values of models on a task are shares and percentages."""
+def _models_in_percent(tasks: Sequence[Task], highest: Sequence[FloatArray]) -> set[str]:
+    """Return the models that have a value above 1 on a task of percentages."""
+    models: set[str] = set()
+    for task, of_models in zip(tasks, highest, strict=True):
+        if LEAST_PERCENTAGE < of_models.max() <= HIGHEST_PERCENTAGE:
+            models.update(task.models[place] for place in np.flatnonzero(of_models > 1 + ROUNDING).tolist())
+    return models
+
+
+def _check_scale_of(task: Task, highest: FloatArray, in_percent: AbstractSet[str]) -> list[str]:
+    """Raise an error if the highest values of models on a task are shares and percentages.
+
+    Returns
+    -------
+    list of str
+        The models whose values look like shares, and are percentages as those of other tasks.
+    """
     is_share = (highest > 0) & (highest <= 1 + ROUNDING)
     is_beyond = highest > 1 + ROUNDING
     if not is_share.any() or highest.max() <= LEAST_PERCENTAGE:
-        return
+        return []
     share = int(np.where(is_share, highest, 0.0).argmax())
     percentage = int(np.where(is_beyond, highest, np.inf).argmin())
     if highest[percentage] < OTHER_SCALE * highest[share]:
-        return
+        return []
+    with_low_values = [task.models[place] for place in np.flatnonzero(is_share).tolist()]
+    if in_percent.issuperset(with_low_values):
+        return with_low_values
     raise DataError(
-        f"values of task {task.name} are on different scales: of {task.models[share]} up to {highest[share]:g}, of"
+        f"values of task {task.name} may be on different scales: of {task.models[share]} up to {highest[share]:g}, of"
         f" {task.models[percentage]} up to {highest[percentage]:g}",
-        hint="divide percentages by 100",
+        hint="if all are percentages, divide all by 100; if some are shares, divide the others by 100",
     )
 
 

@@ -23,6 +23,7 @@ from deadheat.errors import (
     UNIT,
     collected,
     counted,
+    format_names,
     format_p_value,
     is_share_known,
     level_text,
@@ -362,7 +363,7 @@ class Grounds:
         if not best:
             return _said("no value", words)
         if leader is None and len(levels) > 2:
-            words |= {"best": three(best, " and " if len(best) == 2 else ", "), "level": number(levels[best[0]])}
+            words |= {"best": format_names(best), "level": number(levels[best[0]])}
             return _said("shared", words, self._of_margin(own, words))
         rival = self._rival(measure, leader) if leader else None
         of_both = [np.isin(own.column(name), np.array([leader, rival], object)) for name in ("system", "baseline")]

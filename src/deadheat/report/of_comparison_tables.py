@@ -17,6 +17,7 @@ from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.queries import Queries
 from deadheat.errors import (
     counted,
+    format_names,
     joined,
     reported_path,
     three,
@@ -615,7 +616,7 @@ def _tell_marks(comparison: Comparison, parts: Sequence[Comparison], marks: str)
     elif not (untested and kind is Marks.TIERS):
         sentences.append("No difference between two systems is significant.")
     if len(baselines) > 1:
-        sentences.append(f"Only differences from {three(baselines, ' and ')} were tested.")
+        sentences.append(f"Only differences from {format_names(baselines)} were tested.")
     if untested:
         no_tiers = ": there are no tiers" if kind is Marks.TIERS else ""
         sentences.append(f"By {three(untested)} some pairs of systems could not be tested{no_tiers}.")

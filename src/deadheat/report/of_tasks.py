@@ -11,7 +11,7 @@ import polars as pl
 from deadheat.comparison.languages import AcrossLanguages, Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.comparison.pairs import Pair, Pairs
-from deadheat.errors import UNIT, counted, joined, level_text, three
+from deadheat.errors import UNIT, counted, format_names, joined, level_text, three
 from deadheat.measures import Measure
 from deadheat.report.conventions import cannot_be_known, tell_ties
 from deadheat.report.model import (
@@ -134,14 +134,14 @@ def headline(found: Leaderboard) -> str:
         return f"{best} is the only model on all tasks."
     if found.tiers is None:
         first = [name for name, rank in zip(found.models, found.ranks, strict=True) if rank == 1]
-        who = f"{three(first)} {'share' if len(first) > 1 else 'has'}" if first else "It is open which model has"
+        who = f"{format_names(first)} {'share' if len(first) > 1 else 'has'}" if first else "It is open which model has"
         return f"{who} the best mean {found.measure}; which differences are sure is not known: {found.unknown}."
     first = [name for name, tier in zip(found.models, found.tiers, strict=True) if tier == 1]
     n_leading = found.ranks.count(1)
     if len(first) == 1:
         told = f"{best} is above all others by more than chance"
     elif n_leading > 1:
-        told = f"{three(list(found.models[:n_leading]))} share the best mean {found.measure}"
+        told = f"{format_names(found.models[:n_leading])} share the best mean {found.measure}"
         if len(first) > n_leading:
             n_others = counted(len(found.models) - n_leading, "other model")
             told += f"; {len(first) - n_leading} of {n_others} cannot be told from them: {three(first[n_leading:])}"
