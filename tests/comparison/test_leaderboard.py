@@ -370,9 +370,7 @@ def test_low_percentages_of_a_model_with_percentages_are_no_shares() -> None:
     assert found.models == ("good", "bad")
     assert "values of bad up to 1 on t count as percentages, as the others do" in found.notes
     shares = of_means(t={"a": 58.0, "b": 0.62}, u={"a": 40.0, "b": 0.3})
-    with pytest.raises(
-        DataError, match="if all are percentages, divide all by 100; if some are"
-    ):
+    with pytest.raises(DataError, match="if all are percentages, divide all by 100; if some are"):
         dh.leaderboard(shares)
     ratings = of_means(t={"a": 58.0, "b": 0.62}, mt_bench={"a": 7.5, "b": 6.0})  # say nothing of b's unit
     with pytest.raises(DataError, match=r"task t may be on different scales: of b up to 0\.62, of a up to 58"):

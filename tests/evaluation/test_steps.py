@@ -232,3 +232,23 @@ def test_the_command_shows_what_python_does(tmp_path: Path) -> None:
     assert table["part"].to_list() == pytest.approx(steps.documents["part"].to_list())
     assert "ideal" in ok("steps", *files, "--query", "q", "-m", "nDCG@5", "--format", "html")
     assert call("steps", *files, "--query", "q", "-m", "RR", "-m", "AP").exit_code == 2
+
+
+@pytest.mark.parametrize("measure", ["AP", "nDCG", "RR", "P@3", "MR@3"])
+@pytest.mark.parametrize("rule", ["zero", "one", "skip", "correct_if_empty"])
+def test_a_query_without_a_relevant_document_has_the_value_of_the_conventions(measure: str, rule: str) -> None:
+    """It was said to be 0 / 0 = 1, and 0 where the query is left out."""
+    if rule == "one" and measure == "MR@3":
+        pytest.skip("not for measures that are no shares")
+    qrels = {"q": {"a": 0}, "p": {"a": 1}}
+    evaluation = dh.evaluate(qrels, {"q": {"a": 1.0}, "p": {"a": 1.0}}, measure, no_relevant=rule)
+    steps = evaluation.steps(measure, "q")
+    assert steps.lacks_relevant
+    np.testing.assert_equal(steps.value, evaluation[measure].values[1])  # NaN where it is left out
+    printed = " ".join(str(steps).split())
+    assert "/ 0" not in printed
+    if rule == "skip":
+        assert "value none: no document is relevant, and the query is left out" in printed
+    else:
+        assert f"value {steps.value:.4f}, as no document is relevant" in printed
+    assert not evaluation.steps(measure, "p").lacks_relevant

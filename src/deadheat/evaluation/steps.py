@@ -54,6 +54,9 @@ class Steps(Renderable):
         Documents of the list that are not judged, and are not listed without the run.
     n_missed : int
         Relevant documents that the run did not retrieve.
+    lacks_relevant : bool
+        Whether the measure looks for relevant documents, and the query has none. Then `value` is not from the sum: it
+        is what the conventions say, NaN where they leave the query out.
     """
 
     name: str
@@ -68,6 +71,7 @@ class Steps(Renderable):
     ideal: pl.DataFrame | None
     n_unjudged: int
     n_missed: int
+    lacks_relevant: bool = False
 
     def __repr__(self) -> str:
         return f"<Steps {self.measure.label} of {self.name} for {self.query_id!r}: {self.value:.4f}>"
@@ -151,19 +155,25 @@ def steps_of(
     if measure.deepest is not None:
         documents = documents[: int((first <= measure.deepest).sum())]
     rel: Any = getattr(measure, "rel", LOWEST_POSITIVE)
+    lacks_relevant = measure.asks_for_relevant and not scores.has_relevant[place]
+    if lacks_relevant and not scores.kept[place]:
+        value = math.nan
+    elif scores.spread.is_right[scores.rows][place]:
+        value = 1.0
     return Steps(
         name=name,
         measure=measure,
         query_id=query_id,
         documents=documents,
         divisor=divisor,
-        value=1.0 if scores.spread.is_right[scores.rows][place] else value,
+        value=value,
         tie_min=float(scores.tie_min[place]),
         tie_max=float(scores.tie_max[place]),
         ties=ties,
         ideal=_ideal(of_ideal, placements) if isinstance(of_ideal, nDCG) and of_ideal.floor == "zero" else None,
         n_unjudged=int(placements.n_retrieved[0]) - n_judged,
         n_missed=int((placements.judged_relevance >= rel).sum() - (placements.relevance >= rel).sum()),
+        lacks_relevant=bool(lacks_relevant),
     )
 
 

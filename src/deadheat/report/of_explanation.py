@@ -358,7 +358,11 @@ def _facts_of_steps(steps: Steps) -> list[Fact]:
     columns, total = steps.documents.columns, steps.documents["sum"].drop_nulls()
     what = "the sum" if "part" in columns else "sum: the value if the list ended with this tie"
     how = f"{format_cell(steps.value)}, {what}"
-    if steps.divisor != 1:
+    if steps.lacks_relevant and math.isnan(steps.value):
+        how = "none: no document is relevant, and the query is left out"
+    elif steps.lacks_relevant:
+        how = f"{format_cell(steps.value)}, as no document is relevant"
+    elif steps.divisor != 1:
         last = format_cell(float(total[-1])) if len(total) else "0"
         how = f"{last} / {format_cell(count_cell(steps.divisor))} = {format_cell(steps.value)}"
     ends = [
