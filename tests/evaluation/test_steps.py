@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -252,3 +253,13 @@ def test_a_query_without_a_relevant_document_has_the_value_of_the_conventions(me
     else:
         assert f"value {steps.value:.4f}, as no document is relevant" in printed
     assert not evaluation.steps(measure, "p").lacks_relevant
+
+
+def test_the_command_prints_json_of_a_query_without_a_value(tmp_path: Path) -> None:
+    """NaN was exit 70."""
+    (tmp_path / "q.txt").write_text("q 0 a 1\np 0 a 0\nr 0 a 1\n")
+    (tmp_path / "r.run").write_text("q Q0 a 1 1 t\np Q0 a 1 1 t\n")
+    files = (str(tmp_path / "q.txt"), str(tmp_path / "r.run"))
+    for query, *options in (("p", "AP", "--no-relevant", "skip"), ("r", "FRP")):
+        document = json.loads(ok("steps", *files, "--query", query, "--format", "json", "-m", *options))
+        assert document["value"] is None

@@ -11,6 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
+from deadheat.report.as_data import as_json
+from deadheat.report.shown import report_of
 from support.command import ok
 
 Nested = dict[str, dict[str, float]]
@@ -116,6 +118,7 @@ def test_a_report_says_that_judged_documents_of_negative_relevance_are_taken_out
     assert evaluation.means()["RR"] == 1.0  # neither x, which is not judged, nor b is above a
     text = "documents of relevance below 0 are taken out, too (2 in the qrels)"
     assert text in " ".join(str(evaluation).split())
+    assert '"negative_taken_out": 2' in as_json(report_of(evaluation))
     assert text in " ".join(
         str(dh.compare(qrels, {"a": run, "b": run}, "RR", judged_only=True, n_resamples=99)).split()
     )
@@ -160,3 +163,12 @@ def test_a_page_shows_the_lists_that_were_evaluated(tmp_path: Path) -> None:
         "judged": {"first", "other", "last"},
         "short": {"ghost", "first", "last"},
     }
+
+
+@pytest.mark.parametrize("measures", [["AP", "AP(rel=1)"], ["AP(rel=1)", "AP"], "AP AP(rel=1)"])
+def test_a_named_default_level_is_not_lost_beside_a_measure_that_names_none(measures: list[str] | str) -> None:
+    """AP(rel=1) was left out in silence where AP came first: both were AP(rel=2)."""
+    qrels, run = {"q": {"a": 2, "b": 1}}, {"q": {"b": 2, "a": 1}}
+    with pytest.raises(ParameterError, match="rel cannot be combined with AP, which names the default, rel=1"):
+        dh.evaluate(qrels, run, measures, rel=2)
+    assert list(dh.evaluate(qrels, run, measures).means().values()) == [1.0]

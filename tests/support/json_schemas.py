@@ -41,6 +41,8 @@ evaluate Q.txt columns.csv --score-columns all -m 'RR AP'
 evaluate Q.txt A.run --collection documents.csv --missing skip --score-precision float32
 evaluate unanswerable.csv A.run -m 'RR Abstain'
 evaluate shares.csv A.run -m 'R AP' --no-relevant one
+evaluate negative.csv A.run -m RR --judged-only
+compare negative.csv A.run B.run -m RR --judged-only
 compare unanswerable.csv A.run B.run -m 'RR Abstain'
 compare shares.csv A.run B.run -m 'R AP'
 compare Q.txt A.run B.run
@@ -128,6 +130,7 @@ def prepare(folder: Path) -> None:
     few = (f"{query} 0 D{n} {grades[query][f'D{n}']}\n" for query in queries[:8] for n in range(5))
     (folder / "few.txt").write_text("".join(few))
     (folder / "unanswerable.csv").write_text("query_id,doc_id,answerable\nQ1,D1,true\nQ2,D2,true\nQ3,,false\n")
+    (folder / "negative.csv").write_text("query_id,doc_id,relevance\nQ1,D1,1\nQ1,D2,-1\nQ2,D2,1\n")
     (folder / "shares.csv").write_text("query_id,doc_id,relevance\nQ1,D1,1\nQ1,D2,0.5\nQ2,D2,0.5\nQ2,D3,1\n")
     for name in "ABE":
         asked = queries[:-1] if name == "E" else [*queries, "Q99"]

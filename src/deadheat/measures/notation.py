@@ -18,6 +18,7 @@ from deadheat.errors import (
     UnknownMeasureError,
     as_given,
     as_list,
+    changed,
     did_you_mean,
     joined,
     literal,
@@ -464,7 +465,12 @@ def parse_measures(measures: Measures) -> tuple[Measure, ...]:
         measures = [measures]
     listed = as_list("measures", measures, "a measure, its notation such as 'nDCG@10', or a list of them")
     parts = (part for one in listed for part in (split_notation(one) if isinstance(one, str) else (one,)))
-    chosen = tuple(dict.fromkeys(map(parse_measure, parts)))
+    by_value: dict[Measure, Measure] = {}
+    for measure in map(parse_measure, parts):
+        first = by_value.setdefault(measure, measure)
+        if measure.names_rel and not first.names_rel:  # AP and AP(rel=1) are one, but not under rel=2
+            by_value[measure] = changed(first, names_rel=True)
+    chosen = tuple(by_value.values())
     if not chosen:
         raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")
     names = [name for measure in chosen for name in {str(measure), measure.label}]

@@ -80,7 +80,10 @@ register(
 
 def as_json(report: Report, *, digits: int | None = None) -> str:
     """Return a report as JSON text; NaN becomes null, and nothing is rounded unless `digits` says so."""
-    document: dict[str, Any] = {fact.key: fact.value for fact in report.facts if fact.key}
+    document: dict[str, Any] = {}
+    for fact in report.facts:
+        if fact.key:
+            document[fact.key] = plain(fact.value) if isinstance(fact.value, float) else fact.value
     document |= {table.key: _nested(table.for_data(), digits) for table in report.tables}
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
     # what cannot be seen becomes an escape too; json escapes only what it must

@@ -280,7 +280,7 @@ def negatives_taken_out(evaluations: Sequence[Evaluation]) -> list[Fact]:
     if not n_negative:
         return []
     text = f"documents of relevance below 0 are taken out, too ({n_negative:,} in the qrels), as trec_eval -J does"
-    return [note("lists", text)]
+    return [Fact("negative_taken_out", n_negative, "lists", text, is_note=True)]
 
 
 def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
