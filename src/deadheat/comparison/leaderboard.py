@@ -572,7 +572,7 @@ def _check_scale_of(task: Task, highest: FloatArray, in_percent: AbstractSet[str
     if highest[percentage] < OTHER_SCALE * highest[share]:
         return []
     with_low_values = [task.models[place] for place in np.flatnonzero(is_share).tolist()]
-    if in_percent.issuperset(with_low_values):
+    if in_percent >= set(with_low_values):
         return with_low_values
     raise DataError(
         f"values of task {task.name} may be on different scales: of {task.models[share]} up to {highest[share]:g}, of"
