@@ -470,6 +470,8 @@ def test_counts_of_a_history_are_totals_as_in_every_table() -> None:
     assert rows["mean"].to_list() == [4.0, 8.0]
     assert rows["difference"].to_list() == [None, 4.0]
     assert rows["tie_max"].to_list() == [4.0, 8.0]
+    assert rows["low"].to_list() == rows["high"].to_list() == [None, None]  # as in every table, too; it was -inf
+    assert rows.schema == found.to_polars().filter(measure="R").schema
     assert [evaluation.means()["NumRelRet"] for evaluation in evaluations] == [4.0, 8.0]
     assert found.to_flat()["numrelret.difference"] == 4.0
     assert "NumRelRet rose by 4.0000 to 8.0000" in str(found)

@@ -14,6 +14,8 @@ import deadheat as dh
 from deadheat.comparison.comparison import estimated_within
 from deadheat.errors import DataError, FigureError, ParameterError
 from deadheat.kernels.weighting import linearised
+from deadheat.report.model import format_cell
+from deadheat.report.shown import report_of
 from deadheat.stats.labels import powered_mean, sample_doubt, strata_doubt
 from support.command import call, ok
 
@@ -453,3 +455,12 @@ def test_systems_that_lack_different_queries_are_compared_query_by_query() -> No
     assert pair.judged is not None
     assert pair.judged.n_others == 38
     assert (pair.difference, pair.low, pair.high) == pytest.approx((expected.estimate, expected.low, expected.high))
+
+
+def test_an_interval_of_human_labels_without_width_has_a_question_mark() -> None:
+    human = {f"q{n}": {"a": 1, "b": 0} for n in range(6)}
+    judge = {f"q{n}": {"a": 1, "b": 0} for n in range(20)}
+    first = {query: {"a": 2.0, "b": 1.0} for query in judge}
+    found = dh.compare(human, {"x": first, "y": first}, "RR", judge=judge)
+    added = next(table for table in report_of(found).tables if table.key == "judge")
+    assert [format_cell(cell) for cell in added.rows[0].cells[0]].count("[0.0000, 0.0000]?") == 2

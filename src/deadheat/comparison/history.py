@@ -169,9 +169,11 @@ class History(Plottable, Renderable):
         Columns: time, label, commit, name, measure, mean, low, high, tie_min, tie_max, n_queries, n_effective (of
         how many queries of equal weight these are worth; null without weights), difference, difference_low,
         difference_high, n_shared, p_adjusted and significant against the step before, the same behind ``reference_``,
-        comparable, and what changed in the judgments. Of counts means and differences are totals.
+        comparable, and what changed in the judgments. Of counts means and differences are totals, and low and high
+        null: these have no interval.
         """
-        types: dict[str, type[pl.DataType]] = {"n_effective": pl.Float64}  # of columns that may be all null
+        types: dict[str, type[pl.DataType]]  # of columns that may be all null
+        types = dict.fromkeys(("low", "high", "n_effective"), pl.Float64)
         for prefix in ("", "reference_") if self.to_reference else ("",):
             types |= {f"{prefix}{name}": dtype for name, dtype in OF_PAIR.items()}
         return frame_of(self.rows()).cast(types)  # type: ignore[arg-type]  # columns by name
@@ -247,11 +249,12 @@ class History(Plottable, Renderable):
 
 
 def _of_mean(means: Mapping[str, Any], *, is_total: bool) -> dict[str, Any]:
-    """Return the columns of a mean, of a count those of the total."""
+    """Return the columns of a mean, of a count those of the total, which has no interval."""
     columns = {name: means[name] for name in OF_MEAN}
     if is_total:
-        for name in ("mean", "low", "high", "tie_min", "tie_max"):
+        for name in ("mean", "tie_min", "tie_max"):
             columns[name] *= means["n_queries"]
+        columns |= {"low": None, "high": None}
     return {**columns, "n_effective": means.get("n_effective")}
 
 

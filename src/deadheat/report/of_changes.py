@@ -148,7 +148,7 @@ def _table(found: History, measure: str) -> Table:
     rows = [
         row
         | {
-            "ci": Span(row["low"], row["high"]),
+            "ci": None if row["low"] is None else Span(row["low"], row["high"]),
             "ties": Span(row["tie_min"], row["tie_max"]),
             "p": p_value(row["p_adjusted"], is_significant=bool(row["significant"])),
             "when": row["time"].replace("T", " ")[:shown],

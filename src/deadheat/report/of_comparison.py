@@ -40,7 +40,7 @@ from deadheat.errors import (
     whole,
 )
 from deadheat.evaluation.evaluation import Evaluation, has_scores_of
-from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label
+from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label, why_unknown
 from deadheat.evaluation.scores import order_by_mean
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
@@ -447,12 +447,18 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Tabl
     level = level_heading(next(iter(parts.values())).design.confidence_level, set())
     columns = (
         Column("difference", "human"),
-        Column("ci", level, lambda row: Span(row["low"], row["high"]), spare=1),
+        Column("ci", level, _human_span, spare=1),
         Column("human_p_value", "human p", spare=2),
         *(replace(column, heading=f"human {column.heading}") for column in OF_VALUES),
         *with_judge(level),
     )
     return tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=f"{measure.label}: what the judge adds")
+
+
+def _human_span(row: Mapping[str, Any]) -> Span:
+    """Return the interval of a difference by human labels alone, which is by Student's t."""
+    low, high = row["low"], row["high"]
+    return Span(low, high, not why_unknown(low, high, row["n_queries"], None, "t"))
 
 
 def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
