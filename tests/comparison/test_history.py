@@ -460,6 +460,15 @@ def test_the_history_command_takes_weights_from_saved_evaluations(tmp_path: Path
     assert {row["weight"] for row in rows} <= {1.0, 50.0}
 
 
+def test_evaluations_in_memory_are_named_by_their_place() -> None:
+    """They were named by their address in memory."""
+    first, second = (dh.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "RR") for _ in range(2))
+    found = dh.history([first, second], reference=first)
+    assert [step.file for step in found.steps] == ["run (1)", "run (2)"]
+    assert "run (1), run (2): of the same time, in the order in which they were given" in " ".join(str(found).split())
+    assert found.reference == 0
+
+
 def test_counts_of_a_history_are_totals_as_in_every_table() -> None:
     qrels = {f"q{n}": {"a": 1, "b": 1} for n in range(4)}
     before = {query: {"a": 1.0} for query in qrels}
@@ -470,7 +479,7 @@ def test_counts_of_a_history_are_totals_as_in_every_table() -> None:
     assert rows["mean"].to_list() == [4.0, 8.0]
     assert rows["difference"].to_list() == [None, 4.0]
     assert rows["tie_max"].to_list() == [4.0, 8.0]
-    assert rows["low"].to_list() == rows["high"].to_list() == [None, None]  # as in every table, too; it was -inf
+    assert rows["low"].to_list() == rows["high"].to_list() == [None, None]  # as in evaluate; it was -inf
     assert rows.schema == found.to_polars().filter(measure="R").schema
     assert [evaluation.means()["NumRelRet"] for evaluation in evaluations] == [4.0, 8.0]
     assert found.to_flat()["numrelret.difference"] == 4.0

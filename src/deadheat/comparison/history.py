@@ -354,6 +354,9 @@ def history(
     if reference is not None:
         ((known, one),) = _given([reference], notes)
         given.setdefault(known, one)
+    names = _names_of(given)
+    given = {names[key]: one for key, one in given.items()}
+    known = None if known is None else names[known]
     refuse_judge((one for one in given.values() if isinstance(one, Evaluation)), "a history")
     now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
@@ -376,7 +379,7 @@ def history(
 
 
 def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - paths or evaluations
-    """Yield the file and what to open of each evaluation."""
+    """Yield the file and what to open of each evaluation; of one that is in memory what tells it from others."""
     if isinstance(source, str | Path) and path_named(source).is_dir():
         folder = path_named(source)
         files = sorted(one for one in folder.iterdir() if one.is_file())
@@ -393,6 +396,14 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
         raise DataError("there is no saved evaluation", hint="deadheat evaluate QRELS RUN --save FOLDER/ writes them")
     for one in found:
         yield (f"{one.name} ({id(one)})", one) if isinstance(one, Evaluation) else (str(path_named(one)), one)
+
+
+def _names_of(given: Mapping[str, Evaluation | str | Path]) -> dict[str, str]:
+    """Return what reports call each evaluation: its file, or the name of one in memory with its place."""
+    names: dict[str, str] = {}
+    for place, (key, one) in enumerate(given.items(), start=1):
+        names[key] = f"{one.name} ({place})" if isinstance(one, Evaluation) else key
+    return names
 
 
 def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
