@@ -119,7 +119,7 @@ def convert(  # noqa: PLR0917 - click passes by name
         told += f"; without {counted(len(bare), 'query', 'queries')} that no row can hold, with {nothing}"
     if marked := [query for query in getattr(table, "unanswerable", ()) if query not in bare]:
         told += f"; {three(marked)} no longer called unanswerable"
-    say(f"{'stdout' if target == STDOUT else target}: {len(frame):,} rows of {what} as {written}{told}")
+    say(f"{'stdout' if target == STDOUT else target}: {counted(len(frame), 'row')} of {what} as {written}{told}")
 
 
 def _with_judgments(qrels: dh.Qrels | dh.Run, path: str, rows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
