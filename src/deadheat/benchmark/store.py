@@ -52,7 +52,7 @@ class Store:
 
     ``runs`` holds a Parquet file for each part, retriever and k, and beside it a JSON file with what it was made from;
     ``evaluations`` what `Evaluation.save` writes; ``bench.json`` and ``report.md`` are about the whole. ``bench.lock``
-    names the process that is at work.
+    keeps other calls out.
 
     Parameters
     ----------

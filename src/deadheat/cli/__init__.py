@@ -14,7 +14,7 @@ from deadheat.cli.app import App, flags
 from deadheat.version import __version__
 
 LIBRARIES = (
-    *("numpy", "scipy", "polars", "narwhals", "click", "rich", "jinja2"),
+    *("numpy", "scipy", "polars", "narwhals", "click", "rich", "jinja2", "filelock"),
     *("pandas", "pyarrow", "duckdb", "pyspark", "altair", "vl-convert-python", "sentence-transformers", "torch"),
 )
 

@@ -12,9 +12,7 @@ import mmap
 import os
 import re
 import shutil
-import socket
 import stat
-import sys
 import tempfile
 import unicodedata
 import warnings
@@ -404,6 +402,7 @@ def check_lines(block: bytes | mmap.mmap, path: Path, first_line: int) -> None:
         start = end + 1
 
 
+WITHOUT_LOCKS = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL}  # of a file system
 MARK = 9  # bytes of a hash and its hyphen
 LONGEST = 255  # bytes that file systems allow; some count UTF-16 units, which are never more
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)  # devices of Windows
@@ -599,10 +598,9 @@ def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *
 
 @contextmanager
 def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[None]:
-    """Hold a lock: a file that names the process while the lock is held.
+    """Hold a lock file; that of a dead process is taken over.
 
-    The file stays, empty; that of a dead process is taken over. On a file system without locks there is a warning, and
-    no lock.
+    On a file system without locks there is a warning, and no lock.
 
     Parameters
     ----------
@@ -618,44 +616,24 @@ def locked(path: str | os.PathLike[str], what: str, advice: str) -> Iterator[Non
     DataError
         Another process, or another thread of this one, holds it.
     """
+    from filelock import FileLock, Timeout  # few commands lock a folder
+
     path = Path(path)
-    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    lock = FileLock(path, timeout=0)
     try:
-        _lock(file)
-    except OSError as error:
-        if error.errno in {errno.EAGAIN, errno.EACCES, errno.EDEADLK}:  # it is held
-            with open(file, errors="replace") as held:  # noqa: PTH123 - a descriptor
-                holder = held.read(200)
-            raise DataError(
-                f"another {what} is running there{holder and f' ({holder})'}", hint=advice, path=path.parent
-            ) from None
+        lock.acquire()
+    except Timeout:
+        raise DataError(f"another {what} is running there", hint=advice, path=path.parent) from None
+    except (OSError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno not in WITHOUT_LOCKS:
+            raise
+        reason = error.strerror if isinstance(error, OSError) else error
         warnings.warn(
-            f"{path.parent} cannot be locked ({error.strerror or error}): run one {what} there at a time",
+            f"{path.parent} cannot be locked ({reason}): run one {what} there at a time",
             DeadheatWarning,
             stacklevel=4,
         )
     try:
-        with errors_of_writing(path):
-            os.ftruncate(file, 0)
-            os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
         yield
     finally:
-        os.ftruncate(file, 0)  # not removed, as another process may have it open by now
-        os.close(file)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(file: int) -> None:
-        os.lseek(file, 1 << 20, os.SEEK_SET)  # what is before the locked byte can still be read
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        finally:
-            os.lseek(file, 0, os.SEEK_SET)
-
-else:
-    import fcntl
-
-    def _lock(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock.release()
