@@ -138,7 +138,7 @@ def test_a_screen_shows_few_and_a_file_many(result: dh.BenchResult) -> None:
             assert shown == [one.case_id for one in result.failures["set", "(none)", name][:most]]  # type: ignore[index]
     assert "'<b>" in as_text(few).plain
     assert r"\<b>" in as_markdown(many)
-    assert as_text(few).plain.startswith("good beats poor by about 64 points of RR.\n\ngood leads by RR (")
+    assert as_text(few).plain.startswith("good beats poor by about 64 points of RR.\n\nRR  ")
 
 
 def test_differences_by_difficulty_are_in_its_order(result: dh.BenchResult) -> None:

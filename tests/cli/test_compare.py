@@ -132,7 +132,7 @@ def test_markdown_and_latex() -> None:
 
 
 def test_tukey_has_one_p_value() -> None:
-    out = ok("-m", "RR", "--test", "tukey")
+    out = ok("-m", "RR", "--test", "tukey", "--full")
     assert "p adj" not in out.partition("what ties can reverse")[0]
     assert "Tukey's HSD by randomisation, two-sided, 10,000 resamples; which accounts for all pairs" in re.sub(
         r"\s+", " ", out
@@ -159,12 +159,12 @@ def test_languages_are_kept_apart(queries: Path) -> None:
 
 
 def test_crossed_strata_in_a_table(queries: Path) -> None:
-    out = ok("-m", "RR", "--queries", queries, "--by", "level", "--baseline", "Olz-gpt4o")
+    out = ok("-m", "RR", "--queries", queries, "--by", "level", "--baseline", "Olz-gpt4o", "--full")
     assert re.search(r"^language +level +system +queries +mean", out, flags=re.MULTILINE)
 
 
 def test_clusters(queries: Path) -> None:
-    out = ok("-m", "RR", "--queries", queries, "--pool-languages", "--cluster", "level")
+    out = ok("-m", "RR", "--queries", queries, "--pool-languages", "--cluster", "level", "--full")
     assert "paired randomisation test (sign flips), by cluster, two-sided" in " ".join(out.split())
     assert "in 2 clusters" in " ".join(out.split())  # where the line wraps depends on the length of the path
 
@@ -263,7 +263,10 @@ def test_json_has_the_verdict_and_its_numbers() -> None:
     row = document["equivalence"][verdict["system"]][verdict["baseline"]][verdict["measure"]]
     assert verdict["margin"] == 0.05
     assert verdict["no_worse"] == (row["p_no_worse"] < 0.05)
-    assert verdict["text"] == " ".join(verdict["sentences"])
+    assert verdict["text"].splitlines() == [
+        verdict["headline"],
+        *(f"{label}: {text}" for label, text in verdict["facts"].items()),
+    ]
 
 
 @pytest.mark.slow
@@ -287,25 +290,28 @@ def test_a_compact_table_is_written_whole_whatever_the_terminal(
         texts = []
         for columns in ("40", "200"):
             monkeypatch.setenv("COLUMNS", columns)
-            for options in ([], ["--compact"]):
+            for options in ([], ["--full"]):
                 ok("-m", "nDCG@10 RR P@10", *options, "-o", tmp_path / name)
                 texts.append((tmp_path / name).read_text(encoding="utf-8"))
         assert texts[:2] == texts[2:]
         assert "not shown at this width" not in "".join(texts)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--format", "json"], "--compact is a table for people: json has every number without it"),
-        (["--format", "csv"], "csv has every number"),
-        (["--detect", "0.1"], "--detect has tables of its own"),
-    ],
-)
-def test_a_compact_table_is_one_table_for_people(options: list[str], said: str) -> None:
-    result = call("compare", QRELS, *RUNS, "--compact", *options)
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_the_full_report_is_for_people(form: str) -> None:
+    result = call("compare", QRELS, *RUNS, "--full", "--format", form)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert f"--full is for people: {form} has every number without it" in result.stderr
+
+
+def test_what_changes_the_decision_fits_a_screen() -> None:
+    out = ok("-m", "nDCG@10 RR")
+    lines = out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+    full = ok("-m", "nDCG@10 RR", "--full")
+    assert full.startswith(out.partition("\n\n   system")[0])  # the same verdict
+    assert "p adj" in full.split("differences, system - baseline")[1]
 
 
 @pytest.mark.slow
@@ -372,6 +378,3 @@ def test_tables_of_other_rows_are_not_for_csv(option: list[str]) -> None:
     result = call("compare", QRELS, *RUNS, *option, "--format", "csv")
     assert result.exit_code == 2
     assert f"{option[0]} is for json and text formats: csv has one table, with a row for each pair" in result.stderr
-    result = call("compare", QRELS, *RUNS, *option, "--compact")
-    assert result.exit_code == 2
-    assert f"{option[0]} has tables of its own" in result.stderr

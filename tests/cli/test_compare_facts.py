@@ -44,7 +44,7 @@ def document(*arguments: object) -> dict[str, Any]:
 
 
 def words(*arguments: object) -> str:
-    return " ".join(ok(*COMPARE, "-m", "RR", *arguments).split())
+    return " ".join(ok(*COMPARE, "-m", "RR", "--full", *arguments).split())
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_a_table_of_other_queries_is_an_error_without_strata_too(folder: Path) -
 
 def test_bars_of_strata_can_be_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    out = ok(*COMPARE, "-m", "RR", "--by", "half", "--queries", "queries.csv")
+    out = ok(*COMPARE, "-m", "RR", "--by", "half", "--queries", "queries.csv", "--full")
     rows = [line for line in out.split("RR: differences")[0].splitlines() if "●" in line]
     places = {float(found[1]): line.index("●") for line in rows if (found := re.search(r" (0\.\d{4})  \[", line))}
     assert len(places) == 4
@@ -175,7 +175,7 @@ def runs_of_ranks(folder: Path, *ranks: tuple[int, int]) -> None:
 
 
 def said(*arguments: str) -> str:
-    return " ".join(ok("compare", "few.txt", "before.run", "after.run", "-m", "RR", *arguments).split())
+    return " ".join(ok("compare", "few.txt", "before.run", "after.run", "-m", "RR", "--full", *arguments).split())
 
 
 def test_two_queries_show_no_equivalence(folder: Path) -> None:

@@ -40,10 +40,9 @@ def test_report_of_runs_names_its_inputs_and_its_command(files: Path) -> None:
     assert "deadheat report judged.json weak.json good.json -m RR --n-resamples 99 -o r.html" in page
     for name in ("judged.json", "weak.json", "good.json"):
         assert hashlib.sha256((files / name).read_bytes()).hexdigest() in page
-    (sentence, *_) = dh.compare(
-        QRELS, {name: RUNS[name] for name in ("weak", "good")}, "RR", n_resamples=99
-    ).verdict.sentences
-    assert html.escape(sentence) in page
+    verdict = dh.compare(QRELS, {name: RUNS[name] for name in ("weak", "good")}, "RR", n_resamples=99).verdict
+    for text in (verdict.headline, *verdict.facts.values()):
+        assert html.escape(text) in page
     again = ok(*arguments[:-1], "-")
     assert again.replace("-o -", "-o r.html").strip() == page.strip()
 

@@ -484,9 +484,9 @@ def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
     evaluations = drawn_systems(5, 34, seed=3, levels=10**6)
     found = dh.compare_evaluations(evaluations, n_resamples=99)
     assert min(pair.p_adjusted for pair in found.pairs) >= 0.1 - 1e-12
-    assert found.verdict.sentences[1] == (
-        "p of 99 resamples, corrected for 10 differences, is at least 0.1000: only exact p can be significant. Use"
-        " Tukey's test, a baseline, or 200 resamples."
+    assert found.verdict.facts["resamples"] == (
+        "p of 99, corrected for 10 differences, is at least 0.1000: only exact p can be significant. Use"
+        " Tukey's test, a baseline, or 200 resamples"
     )
     others = (dh.compare_evaluations(evaluations, n_resamples=99, test="t"), dh.compare_evaluations(evaluations))
     assert not any("corrected for 10" in str(one.verdict) for one in others)
@@ -504,7 +504,8 @@ def test_sign_flips_are_as_many_as_the_correction_of_many_pairs_needs(monkeypatc
     assert n_pairs / (enough + 1) < 0.05 <= n_pairs / enough
     assert found.design.n_resamples == 10_000
     assert "after the correction" not in found.to_markdown()
-    assert f"{enough:,} resamples, exact where few queries differ; corrected by Holm" in found.to_markdown()
+    in_full = found.to_markdown(compact=False)
+    assert f"{enough:,} resamples, exact where few queries differ; corrected by Holm" in in_full
     alone = stats.p_values(found.differences[:, :n_pairs], test="randomization", n_resamples=enough, rng=0)
     assert [pair.p_value for pair in found["nDCG@5"]] == pytest.approx(alone.p_values.tolist(), abs=1e-12)
     given = dh.compare_evaluations(evaluations, n_resamples=9_999)

@@ -254,7 +254,8 @@ def test_significant_under_one_rule_only() -> None:
     pair = dh.paired_test(one, other)
     assert row["doc_id_p_adjusted"] == pytest.approx(pair.p_value)
     assert row["p_adjusted"] == comparison.pairs[0].p_adjusted
-    assert "Significant under one tie rule only" in str(comparison)
+    assert "Significant under one tie rule only" in comparison.to_markdown(compact=False)
+    assert "1 difference significant under one tie rule only" in str(comparison)
     for width in (40, 80):
         text = as_text(report_comparison(comparison, qrels="q.txt"), width=width).plain
         table = text.partition("Significant under one tie rule only\n")[2]

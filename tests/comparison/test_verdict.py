@@ -14,18 +14,10 @@ from hypothesis import given, strategies as st
 from scipy import stats as scipy_stats
 
 import deadheat as dh
+from deadheat.comparison.deciding import Grounds, doubt, favoured
 from deadheat.comparison.pairs import Pair, Pairs
-from deadheat.comparison.verdict import (
-    Grounds,
-    Lacking,
-    Verdict,
-    Within,
-    doubt,
-    favoured,
-    headline_of_strata,
-    number,
-    sentences_of_strata,
-)
+from deadheat.comparison.verdict import Lacking, Verdict, Within
+from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata, number
 from deadheat.measures import parse_measure
 from deadheat.report.model import format_cell, p_value
 from deadheat.report.of_comparison import reversal
@@ -121,193 +113,169 @@ BEHIND: dict[str, Any] = {
     "wins": 10,
     "losses": 30,
 }
-CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, str]] = {
-    "better": (
-        {},
-        {},
-        "better",
-        (
-            "new leads by nDCG@10 (0.7000 to 0.6000), and is better than old by more than chance: difference +0.1000,"
-            " 95% CI [0.0500, 0.1500], p = 0.0020, 50 queries. No order of tied scores puts old ahead of new by"
-            " nDCG@10."
-        ),
-    ),
+NUMBERS = {"difference": "+0.1000", "95% CI": "[0.0500, 0.1500]", "p": "0.0020, sign flips, 50 queries"}
+NEVER = {"ties": "no order puts old ahead"}
+CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
+    "better": ({}, {}, "better", {"nDCG@10": "new 0.7000, old 0.6000", **NUMBERS, **NEVER}),
     "the baseline is better: numbers are seen from the leader": (
         BEHIND,
         {"confidence_level": 0.9},
         "better",
-        (
-            "old leads by nDCG@10 (0.7000 to 0.6000), and is better than new by more than chance: difference +0.1000,"
-            " 90% CI [0.0500, 0.1500], p = 0.0020, 50 queries. No order of tied scores puts new"
-            " ahead of old by nDCG@10."
-        ),
+        {
+            "nDCG@10": "old 0.7000, new 0.6000",
+            "difference": "+0.1000",
+            "90% CI": "[0.0500, 0.1500]",
+            "p": "0.0020, sign flips, 50 queries",
+            "ties": "no order puts new ahead",
+        },
     ),
     "not shown": (
         NOT_SHOWN,
         {"detectable": 0.123},
         "not shown",
-        (
-            "new leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than old: difference +0.1000, 95% CI"
-            " [-0.0500, 0.1500], p = 0.3000, 50 queries. No order of tied scores puts old ahead of new by"
-            " nDCG@10. By nDCG@10, these 50 queries would reliably detect only a difference of 0.1230 or more between"
-            " new and old (80% power, paired t test at the level 0.05)."
-        ),
+        {
+            "nDCG@10": "new 0.7000, old 0.6000",
+            "difference": "+0.1000",
+            "95% CI": "[-0.0500, 0.1500]",
+            "p": "0.3000, sign flips, 50 queries",
+            "ties": "no order puts old ahead",
+            "detects": "0.1230 and more (80% power, t test, level 0.05)",
+        },
     ),
-    "clusters": (
-        {"n_clusters": 9},
-        {},
-        "better",
-        "p = 0.0020, 50 queries in 9 clusters. No order",
-    ),
+    "clusters": ({"n_clusters": 9}, {}, "better", {"p": "0.0020, sign flips, 50 queries in 9 clusters"}),
     "few queries": (
         {"n_queries": 4},
         {"test": "t"},
         "few",
-        (
-            "new leads by nDCG@10 (0.7000 to 0.6000), but 4 queries prove little about old: difference +0.1000, p ="
-            " 0.0020, 4 queries. No order of tied scores puts old ahead of new by nDCG@10."
-        ),
+        {
+            "nDCG@10": "new 0.7000, old 0.6000",
+            "difference": "+0.1000",
+            "p": "0.0020, t test, 4 queries",
+            "doubt": "4 queries prove little",
+            "ties": "no order puts old ahead",
+        },
     ),
-    "few clusters": (
-        {"n_clusters": 3},
-        {},
-        "few",
-        "but 3 clusters prove little about old: difference +0.1000, p = 0.0020,",
-    ),
-    "few for a bootstrap": ({"n_queries": 20}, {"test": "bootstrap"}, "few", "but 20 queries prove little about old"),
+    "few clusters": ({"n_clusters": 3}, {}, "few", {"doubt": "3 clusters prove little"}),
+    "few for a bootstrap": ({"n_queries": 20}, {"test": "bootstrap"}, "few", {"doubt": "20 queries prove little"}),
     "one query": (
         {"n_queries": 1, "significant": False, "p_adjusted": 1.0},
         {},
         "one query",
-        (
-            "new leads by nDCG@10 (0.7000 to 0.6000), on one query only, which shows nothing about others. No order"
-            " of tied scores puts old ahead of new by nDCG@10."
-        ),
+        {
+            "nDCG@10": "new 0.7000, old 0.6000",
+            "doubt": "one query shows nothing about others",
+            "ties": "no order puts old ahead",
+        },
     ),
     "skewed, p near the level": (
         {"doubtful": True, "skewness": 3.2, "p_adjusted": 0.03},
         {},
         "in doubt",
-        (
-            "new leads by nDCG@10 (0.7000 to 0.6000), but whether the lead over old is more than chance is undecided,"
-            " as the differences are too skewed (+3.2) for so few queries to trust p: difference +0.1000, 95%"
-            " CI [0.0500,"
-            " 0.1500], p = 0.0300, 50 queries."
-        ),
+        {
+            **NUMBERS,
+            "p": "0.0300, sign flips, 50 queries",
+            "doubt": "differences are skewed (+3.2) for so few queries: p near the level decides nothing",
+        },
     ),
     "skewed, p far below the level": (
         {"doubtful": True, "skewness": 3.2},
         {},
         "better",
-        "50 queries, though p is in doubt as the differences are skewed.",
+        {"doubt": "differences are skewed (+3.2) for so few queries: p may be too small"},
     ),
     "equal": (
         {"difference": 0.0, "mean": 0.6, "wins": 0, "losses": 0, "significant": False, "flip_probability": math.nan},
         {},
         "equal",
-        "old and new are equal by nDCG@10 on each of 50 queries.",
+        {"nDCG@10": "both 0.6000 on each of 50 queries"},
     ),
     "equal on one query": (
         {"difference": 0.0, "mean": 0.6, "wins": 0, "losses": 0, "significant": False, "n_queries": 1},
         {},
         "equal",
-        "old and new are equal by nDCG@10 on the only query.",
+        {"nDCG@10": "both 0.6000 on the only query"},
     ),
     "same mean": (
         {"difference": 0.0, "mean": 0.6, "significant": False, "flip_probability": math.nan},
         {},
         "same mean",
-        "old and new have the same mean nDCG@10 (0.6000) over 50 queries, which differ: neither leads.",
+        {"nDCG@10": "both 0.6000 over 50 queries, which differ"},
     ),
     "no query": (
         {"n_queries": 0, "mean": math.nan, "baseline_mean": math.nan, "difference": math.nan, "significant": False},
         {},
         "none",
-        "No query has a value for two systems by nDCG@10: there is nothing to compare.",
+        {"nDCG@10": "no value for two systems on any query"},
     ),
     "lower is better": (
         {"measure": "MR", **BEHIND, "mean": 3.25, "baseline_mean": 4.5, "difference": -1.25, "wins": 30, "losses": 10},
         {},
         "better",
-        (
-            "new leads by MR (3.2500 to 4.5000, lower is better), and is better than old by more than chance:"
-            " difference -1.2500, 95% CI [-0.1500, -0.0500], p = 0.0020"
-        ),
+        {
+            "MR": "new 3.2500, old 4.5000, less is better",
+            "difference": "-1.2500",
+            "95% CI": "[-0.1500, -0.0500]",
+        },
     ),
     "totals": (
         {"measure": "NumRelRet", "n_queries": 50, "mean": 3.0, "baseline_mean": 2.5, "difference": 0.5, "high": 0.8},
         {},
         "better",
-        (
-            "new leads by NumRelRet (150 to 125), and is better than old by more than chance: difference +25, 95% CI"
-            " [2.5000, 40], p = 0.0020"
-        ),
+        {"NumRelRet": "new 150, old 125", "difference": "+25", "95% CI": "[2.5000, 40]"},
     ),
     "one-sided, the other way": (
         {**BEHIND, "significant": False, "p_value": 0.99, "p_adjusted": 0.99},
         {"alternative": "greater"},
         "not shown",
-        (
-            "old leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than new (one-sided test, for new"
-            " greater than old): difference +0.1000"
-        ),
+        {"nDCG@10": "old 0.7000, new 0.6000", "p": "0.9900, sign flips for new greater than old, 50 queries"},
     ),
     "a test that is not of the means": (
         {"wins": 10, "losses": 30},
         {"test": "sign"},
         "contradicted",
-        (
-            "new leads by nDCG@10 (0.7000 to 0.6000), but is not shown better than old: the test, sign, is not of the"
-            " means and finds a difference the other way (10 wins, 30 losses): difference +0.1000"
-        ),
+        {"doubt": "the sign test is not of means, and finds the opposite: 10 wins, 30 losses"},
     ),
     "ties reverse it": (
         {"can_flip": True, "flip_probability": 0.362, "flip_standard_error": 0.003, "flip_method": "sampled"},
         {},
         "better",
-        "50 queries. Ties broken at random put old ahead of new by nDCG@10 with a probability of 36% ± 0.3%.",
+        {"ties": "36% ± 0.3% of orders put old ahead"},
     ),
     "ties hardly ever reverse it": (
         {"can_flip": True, "flip_probability": 1e-9},
         {},
         "better",
-        "Some order of the ties puts old ahead of new by nDCG@10, but ties broken at random hardly ever do (<1%).",
+        {"ties": "some orders, under 1%, put old ahead"},
     ),
     "trec_eval reverses it": (
         {"can_flip": True, "flip_probability": 0.2, "doc_id_reverses": True},
         {},
         "better",
-        (
-            "Ties broken at random put old ahead of new by nDCG@10 with a probability of 20%; ties broken by"
-            " document id, as trec_eval, put old ahead."
-        ),
+        {"ties": "20% of orders put old ahead; by document id, as trec_eval, old is"},
     ),
     "a probability that nobody knows": (
         {"can_flip": True, "flip_probability": 0.2, "flip_method": "normal", "flip_standard_error": 0.3},
         {},
         "better",
-        "Ties broken at random put old ahead of new by nDCG@10 with a probability that is not known.",
+        {"ties": "some orders, how many is not known, put old ahead"},
     ),
     "the tie policy decides": (
         {"expected_difference": -0.02, "can_flip": True, "flip_probability": 0.4},
         {"ties": "doc_id"},
         "better",
-        (
-            "Who is ahead by nDCG@10 depends on how ties are broken (doc_id): over all orders of the ties old"
-            " is ahead by 0.0200, and ties broken at random put new ahead with a probability of 40%."
-        ),
+        {"ties": "doc_id decides: over all orders old is ahead by 0.0200, and 40% of orders put new ahead"},
     ),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_outcome_has_its_sentence(name: str) -> None:
-    changes, options, outcome, said = CASES[name]
+def test_each_outcome_has_its_facts(name: str) -> None:
+    changes, options, outcome, expected = CASES[name]
     found = judged(pair(**changes), **options)
     assert found.outcome == outcome
-    assert said in str(found)
+    assert {label: found.facts.get(label) for label in expected} == expected
     assert found.is_better == (outcome == "better")
-    assert ("is better than" in str(found)) == found.is_better
+    assert str(found).split("\n") == [found.headline, *(f"{label}: {text}" for label, text in found.facts.items())]
 
 
 HEADLINES = {
@@ -376,33 +344,33 @@ WITHIN = Within(margin=0.01, p_no_worse=0.004, no_worse=True, p_equivalent=0.6, 
 
 
 @pytest.mark.parametrize(
-    ("within", "said"),
+    ("within", "expected"),
     [
-        (WITHIN, "By nDCG@10, new is no worse than old by the margin of 0.01 (p = 0.0040)."),
+        (WITHIN, "new is no worse than old, p = 0.0040"),
         (
             replace(WITHIN, no_worse=False, p_no_worse=0.2),
-            "By nDCG@10, it is not shown that new is no worse than old by the margin of 0.01 (p = 0.2000).",
+            "not shown that new is no worse than old: p = 0.2000",
         ),
         (
             replace(WITHIN, equivalent=True, p_equivalent=0.00001),
-            "By nDCG@10, new and old are equivalent within the margin of 0.01 (p < 0.0001).",
+            "new and old are equivalent, p < 0.0001",
         ),
     ],
 )
-def test_no_worse_is_another_sentence_than_not_shown_better(within: Within, said: str) -> None:
+def test_no_worse_is_another_fact_than_not_shown_better(within: Within, expected: str) -> None:
     one = pair(**NOT_SHOWN)
     found = judged(one, within={one: within}, detectable=0.2)
-    assert found.sentences[-1] == said
-    assert "but is not shown better than old" in found.sentences[0]
+    assert found.facts["margin 0.01"] == expected
+    assert found.outcome == "not shown"
     assert (found.margin, found.no_worse, found.equivalent) == (0.01, within.no_worse, within.equivalent)
-    assert "power" not in str(found)
+    assert "detects" not in found.facts
 
 
 def test_a_margin_says_that_few_queries_cannot_show_it() -> None:
     one = pair(n_queries=3, **{**NOT_SHOWN, "p_adjusted": 0.25})
-    said = str(judged(one, within={one: replace(WITHIN, no_worse=False)}))
-    assert "but 3 queries prove little about old" in said
-    assert "it is not shown that new is no worse than old by the margin of 0.01: 3 queries cannot show it." in said
+    found = judged(one, within={one: replace(WITHIN, no_worse=False)})
+    assert found.facts["doubt"] == "3 queries prove little"
+    assert found.facts["margin 0.01"] == "not shown that new is no worse than old: 3 queries cannot show it"
 
 
 def of_three(**of_next: Any) -> tuple[Pair, Pair, Pair]:  # noqa: ANN401 - of any field
@@ -422,18 +390,17 @@ def test_the_first_of_many_is_held_against_the_next() -> None:
         2,
         3,
     )
-    assert found.sentences[0] == (
-        "good is first of 3 systems by nDCG@10 (0.7000 to 0.6000), and is better than the runner-up fair by more than"
-        " chance: difference +0.1000, 95% CI [0.0500, 0.1500], adjusted p = 0.0020, 50 queries; good is better than"
-        " each of the 2 others by more than chance."
-    )
+    assert found.facts["nDCG@10"] == "good 0.7000, first of 3; runner-up fair 0.6000"
+    assert found.facts["p adj"] == "0.0020, sign flips, 50 queries, corrected by Holm"
+    assert found.facts["better than"] == "2 of 2 others, by more than chance"
     found = judged(*of_three(**NOT_SHOWN))
     assert not found.is_better
-    assert "but is not shown better than the runner-up fair: difference" in str(found)
-    assert "50 queries; good is better than 1 of the 2 others by more than chance." in str(found)
+    assert found.facts["better than"] == "1 of 2 others, by more than chance"
     nobody = [replace(one, significant=False) for one in of_three()]
-    assert "; good is better than none of the 2 others by more than chance." in str(judged(*nobody))
-    assert "adjusted" not in str(judged(*of_three(), test="tukey")) + str(judged(*of_three(), correction="none"))
+    assert judged(*nobody).facts["better than"] == "0 of 2 others, by more than chance"
+    for uncorrected in (judged(*of_three(), test="tukey"), judged(*of_three(), correction="none")):
+        assert "p adj" not in uncorrected.facts
+        assert "corrected" not in uncorrected.facts["p"]
 
 
 def test_systems_are_held_against_the_baseline() -> None:
@@ -449,18 +416,14 @@ def test_systems_are_held_against_the_baseline() -> None:
     levels = {"nDCG@10": {"base": 0.6, "good": 0.7, "poor": 0.5, "fair": 0.61}}
     found = judged(*own, baseline="base", levels=levels)
     assert (found.leader, found.runner_up, found.is_better) == ("good", "base", True)
-    assert "and is better than the baseline base by more than chance: difference +0.1000" in str(found)
-    assert (
-        "Of the 3 other systems, 1 is significantly better than base by nDCG@10, and 1 is significantly worse."
-        in str(found)
-    )
+    assert found.facts["nDCG@10"] == "good 0.7000, first of 4; baseline base 0.6000"
+    assert found.facts["against base"] == "1 of 3 others significantly better, 1 significantly worse"
+    assert (found.n_above_baseline, found.n_below_baseline) == (1, 1)
     levels = {"nDCG@10": {"base": 0.8, "good": 0.7, "poor": 0.5, "fair": 0.61}}
     behind = tuple(replace(one, **BEHIND) if one.system == "good" else one for one in own)
     found = judged(*behind, baseline="base", levels=levels)
     assert (found.leader, found.runner_up) == ("base", "good")
-    assert str(found).startswith(
-        "base, the baseline, is first of 4 systems by nDCG@10 (0.8000 to 0.7000), and is better than the runner-up good"
-    )
+    assert found.facts["nDCG@10"] == "base 0.8000, the baseline, first of 4; runner-up good 0.7000"
 
 
 def test_of_several_baselines_the_best_is_the_rival() -> None:
@@ -472,66 +435,60 @@ def test_of_several_baselines_the_best_is_the_rival() -> None:
     levels = {"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7, "next": 0.65}}
     found = judged(*own, baselines=("poor", "fair"), levels=levels)
     assert (found.leader, found.runner_up, found.is_better) == ("good", "fair", False)
-    assert "but is not shown better than the best baseline fair: difference" in str(found)
-    assert "good is better than 1 of the 2 baselines by more than chance" in str(found)
+    assert found.facts["nDCG@10"] == "good 0.7000, first of 4; best baseline fair 0.6000"
+    assert found.facts["better than"] == "1 of 2 baselines, by more than chance"
     led = judged(*own, baselines=("good", "fair"), levels=levels | {"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}})
     assert led.runner_up == "fair"
-    assert "the runner-up fair" in str(led)
+    assert "runner-up fair" in led.facts["nDCG@10"]
 
 
 def test_means_that_print_alike_are_printed_once() -> None:
     found = judged(pair(mean=0.70002, baseline_mean=0.7, difference=2e-5))
-    assert "new leads by nDCG@10 (both 0.7000), and is better than old by more than chance: difference +2e-05," in str(
-        found
-    )
+    assert found.facts["nDCG@10"] == "new leads old, both 0.7000"
+    assert found.facts["difference"] == "+2e-05"
 
 
 def test_margins_of_many() -> None:
     own = of_three()
     within = dict.fromkeys(own, WITHIN)
-    said = str(judged(*own, within=within))
-    assert "By nDCG@10, none of 3 pairs are equivalent within the margin of 0.01 (t tests, uncorrected)." in said
+    found = judged(*own, within=within)
+    assert found.facts["margin 0.01"] == "none of 3 pairs equivalent (t tests, not corrected)"
     against = tuple(replace(one, baseline="base") for one in (pair(system="a"), pair(system="b")))
-    said = str(
-        judged(
-            *against, within=dict(zip(against, (WITHIN, replace(WITHIN, no_worse=False)), strict=True)), baseline="base"
-        )
+    found = judged(
+        *against, within=dict(zip(against, (WITHIN, replace(WITHIN, no_worse=False)), strict=True)), baseline="base"
     )
-    assert "a (1 of the 2 other systems) is no worse than base by the margin of 0.01 (t tests, uncorrected)." in said
+    assert found.facts["margin 0.01"] == "1 of 2 others no worse than base: a (t tests, not corrected)"
 
 
 def test_nobody_leads_where_the_best_mean_is_shared() -> None:
     levels = {"nDCG@10": {"poor": 0.5, "fair": 0.7, "good": 0.7}}
     found = judged(*of_three(), levels=levels)
     assert (found.outcome, found.leader) == ("shared", None)
-    assert str(found) == "fair and good share the best nDCG@10 (0.7000) of 3 systems: none of them leads."
+    assert found.facts == {"nDCG@10": "fair and good share the best of 3 systems, 0.7000"}
 
 
 def test_a_leader_that_is_behind_over_shared_queries_is_not_called_better() -> None:
     found = judged(*of_three(**{**BEHIND, "n_queries": 7}), levels={"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}})
     assert (found.outcome, found.is_better) == ("contradicted", False)
-    assert "but is not ahead over the 7 queries that it shares with the runner-up fair: difference -0.1000" in str(
-        found
-    )
+    assert found.facts["doubt"] == "not ahead over the 7 queries of both"
+    assert found.facts["difference"] == "-0.1000"
 
 
 def test_what_ties_reverse_is_said_of_the_first_measure_and_the_pair() -> None:
     reversible: dict[str, Any] = {"can_flip": True, "flip_probability": 0.39, "doc_id_reverses": True}
     found = judged(pair(**reversible), pair(measure="RR", **BEHIND))
-    assert " ".join(found.sentences[1:3]) == (
-        "old leads by RR. Ties broken at random put old ahead of new by nDCG@10 with a probability of 39%; ties broken"
-        " by document id, as trec_eval, put old ahead."
-    )
+    assert found.facts["other measures"] == "old leads by RR"
+    assert found.facts["ties"] == "39% of orders put old ahead; by document id, as trec_eval, old is"
     behind = judged(  # the leader of all queries is behind over those that both have
         *of_three(**{**BEHIND, **reversible}), levels={"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}}
     )
     assert behind.leader == "good"
-    assert "Ties broken at random put good ahead of fair by nDCG@10 with" in str(behind)
+    assert behind.facts["ties"].startswith("39% of orders put good ahead")
 
 
 def test_a_probability_that_is_small_but_vague_is_not_called_small() -> None:
     vague = pair(can_flip=True, flip_probability=0.001, flip_method="normal", flip_standard_error=0.04)
-    assert "with a probability that is not known." in str(judged(vague))
+    assert judged(vague).facts["ties"] == "some orders, how many is not known, put old ahead"
 
 
 @pytest.mark.parametrize(
@@ -550,16 +507,16 @@ def test_a_probability_whose_error_is_larger_is_unknown_wherever_it_is_shown(
 ) -> None:
     own = pair(can_flip=True, flip_probability=chance, flip_method="normal", flip_standard_error=error)
     assert format_cell(reversal(own)) == shown
-    sentence = "that is not known." if shown == "unknown" else f"of {shown}."
-    assert f"put old ahead of new by nDCG@10 with a probability {sentence}" in str(judged(own))
-    assert ("unknown probability" in repr(own)) == (shown == "unknown")
+    chance_text = "some orders, how many is not known," if shown == "unknown" else f"{shown} of orders"
     verdict = judged(own)
+    assert verdict.facts["ties"] == f"{chance_text} put old ahead"
+    assert ("unknown probability" in repr(own)) == (shown == "unknown")
     assert (verdict.flip_probability, verdict.flip_standard_error) == (chance, error)
-    (sentence,) = sentences_of_strata({"easy": verdict}, ("stratum", "strata"))[2:] or [""]
+    in_strata = describe_strata({"easy": verdict}, ("stratum", "strata")).get("ties")
     if shown == "unknown":
-        assert sentence.endswith("with a probability that is not known, in easy (new / old).")
+        assert in_strata == "how many orders reverse them is not known in easy (new / old)"
     else:
-        assert sentence == "" or sentence.endswith("5% or more in easy (new / old: 39%).")
+        assert in_strata in {None, "5% of orders or more reverse leader and rival in easy (new / old: 39%)"}
 
 
 def test_two_systems_that_could_not_be_tested_are_not_called_equal() -> None:
@@ -578,8 +535,8 @@ def test_other_measures_agree_or_not() -> None:
     others = (pair(measure="RR"), pair(measure="AP", **BEHIND), pair(measure="MR"))
     found = judged(pair(), *others)
     assert (found.agree, found.others) == (("RR",), {"AP": "old", "MR": "old"})
-    assert " new leads by RR too; old leads by AP, MR. No order" in str(found)
-    assert " Nobody leads by P@5. " in str(judged(pair(), pair(measure="P@5", mean=0.6)))
+    assert found.facts["other measures"] == "new leads by RR too; old leads by AP, MR"
+    assert judged(pair(), pair(measure="P@5", mean=0.6)).facts["other measures"] == "nobody leads by P@5"
 
 
 def test_strata_are_counted() -> None:
@@ -588,21 +545,18 @@ def test_strata_are_counted() -> None:
         "medium": judged(pair(**NOT_SHOWN)),
         "hard": judged(pair(**{**BEHIND, **NOT_SHOWN})),
     }
-    assert " ".join(sentences_of_strata(verdicts, ("stratum of difficulty", "strata of difficulty"))) == (
-        "By nDCG@10, of 3 strata of difficulty, new leads in 2 (easy, medium), old leads in 1 (hard). By nDCG@10 and"
-        " by more than chance, new is better than old in easy (+0.1000, p = 0.0020, n = 50); no lead is shown"
-        " to be more"
-        " than chance in 2 of 3. Ties broken at random reverse the order of the exact nDCG@10 of leader and"
-        " rival with a"
-        " probability of 5% or more in easy (new / old: 12%)."
-    )
-    crossed = sentences_of_strata({"easy": judged(pair(low=-0.01))}, ("stratum", "strata"))
-    assert "new is better than old in easy (+0.1000, p = 0.0020, n = 50; its interval has 0)." in crossed[1]
+    assert describe_strata(verdicts, ("stratum of difficulty", "strata of difficulty")) == {
+        "nDCG@10": "3 strata of difficulty: new leads in 2 (easy, medium), old leads in 1 (hard)",
+        "more than chance": "new over old in easy (+0.1000, p = 0.0020, n = 50); no lead in 2 of 3",
+        "ties": "5% of orders or more reverse leader and rival in easy (new / old: 12%)",
+    }
+    crossed = describe_strata({"easy": judged(pair(low=-0.01))}, ("stratum", "strata"))
+    assert crossed["more than chance"] == "new over old in easy (+0.1000, p = 0.0020, n = 50; its interval has 0)"
     nobody = {"one": judged(pair(**NOT_SHOWN)), "two": judged(pair(**NOT_SHOWN))}
-    assert sentences_of_strata(nobody, ("stratum of a and b", "strata of a and b")) == (
-        "By nDCG@10, of 2 strata of a and b, new leads in all 2 (one, two).",
-        "No lead by nDCG@10 is shown to be more than chance.",
-    )
+    assert describe_strata(nobody, ("stratum of a and b", "strata of a and b")) == {
+        "nDCG@10": "2 strata of a and b: new leads in all 2 (one, two)",
+        "more than chance": "no lead in any of 2",
+    }
 
 
 sizes = st.floats(-1, 1, allow_nan=False)
@@ -640,13 +594,14 @@ def pairs(draw: st.DrawFn) -> Pair:
 def test_it_never_says_better_without_significance(one: Pair, test: str, alternative: str) -> None:
     found = judged(one, test=test, alternative=alternative)
     assert found.is_better <= one.significant
-    assert ("is better than" in str(found)) == found.is_better
+    assert (" beats " in found.headline) == found.is_better
     design = Design(test=test, alternative=alternative)
     if found.is_better:
         assert favoured(one, parse_measure(one.measure), design) == found.leader
         assert not doubt(one, design)
     json.dumps(found.to_dict(), allow_nan=False)
-    assert str(found).endswith(".")
+    assert found.headline.endswith(".")
+    assert all(label and text for label, text in found.facts.items())
 
 
 @given(st.floats(-1e6, 1e6, allow_nan=False))
@@ -665,12 +620,11 @@ def test_numbers_come_from_the_pairs() -> None:
     assert held > {"p_value", "p_adjusted", "difference", "low", "high", "n_queries", "flip_probability", "can_flip"}
     for name in held:
         assert getattr(found, name) == getattr(own, name)
-    assert f"p = {format_cell(p_value(own.p_adjusted))}," in str(found)
-    assert f"[{own.low:.4f}, {own.high:.4f}]" in str(found)
+    assert found.facts["p"].startswith(f"{format_cell(p_value(own.p_adjusted))},")
+    assert found.facts["95% CI"] == f"[{own.low:.4f}, {own.high:.4f}]"
     assert (found.agree, found.others) == (("RR",), {"AP": "Olz-gpt4o"})
     detectable = comparison.sample_sizes()["detectable_difference"][0]
-    told = f"only a difference of {detectable:.4f} or more between willia-umbrela1 and Olz-gpt4o (80% power"
-    assert told in str(found)
+    assert found.facts["detects"].startswith(f"{detectable:.4f} and more (80% power")
 
 
 def test_the_margin_is_that_of_the_equivalence_tests() -> None:
@@ -680,7 +634,7 @@ def test_the_margin_is_that_of_the_equivalence_tests() -> None:
     row = frame.filter(system=found.system, measure="nDCG@10").row(0, named=True)
     assert (found.margin, found.no_worse, found.equivalent) == (0.01, row["no_worse"], row["equivalent"])
     n = frame.filter(measure="nDCG@10")["no_worse"].sum()
-    assert f"({n} of the 3 other systems) are no worse than TREMA-CoT by the margin of 0.01" in str(found)
+    assert found.facts["margin 0.01"].startswith(f"{n} of 3 others no worse than TREMA-CoT: ")
     with pytest.raises(ValueError, match="margin"):
         comparison.judge(0)
 
@@ -705,12 +659,11 @@ def test_systems_of_which_nothing_is_known() -> None:
     qrels = {"q1": {"a": 1}, "q2": {"a": 1}}
     runs = {"one": {"q1": {"a": 1.0}, "q2": {"a": 1.0}}, "two": {"q1": {"a": 1.0}, "q2": {"a": 1.0}}}
     found = dh.compare(qrels, runs, "RR").verdict
-    assert (found.outcome, str(found)) == ("equal", "one and two are equal by RR on each of 2 queries.")
+    assert (found.outcome, found.facts) == ("equal", {"RR": "both 1.0000 on each of 2 queries"})
     worse = {"q1": {"b": 2.0, "a": 1.0}}
     one = dh.compare({"q1": {"a": 1}}, {"one": runs["one"], "two": worse}, "RR").verdict
-    assert str(one).startswith(
-        "one leads by RR (1.0000 to 0.5000), on one query only, which shows nothing about others."
-    )
+    assert one.facts["RR"] == "one 1.0000, two 0.5000"
+    assert one.facts["doubt"] == "one query shows nothing about others"
 
 
 def of_differing(differences: Sequence[int], **options: Any) -> tuple[dh.Comparison, Verdict]:  # noqa: ANN401 - of the design
@@ -728,14 +681,12 @@ def of_differing(differences: Sequence[int], **options: Any) -> tuple[dh.Compari
 def test_where_few_queries_differ_the_least_p_is_said_first(test: str) -> None:
     _, found = of_differing([1, 2, 1, *[0] * 22], test=test)
     assert (found.outcome, found.least_p, found.p_value) == ("few", 0.25, 0.25)
-    assert found.sentences[0].startswith(
-        f"good leads by P@4 (0.5400 to 0.5000), but only 3 of 25 queries differ, too few for a {test} test to tell good"
-        " from poor, as p cannot fall below 0.2500: difference +0.0400, 95% CI ["
-    )
-    assert found.sentences[0].endswith("p = 0.2500, 25 queries.")
+    assert found.facts["P@4"] == "good 0.5400, poor 0.5000"
+    assert found.facts["doubt"] == "3 of 25 queries differ: p cannot fall below 0.2500"
+    assert found.facts["p"].startswith("0.2500, ")
     _, of_bca = of_differing([1, 2, 1, *[0] * 22], test=test, method="bca")
-    assert "p = 0.2500, 25 queries; the interval rests on the same 3." in of_bca.sentences[0]
-    assert not any("power" in one for one in found.sentences)
+    assert of_bca.facts["doubt"].endswith("below 0.2500; the interval rests on the same 3")
+    assert "detects" not in found.facts
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
@@ -753,14 +704,14 @@ def test_the_least_p_is_that_of_differences_of_one_sign(n: int, alternative: str
 def test_tests_that_are_not_of_signs_have_no_least_p() -> None:
     for test in ("t", "bootstrap", "bootstrap-t", "tukey"):
         assert of_differing([1, 2, 1, *[0] * 22], test=test)[1].least_p == 0.0
-    assert "differ, too few" not in str(of_differing([1, 2, 1, *[0] * 22], test="t")[1])
+    assert "doubt" not in of_differing([1, 2, 1, *[0] * 22], test="t")[1].facts
 
 
 def test_clusters_are_what_differs() -> None:
     groups = {f"q{n:02}": str(n // 5) for n in range(25)}
     _, found = of_differing([1, 2, 1, 1, 1, 1, *[0] * 19], cluster=groups)
     assert (found.outcome, found.least_p) == ("few", 2.0**-4)  # 6 queries in 2 of 5 clusters differ
-    assert "5 of 5 clusters differ" in str(found)
+    assert found.facts["doubt"].startswith("5 of 5 clusters differ: ")
 
 
 def test_the_least_p_is_corrected_as_p_is() -> None:
@@ -770,8 +721,7 @@ def test_the_least_p_is_corrected_as_p_is() -> None:
         found = judged(one, *many, baseline="old", correction=correction)
         assert found.least_p == pytest.approx(least)
         assert found.outcome == ("few" if least > 0.05 else "not shown")
-    assert "only 8 of 50 queries differ" in str(found)
-    assert "adjusted p cannot fall below 0.0781" in str(found)
+    assert found.facts["doubt"] == "8 of 50 queries differ: p cannot fall below 0.0781"
 
 
 def test_the_power_is_that_of_a_test_at_the_corrected_level() -> None:
@@ -779,21 +729,17 @@ def test_the_power_is_that_of_a_test_at_the_corrected_level() -> None:
     found = comparison.verdict
     (own,) = [one for one in comparison["nDCG@10"] if {one.system, one.baseline} == {found.leader, found.runner_up}]
     size = dh.stats.detectable_difference(own.std, 25, confidence_level=1 - 0.05 / 6)
-    assert found.sentences[-1] == (
-        f"By nDCG@10, these 25 queries would reliably detect only a difference of {size:.4f} or more between"
-        f" {own.system} and {own.baseline} (80% power, paired t test at the level 0.05/6)."
-    )
+    assert found.facts["detects"] == f"{size:.4f} and more (80% power, t test, level 0.05/6)"
     alone = dh.stats.detectable_difference(own.std, 25)
-    said = dh.compare(QRELS, RUNS, ["nDCG@10"], correction="bh").verdict.sentences[-1]
-    assert f" {alone:.4f} " in said
-    assert said.endswith("(80% power, paired t test at the level 0.05, not corrected for 6 pairs).")
+    uncorrected = dh.compare(QRELS, RUNS, ["nDCG@10"], correction="bh").verdict.facts["detects"]
+    assert uncorrected == f"{alone:.4f} and more (80% power, t test, level 0.05, not corrected for 6 pairs)"
 
 
 def test_the_power_within_strata_is_corrected_over_all_of_them() -> None:
     queries = [{"query_id": query, "half": str(n % 2)} for n, query in enumerate(dh.read_qrels(QRELS).to_dict())]
     frame = pl.DataFrame(queries).with_columns(pl.col("query_id").cast(pl.String))
     parts = dh.compare(QRELS, RUNS[:2], ["nDCG@10"]).by("half", frame)
-    assert all(part.verdict.sentences[-1].endswith(" paired t test at the level 0.05/2).") for part in parts.values())
+    assert all(part.verdict.facts["detects"].endswith(" t test, level 0.05/2)") for part in parts.values())
 
 
 def pooled(n: int = 30, *, judges: int = 12) -> tuple[dict[str, dict[str, int]], dict[str, Any]]:
@@ -821,9 +767,8 @@ def test_a_lead_over_a_system_that_is_not_judged_may_be_due_to_the_judgments(mea
     assert found.lacking is not None
     assert found.lacking.depth == depth
     assert (found.lacking.system, round(found.lacking.baseline, 9)) == (0.0, 1 - 1 / depth)
-    assert found.sentences[1].startswith(
-        f"The lead of old over new by {measure} may be due to the judgments: {100 - 100 / depth:.0f}% of the top"
-        f" {depth} documents of new are unjudged, and 0% of those of old"
+    assert found.facts["judgments"].startswith(
+        f"{100 - 100 / depth:.0f}% of the top {depth} of new and 0% of old are unjudged"
     )
     assert found.to_dict()["lacking"]["depth"] == depth
     if measure in {"bpref", "MR"}:
@@ -853,7 +798,7 @@ def test_labels_that_both_systems_share_reverse_nothing(measure: str) -> None:
     assert found.verdict.lacking is not None
     assert found.verdict.lacking.is_safe
     assert "missing judgments" not in found.verdict.headline
-    assert "no labels of unjudged documents reverse the lead of a over b" in str(found.verdict)
+    assert "; no labels reverse the lead, the difference is " in found.verdict.facts["judgments"]
     differences = []
     for labels in itertools.product((0, 1), repeat=2):  # the same in each query: those of one do not change another
         judged = {query: own | dict(zip("uv", labels, strict=True)) for query, own in qrels.items()}
@@ -904,12 +849,11 @@ def test_a_lead_that_no_labels_reverse_is_safe() -> None:
     found = dh.compare(qrels, runs, "RR").verdict
     assert found.lacking is not None
     assert found.lacking.is_safe
-    assert found.sentences[1].startswith(
-        "90% of the top 10 documents of new are unjudged, and 0% of those of old; no labels of unjudged documents"
-        " reverse the lead of old over new by RR: the difference is +0.1"
+    assert found.facts["judgments"].startswith(
+        "90% of the top 10 of new and 0% of old are unjudged; no labels reverse the lead, the difference is +0.1"
     )
-    strata = sentences_of_strata({"a": found, "b": dh.compare(qrels, runs, "AP").verdict}, ("half", "halves"))
-    assert any("may be due to the judgments in b (90% of the top 10 of new unjudged)." in one for one in strata)
+    strata = describe_strata({"a": found, "b": dh.compare(qrels, runs, "AP").verdict}, ("half", "halves"))
+    assert strata["unjudged"] == "b (90% of the top 10 of new): the lead may be due to that"
 
 
 def test_what_is_judged_or_unjudged_alike_by_design_says_nothing() -> None:
@@ -930,9 +874,7 @@ def test_no_system_wins_by_what_the_data_hold() -> None:
     assert "Judged" not in str(found)
     nothing = dh.compare(qrels, runs, ["Judged@10", "NumRet"])
     assert (nothing.verdict.outcome, nothing.verdict.leader) == ("none", None)
-    assert str(nothing.verdict) == (
-        "Judged@10, NumRet say what the data hold, not how good a system is: nobody leads by them."
-    )
+    assert nothing.verdict.facts == {"Judged@10, NumRet": "say what the data hold, not how good a system is"}
     compact = dh.compare(qrels, runs, ["Judged@10", "nDCG@10"]).to_markdown(compact=True)
     rows = [line for line in compact.splitlines() if line.startswith("| ") and "old" in line]
     assert "**1.0000**" not in rows[0]
@@ -948,7 +890,7 @@ def test_one_measure_of_the_data_says_so(name: str) -> None:
     }
     found = dh.compare(qrels, runs, name).verdict
     assert (found.leader, found.measure) == (None, name)
-    assert str(found) == f"{name} says what the data hold, not how good a system is: nobody leads by them."
+    assert found.facts == {name: "says what the data hold, not how good a system is"}
 
 
 @pytest.mark.parametrize("name", ["SetAP", "Utility", "Abstain(of='recall')@0.5"])

@@ -140,9 +140,10 @@ def test_the_verdict_says_what_the_weights_decide() -> None:
     found = dh.compare(qrels, {"ahead": ahead, "behind": behind}, "RR", weights=weights).verdict
     assert (found.leader, found.deciding) == ("ahead", ("q0",))
     assert found.unweighted == pytest.approx(0.5 * (3 - 7) / 10)
-    assert "The weights decide: if each query counted the same, ahead would not be ahead of behind by RR" in str(found)
-    assert "Without q0 (27% of the weight) the lead of ahead by RR is gone." in str(found)
-    assert "10 queries worth 6.8 of equal weight" in str(found)
+    assert found.facts["weights"] == (
+        "without them ahead is not ahead (-0.2000); without q0 (27% of the weight) the lead is gone"
+    )
+    assert "10 queries worth 6.8 of equal weight" in found.facts["p"]
     assert dh.compare(qrels, {"ahead": ahead, "behind": behind}, "RR").verdict.unweighted is None
 
 

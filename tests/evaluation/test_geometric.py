@@ -91,9 +91,9 @@ def test_levels_of_a_comparison_are_values_and_differences_logarithms(two: dict[
     assert pair.difference == pytest.approx(math.log(levels["new"] / levels["old"]))
     assert f"new - old = {pair.difference:.4f} in logarithms" in repr(pair)
     verdict = dh.compare_evaluations(two).judge(0.01)
-    assert f"({max(levels.values()):.4f} to {min(levels.values()):.4f})" in str(verdict)
-    assert f"difference +{abs(pair.difference):.4f} in logarithms" in str(verdict)
-    assert "by the margin of 0.01 in logarithms" in str(verdict)
+    assert verdict.facts["GMAP"].startswith(f"new {max(levels.values()):.4f}, old {min(levels.values()):.4f}")
+    assert verdict.facts["difference"] == f"+{abs(pair.difference):.4f} in logarithms"
+    assert "margin 0.01 in logarithms" in verdict.facts
     assert "logarithms" not in str(dh.compare_evaluations(two).judge(measure=dh.AP()))
 
 

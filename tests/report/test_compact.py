@@ -14,7 +14,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.comparison.verdict import doubt, favoured
+from deadheat.comparison.deciding import doubt, favoured
 from deadheat.measures import parse_measure
 from deadheat.report.as_data import as_json
 from deadheat.report.as_latex import as_latex
@@ -262,6 +262,12 @@ def test_marks_of_a_p_value_in_doubt_are_questioned() -> None:
     assert pair.significant
     assert pair.doubtful
     (table,) = report_compact(comparison, qrels="q").tables
+    (p,) = [cell for cell in table.rows[0].cells[0] if isinstance(cell, NumberCell) and cell.kind == "p"]
+    assert p.marks == "*?"
+    assert "A question mark: p is in doubt" in table.caption
+    assert "Of MR less is better." in table.caption
+    comparison = dh.compare(qrels, {"bad": bad, "good": good, "third": bad}, "MR", baseline="bad", correction="none")
+    (table,) = report_compact(comparison, qrels="q").tables
     assert {row.cells[0][0].marks for row in table.rows} == {"†?", ""}  # type: ignore[union-attr]
     assert "A question mark: p is in doubt" in table.caption
     assert "Of MR (↓) less is better." in table.caption
@@ -281,7 +287,8 @@ def test_the_caption_says_how() -> None:
     assert "p < 0.1 by Tukey's HSD by randomisation, two-sided, which accounts for all pairs." in said
     assert "Ties: by document id, as trec_eval (descending)." in said
     alike = {"q1": {"a": 1.0}, "q2": {"a": 1.0}}
-    same = dh.compare({"q1": {"a": 1}, "q2": {"a": 1}}, {"one": alike, "two": alike}, "NumRelRet")
+    runs = {"one": alike, "two": alike, "three": alike}
+    same = dh.compare({"q1": {"a": 1}, "q2": {"a": 1}}, runs, "NumRelRet")
     (table,) = report_compact(same, qrels="q").tables
     assert table.caption.startswith("Totals over 2 queries;")
     assert "No difference between two systems is significant." in table.caption
@@ -296,7 +303,7 @@ def test_each_format_prints_bold_and_marks_in_its_way() -> None:
     text = as_text(report, width=80).plain
     assert f"**{best.value:.4f}** †" in text
     assert f" {worse.value:.4f}   ‡" in text
-    assert text.startswith("good beats fair by about 6.2 points of nDCG@10.\n\ngood is first of 3 systems")
+    assert text.startswith("good beats fair by about 6.2 points of nDCG@10.\n\nnDCG@10 ")
     markdown = as_markdown(report)
     assert f"| **{best.value:.4f}** † |" in markdown
     assert f"| {worse.value:.4f} ‡ |" in markdown
@@ -383,12 +390,14 @@ def test_python_gives_it_in_each_format() -> None:
     html = comparison.to_html(compact=True)
     assert f'<strong>{best:.4f}</strong><span class="marks" style="width:1ch">†</span>' in html
     assert "† significantly better" in html
-    assert '<p class="opening">good is first of 3 systems by MAP (' in html
-    assert html.count("<table>") == 1
-    assert comparison.to_html().count("<table>") > 2
+    assert '<div class="summary">' in html
+    assert f"<dt>MAP</dt>\n<dd>good {best:.4f}, first of 3; baseline fair " in html
+    assert html.count("<table>") == comparison.to_html().count("<table>") == 1
+    assert comparison.to_html(compact=False).count("<table>") > 2
     said = json.loads(as_json(report_compact(comparison, qrels="q")))["verdict"]
     assert (said["measure"], said["asked"]) == ("AP", "MAP")
-    assert said["text"].startswith("good is first of 3 systems by MAP")
+    assert said["facts"]["MAP"].startswith("good ")
+    assert said["text"].splitlines()[0] == said["headline"]
 
 
 def test_several_baselines_say_which_differences_were_tested() -> None:

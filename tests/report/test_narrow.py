@@ -65,7 +65,7 @@ def test_differences_of_four_runs_keep_interval_and_p(width: int, files: Path, m
     for name in NAMES:
         (files / f"{name}.run").write_text(RUN)
     monkeypatch.setenv("COLUMNS", str(width))
-    out = ok("compare", "q.txt", *(f"{name}.run" for name in NAMES), "-m", "RR")
+    out = ok("compare", "q.txt", *(f"{name}.run" for name in NAMES), "-m", "RR", "--full")
     assert max(map(len, out.splitlines())) <= width
     heading = next(line for line in out.split("differences, system - baseline")[1].splitlines() if "differ" in line)
     assert "p adj" in heading

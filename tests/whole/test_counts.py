@@ -146,8 +146,11 @@ def test_compare_reports_totals_and_their_differences() -> None:
     system = document["systems"]["tied"]["NumRelRet@2"]
     assert (system["mean"], system["total"]) == (None, pytest.approx(math.fsum(tied), abs=1e-12))
     assert (system["tie_min"], system["tie_max"]) == (min(totals_of_all_orders()), max(totals_of_all_orders()))
-    text = ok("compare qrels.txt tied.run other.run", *t)
+    short = ok("compare qrels.txt tied.run other.run", *t)
+    text = ok("compare qrels.txt tied.run other.run --full", *t)
     assert "NumRelRet@2: totals" in text
+    assert "Totals over 3 queries" in short
+    assert f"{differences.sum():.4f}" in short
     assert "NumRelRet@2: differences of totals, system - baseline" in text
     assert f"{math.fsum(tied):.4f}" in text
     assert f"{differences.sum():.4f}" in text

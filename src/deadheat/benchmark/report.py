@@ -13,7 +13,8 @@ from deadheat.benchmark.result import BenchResult, BenchSettings, Failure, Key, 
 from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import sentences_of_languages
 from deadheat.comparison.pairs import Pairs
-from deadheat.comparison.verdict import headline_of_strata, sentences_of_strata
+from deadheat.comparison.verdict import Verdict
+from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata
 from deadheat.data.queries import Queries
 from deadheat.errors import collected, counted, joined, three
 from deadheat.evaluation.intervals import (
@@ -53,6 +54,7 @@ from deadheat.report.model import (
     note,
     p_value,
     said,
+    summarise,
     table_of_rows,
     tabulate,
     tabulate_groups,
@@ -151,13 +153,14 @@ def report_bench(result: BenchResult, *, full: bool = True) -> Report:
             for table in list_failures(str(part), len(part.cases), _failures(result, part), full=full)
         ),
     ]
-    first, opening, verdict = _verdicts(result)
+    first, summary, verdict = _verdicts(result)
     return Report(
         tuple(filter(None, tables)),
         (Fact("deadheat", __version__), verdict, *tell(result, groupings, shown=shown)),
         f"{', '.join(result.retrievers)} on {', '.join(map(str, result.parts.values()))}" if full else "",
         headline=first,
-        opening=joined(opening, _language_verdicts(result)[0]),
+        opening=_language_verdicts(result)[0],
+        summary=summary,
     )
 
 
@@ -500,30 +503,45 @@ def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
     )
 
 
-def _verdicts(result: BenchResult) -> tuple[str, str, Fact]:
-    """Return the headline, and the verdict of each part as text and for JSON; those of many parts are summed up."""
-    first, *near = (
-        {str(result.parts[key]): one.judge(measure=measure, unit=CASE) for key, one in result.comparisons.items()}
-        for measure in headline(result.measures)
-    )
+def _verdicts(result: BenchResult) -> tuple[str, tuple[Fact, ...], Fact]:
+    """Return the headline, the verdict of each part as facts, and all for JSON; those of many parts are summed up."""
+    by_measure = []
+    for measure in headline(result.measures):
+        verdicts = {}
+        for key, comparison in result.comparisons.items():
+            verdicts[str(result.parts[key])] = comparison.judge(measure=measure, unit=CASE)
+        by_measure.append(verdicts)
+    first, *near_misses = by_measure
     if not first:
-        return "", "", Fact("verdict", None)
+        return "", (), Fact("verdict", None)
     parts = ("language of a set", "languages of sets")
-    told: list[str] = []
-    for found in (first, *near):
-        if len(found) > SPOKEN:
-            told += sentences_of_strata(found, parts)
-        else:
-            told += [f"{part}: " * (len(found) > 1) + one.sentences[0] for part, one in found.items()]
-    more = [
-        f"{part}: " * (len(first) > 1) + " ".join(rest) for part, one in first.items() if (rest := one.sentences[1:])
-    ]
     top = headline_of_strata(first, parts) if len(first) > 1 else next(iter(first.values())).headline
-    held = {"text": joined(*told), "parts": {part: as_data(one) for part, one in first.items()}}
-    if near:
-        held["near_misses"] = {part: as_data(one) for own in near for part, one in own.items()}
-    text = joined(*more) if len(first) <= SPOKEN else ""
-    return top, joined(*told), Fact("verdict", held | {"headline": top}, "verdict", text)
+    summary: list[Fact] = []
+    for verdicts in by_measure:
+        summary += _summary_of_parts(verdicts, parts, in_full=verdicts is first)
+    data = {
+        "text": "\n".join([top, *(fact.sentence for fact in summary)]),
+        "headline": top,
+        "parts": {part: as_data(verdict) for part, verdict in first.items()},
+    }
+    if near_misses:
+        data["near_misses"] = {part: as_data(verdict) for own in near_misses for part, verdict in own.items()}
+    return top, tuple(summary), Fact("verdict", data)
+
+
+def _summary_of_parts(verdicts: Mapping[str, Verdict], parts: tuple[str, str], *, in_full: bool) -> list[Fact]:
+    """Return the verdicts by one measure as facts: of one part its own, of a few one each, of many who leads where."""
+    if len(verdicts) > SPOKEN:
+        return list(summarise(describe_strata(verdicts, parts)))
+    if len(verdicts) == 1 and in_full:
+        return list(summarise(next(iter(verdicts.values())).facts))
+    facts = []
+    for part, verdict in verdicts.items():
+        texts = [verdict.headline]
+        if in_full:
+            texts += [f"{label} {text}" for label, text in verdict.facts.items()]
+        facts.append(said(part, "; ".join(texts)))
+    return facts
 
 
 def page_of_bench(result: BenchResult) -> str:

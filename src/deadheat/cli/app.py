@@ -110,7 +110,7 @@ GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has
 }
 MOST_USED = (
     *("notations", "checks", "baseline", "output", "form", "queries", "by", "ties", "ci", "save", "per_query"),
-    *("no_regression", "retrievers", "test", "margin", "compact", "repeats"),
+    *("no_regression", "retrievers", "test", "margin", "compact", "full", "repeats"),
 )
 
 

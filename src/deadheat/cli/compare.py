@@ -81,7 +81,7 @@ TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_dif
     "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
     "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
     "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
-    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --compact -o table.tex    # for a paper",
+    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' -o table.tex    # for a paper",
     "deadheat compare --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5",
     "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
 )
@@ -117,17 +117,19 @@ TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_dif
 @output_options("document", "rows", "scores")
 @table_option("that of the pairs", *TABLES)
 @click.option(
-    "--compact",
+    "--full",
     is_flag=True,
-    help="One table for a paper: systems by measures, the best bold, with marks of significance and a caption.",
+    help="Show every table and note: intervals of means, all differences with p before and after the correction, what"
+    " ties can reverse. JSON and CSV always have every number.",
 )
 @takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
 
-    For each measure: the means with their intervals, the differences with p values before and after the correction
-    (a star: significant), and the differences whose sign a random tie-break reverses with some probability, beside
-    the difference with ties broken by document id, as trec_eval. csv and json hold every number;
+    Who leads and whether that is more than chance, one table, and the notes that could change the decision. --full
+    shows for each measure the means with their intervals, the differences with p values before and after the
+    correction (a star: significant), and the differences whose sign a random tie-break reverses with some probability,
+    beside the difference with ties broken by document id, as trec_eval. csv and json hold every number;
     csv has one row per pair, to which --margin and --detect add columns, or the table that --table names. For counts
     all of this is about totals, --margin and --detect included; csv and json hold the total instead of the mean.
 
@@ -136,7 +138,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     from deadheat.comparison.languages import languages_of_queries
     from deadheat.evaluation.intervals import strata_of
     from deadheat.report.model import side_by_side
-    from deadheat.report.of_comparison_tables import report_compact, report_in_full
+    from deadheat.report.of_comparison_tables import report_with_requests
 
     qrels, runs = with_spans(qrels, runs)
     check_strata(options)
@@ -169,14 +171,13 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
             "margin": options["margin"],
             "strata": strata_of(comparison, columns, queries) if queries is not None and columns else None,
         }
-        if options["compact"]:
-            reports[":".join(columns)] = report_compact(comparison, **own, digits=output.digits)
-            continue
         if not n:  # what concerns all queries comes once
             own |= {"languages": languages, "queries_worst": options["queries_worst"]}
-        reports[":".join(columns)] = report_in_full(
+        reports[":".join(columns)] = report_with_requests(
             comparison,
             **own,
+            compact=not (options["full"] or output.is_data),
+            digits=output.digits,
             **{name: options[name] for name in ("detect", "ranks", "orders")},
             queries=queries,
             source="" if queries is None else shown_path(queries.where, "the table of queries"),
@@ -198,12 +199,7 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
     if output.form == "csv":
         refuse(("queries_worst", "ranks"), "is for json and text formats: csv has one table, with a row for each pair")
         refuse_if(bool(options["orders"]) and output.table != "orders", "--orders: csv has them with --table orders")
-    if options["compact"]:
-        refuse_if(output.is_data, f"--compact is a table for people: {output.form} has every number without it")
-        refuse(
-            ("judge", "detect", "queries_worst", "orders", "ranks"),
-            "has tables of its own, and --compact is one table: leave out one of them",
-        )
+    refuse_if(options["full"] and output.is_data, f"--full is for people: {output.form} has every number without it")
 
 
 def compare_files(

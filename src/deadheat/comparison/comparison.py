@@ -12,6 +12,7 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
+from deadheat.comparison.deciding import Grounds
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
 from deadheat.comparison.label_bounds import LabelBound, OuterBound, bound_of_pair, outer_bounds
 from deadheat.comparison.pairs import (
@@ -26,7 +27,7 @@ from deadheat.comparison.pairs import (
     pairs_of,
 )
 from deadheat.comparison.robustness import SystemOrders, judged_pairs, orders_of, rank_intervals
-from deadheat.comparison.verdict import Grounds, Lacking, Verdict, Within
+from deadheat.comparison.verdict import Lacking, Verdict, Within
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import UNIT, DataError, ParameterError, Rng, as_count, as_level, as_positive, collected, counted
@@ -431,19 +432,20 @@ class Comparison(Plottable, Renderable):
                 yield (*versus, "human_difference"), scale * pair.judged.difference
                 yield (*versus, "judge_weight"), pair.judged.weight
 
-    def to_markdown(self, *, digits: int | None = None, compact: bool = False) -> str:
+    def to_markdown(self, *, digits: int | None = None, compact: bool = True) -> str:
         """Return what prints as GitHub-flavoured Markdown.
 
         Parameters
         ----------
         digits : int, optional
             Decimals, by default 4.
-        compact : bool, default False
-            One table: systems by measures, the best bold, with marks of significance and a caption.
+        compact : bool, default True
+            One table, with marks of significance and a caption, and the notes that could change the decision; False:
+            every table and note. With a judge's labels all tables are shown.
         """
         return self._written("markdown", digits, compact=compact)
 
-    def to_latex(self, *, digits: int | None = None, compact: bool = False) -> str:
+    def to_latex(self, *, digits: int | None = None, compact: bool = True) -> str:
         """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
 
         Parameters
@@ -453,7 +455,7 @@ class Comparison(Plottable, Renderable):
         """
         return self._written("latex", digits, compact=compact)
 
-    def to_html(self, *, full: bool = False, digits: int | None = None, compact: bool = False) -> str:
+    def to_html(self, *, full: bool = False, digits: int | None = None, compact: bool = True) -> str:
         """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
 
         Parameters
@@ -463,8 +465,6 @@ class Comparison(Plottable, Renderable):
         digits, compact
             As for :meth:`to_markdown`; of a piece.
         """
-        if full and compact:
-            raise ParameterError(argument="compact", given=True, allowed="False for a page, which has all tables")
         if full:
             return super().to_html(full=True, digits=digits)
         return self._written("html", digits, compact=compact)

@@ -13,9 +13,10 @@ import polars as pl
 from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.comparison.comparison import Comparison, planned, within_margins
+from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
-from deadheat.comparison.verdict import doubt, favoured, number, signed
+from deadheat.comparison.verdict_facts import number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source

@@ -61,7 +61,7 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
     """
     said = [
         *(text for text, _ in report.above),
-        *(fact.sentence for fact in report.shown),
+        *(fact.sentence for fact in (*report.summary, *report.shown)),
         *report.closing.splitlines(),
     ]
     tables = [

@@ -1,11 +1,22 @@
 """Reports as GitHub-flavoured Markdown."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from deadheat.errors import printable
-from deadheat.report.model import Cell, Column, NumberCell, Report, ReportFormat, Span, Table, format_cell, register
+from deadheat.report.model import (
+    Cell,
+    Column,
+    Fact,
+    NumberCell,
+    Report,
+    ReportFormat,
+    Span,
+    Table,
+    format_cell,
+    register,
+)
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list
@@ -24,11 +35,20 @@ def as_markdown(report: Report, *, digits: int | None = None) -> str:
         tables += [f"### {title}" if table.is_section else f"**{title}**"] if title else []
         tables.append("\n".join(_lines(table.for_people().with_groups_as_rows(), digits)))
         tables += [_escaped(table.caption)] if table.caption else []
-    told = [(BLOCK.sub(r"\1\\\2", _escaped(fact.sentence)), "**" * fact.is_warning) for fact in report.shown]
-    facts = ["\n".join(f"- {bold}{text}{bold}" for text, bold in told)] if told else []
+    facts = _list(report.shown)
     heading = [f"**{_escaped(text)}**" if is_first else _escaped(text) for text, is_first in report.above]
+    heading += _list(report.summary)
     parts = [*heading, *facts, *tables] if report.facts_first else [*heading, *tables, *facts]
     return "\n\n".join([*parts, *(_escaped(line.strip()) for line in report.closing.splitlines())])
+
+
+def _list(facts: Sequence[Fact]) -> list[str]:
+    """Return facts as a list, warnings in bold; no list of no facts."""
+    items = []
+    for fact in facts:
+        text = BLOCK.sub(r"\1\\\2", _escaped(fact.sentence))
+        items.append(f"- **{text}**" if fact.is_warning else f"- {text}")
+    return ["\n".join(items)] if items else []
 
 
 def _lines(table: Table, digits: int | None) -> Iterator[str]:

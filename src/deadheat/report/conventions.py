@@ -492,7 +492,13 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
         *tell_unshared(evaluations, evaluations[0].conventions.missing),
         *without_relevant(evaluations),
         below_level(evaluations[0]),
-        Fact("notes", {one.name: list(one.notes) for one in evaluations}, "data", "; ".join(notes)),
+        Fact(
+            "notes",
+            {one.name: list(one.notes) for one in evaluations},
+            "data",
+            "; ".join(notes),
+            brief="; ".join(notes),
+        ),
         *_retrieving_themselves(found),
         *_not_retrieved(evaluations),
         Fact("unjudged_share", shares, "unjudged", unjudged),
@@ -566,7 +572,8 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     if unanswerable and first.conventions.no_relevant is None:
         asking = [one.label for one in first.measures if one.asks_for_relevant]
         text = f"{named(unanswerable)}, left out of {', '.join(asking)}; Abstain judges them" if asking else ""
-        yield Fact("queries_unanswerable", {"queries": unanswerable, "left_out_of": asking}, "no answer", text)
+        held = {"queries": unanswerable, "left_out_of": asking}
+        yield Fact("queries_unanswerable", held, "no answer", text, brief=text)
     for (counting, where, is_right), measures in alike.items():
         effects = {
             "left out": are_skipped,

@@ -416,6 +416,8 @@ class Fact:
     is_note : bool
         Whether it is about these data or this call only: if the format has no place for facts, it goes to standard
         error, as warnings do.
+    brief : str
+        What people read of it where the details are left out; a fact that changes a decision has one.
     """
 
     key: str
@@ -424,6 +426,7 @@ class Fact:
     text: str = ""
     is_warning: bool = False
     is_note: bool = False
+    brief: str = ""
 
     @property
     def sentence(self) -> str:
@@ -436,9 +439,14 @@ def said(heading: str, text: str) -> Fact:
     return Fact("", None, heading, text)
 
 
-def note(heading: str, text: str) -> Fact:
+def note(heading: str, text: str, brief: str = "") -> Fact:
     """Return a fact about these data or this call only, which only people read."""
-    return Fact("", None, heading, text, is_note=True)
+    return Fact("", None, heading, text, is_note=True, brief=brief)
+
+
+def summarise(facts: Mapping[str, str]) -> tuple[Fact, ...]:
+    """Return labelled texts as facts that people read."""
+    return tuple(said(label, text) for label, text in facts.items())
 
 
 def warning(heading: str, text: str) -> Fact:
@@ -466,6 +474,8 @@ class Report:
         Sentences that come before all else, for people: what was found.
     headline : str
         What was found in few words, above the opening.
+    summary : tuple of Fact
+        What the headline rests on, below it: a label and a text each.
     """
 
     tables: tuple[Table, ...]
@@ -476,6 +486,7 @@ class Report:
     subject: object = None
     opening: str = ""
     headline: str = ""
+    summary: tuple[Fact, ...] = ()
 
     @property
     def above(self) -> list[tuple[str, bool]]:
@@ -491,7 +502,7 @@ class Report:
     def texts(self) -> Iterator[str]:
         """Give every text that people read, by the line."""
         yield from (self.heading, self.headline, self.opening, *self.closing.split("\n"))
-        for fact in self.facts:
+        for fact in (*self.summary, *self.facts):
             yield from (fact.heading, fact.text)
         for table in self.tables:
             yield from (table.title, table.caption, *table.groups)
@@ -508,9 +519,9 @@ class Report:
     def with_texts(self, change: Callable[[str], str]) -> Report:
         """Return the report with every text that people read changed; lines of the closing stay lines."""
         closing = "\n".join(map(change, self.closing.split("\n")))
-        tables, facts = _changed((self.tables, self.facts), change)
+        tables, facts, summary = _changed((self.tables, self.facts, self.summary), change)
         above: dict[str, Any] = {name: change(getattr(self, name)) for name in ("heading", "headline", "opening")}
-        return replace(self, tables=tables, facts=facts, closing=closing, **above)
+        return replace(self, tables=tables, facts=facts, summary=summary, closing=closing, **above)
 
 
 Made = TypeVar("Made", bound=Callable[..., object])
@@ -575,6 +586,7 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
         facts=tuple(facts),
         headline=joined(*dict.fromkeys(one.headline for one in reports.values())),
         opening=joined(*(one.opening for one in reports.values())),
+        summary=tuple(dict.fromkeys(fact for one in reports.values() for fact in one.summary)),
     )
 
 

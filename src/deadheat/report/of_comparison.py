@@ -11,6 +11,7 @@ import numpy as np
 from deadheat import stats
 from deadheat.arrays import BoolArray, IntArray, run_starts
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.deciding import ENOUGH
 from deadheat.comparison.pairs import (
     LIKELY,
     Pair,
@@ -24,7 +25,8 @@ from deadheat.comparison.pairs import (
     units_of,
 )
 from deadheat.comparison.robustness import sampling_doubts
-from deadheat.comparison.verdict import ENOUGH, Verdict, headline_of_strata, sentences_of_strata
+from deadheat.comparison.verdict import Verdict, text_of
+from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata
 from deadheat.errors import (
     BY_DOC_ID,
     MOST_NAMED,
@@ -83,6 +85,7 @@ from deadheat.report.model import (
     p_value,
     said,
     share,
+    summarise,
     tabulate,
 )
 from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
@@ -153,7 +156,7 @@ def report_comparison(
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
     shown = {key: as_shown(part) for key, part in parts.items()}
     leading = columns_of_strata(columns)
-    headline, opening, verdict = judged(comparison, strata, columns, margin)
+    headline, summary, verdict = judged(comparison, strata, columns, margin)
     tables = [] if for_people else [_pairs_as_data(parts, leading), _systems_as_data(parts, leading)]
     for measure in comparison.measures if for_people else ():
         tables += [list_systems(parts, leading, measure), _differences(shown, leading, measure)]
@@ -164,7 +167,7 @@ def report_comparison(
         tuple(one for one in tables if one.rows),
         (verdict, *facts_of(comparison, parts, qrels, among)),
         headline=headline,
-        opening=opening,
+        summary=summary,
     )
 
 
@@ -173,17 +176,23 @@ def judged(
     strata: Mapping[str | tuple[str, ...], Comparison] | None,
     columns: Sequence[str],
     margin: float | None = None,
-) -> tuple[str, str, Fact]:
-    """Return headline and verdict as text, and a fact for JSON; of strata that of each, and what they share."""
+) -> tuple[str, tuple[Fact, ...], Fact]:
+    """Return the headline, what it rests on, and both for JSON; of strata what they share, and for JSON each."""
     if strata is None:
         verdict = comparison.judge(margin)
-        return verdict.headline, str(verdict), Fact("verdict", as_data(verdict))
-    found = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
+        return verdict.headline, summarise(verdict.facts), Fact("verdict", as_data(verdict))
+    verdicts = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
     by = " and ".join(columns)
     what = f"stratum of {by}", f"strata of {by}"
-    headline, text = headline_of_strata(found, what), " ".join(sentences_of_strata(found, what))
-    held = {"text": text, "headline": headline, "strata": {name: as_data(one) for name, one in found.items()}}
-    return headline, text, Fact("verdict", held)
+    headline = headline_of_strata(verdicts, what)
+    facts = describe_strata(verdicts, what)
+    data = {
+        "text": text_of(headline, facts),
+        "headline": headline,
+        "facts": facts,
+        "strata": {stratum: as_data(verdict) for stratum, verdict in verdicts.items()},
+    }
+    return headline, summarise(facts), Fact("verdict", data)
 
 
 def as_data(verdict: Verdict) -> dict[str, Any]:
@@ -643,6 +652,8 @@ def tell_tests(
         f"{n_skewed:,} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
         f" take p near {alpha:.3g} as undecided{other}"
     )
+    skewed_in_brief = f"{n_skewed:,} of {total} too skewed for so few {units}: take p near {alpha:.3g} as undecided"
+    few_in_brief = f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
     too_few = (
         f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
         f"{in_brackets(hopeless, head='how many, least p: ')}"
@@ -657,10 +668,10 @@ def tell_tests(
         *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
         Fact("test_resamples", design.test_resamples if design.test in RESAMPLED else None),
         said("test", f"{between}: {tested}" if between else tested),
-        note("skewed", too_skewed if skewed else ""),
-        note("few differ", too_few if hopeless else ""),
+        note("skewed", too_skewed if skewed else "", brief=skewed_in_brief if skewed else ""),
+        note("few differ", too_few if hopeless else "", brief=few_in_brief if hopeless else ""),
         Fact("least_p_adjusted", least_sampled, "too many", too_many if is_limited else "", is_note=True),
-        note("few", of_few if few else ""),
+        note("few", of_few if few else "", brief=f"{n_few:,} of {total} significant with fewer than {enough} {units}"),
         said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
     ]
 
@@ -729,7 +740,8 @@ def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
     if not np.isnan(chance).all():
         n, likely = _named(places, pairs, chance >= LIKELY, lambda pair: f": {pair.rerun_probability:.0%}")
         what = f"reverse the order with a probability of {LIKELY:.0%} or more"
-        yield said("once more", f"running both systems again would {what}: {three(likely, n=n) or 'of no pair'}")
+        text = f"running both systems again would {what}: {three(likely, n=n) or 'of no pair'}"
+        yield replace(said("once more", text), brief=text)
     unknown = pairs.column("rerun_unknown")
     reasons = sorted(set(unknown.tolist()) - {""})
     told = []
@@ -741,7 +753,7 @@ def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
             f"the probability that running both systems again reverses their order is not known, as {'; '.join(told)}"
         )
         counts = {reason: int((unknown == reason).sum()) for reason in reasons}
-        yield Fact("rerun_unknown", counts, "once more", text)
+        yield Fact("rerun_unknown", counts, "once more", text, brief=text)
 
 
 def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
@@ -754,8 +766,11 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
         # a difference of 0 has no sign to reverse
         is_zero = np.abs(pairs.column("expected_difference")) <= stats.NEGLIGIBLE_DIFFERENCE
         moved = int((is_zero & (pairs.column("tie_standard_error") > 0)).sum())
-        also = f"; orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
-        return [said("reversed", f"none: no order of equal scores reverses any of {total}{also}")]
+        also = f"orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
+        text = f"none: no order of equal scores reverses any of {total}"
+        if also:
+            text += f"; {also}"
+        return [replace(said("reversed", text), brief=also)]
     is_known = can_flip & is_share_known(chance, error)
     hows = []
     for name, text in FLIP_METHODS.items():
@@ -781,8 +796,12 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
     )
     n_by_id, by_id = _named(places, pairs, pairs.column("doc_id_reverses"))
     reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(n_by_id, 'pair')}: {three(by_id, n=n_by_id)}"
+    n_likely = int((is_known & (chance >= LIKELY)).sum())
+    in_brief = ""
+    if len(pairs) > 1 and (n_likely or n_by_id):  # of one pair the verdict says it
+        in_brief = f"{n_likely:,} of {total} in {LIKELY:.0%} of tie orders or more, {n_by_id:,} {BY_DOC_ID}"
     return [
-        said("reversed", can_be),
+        replace(said("reversed", can_be), brief=in_brief),
         note("reversed", unknown if n_unknown else ""),
         said("by id", reversed_by_id if by_id else ""),
     ]

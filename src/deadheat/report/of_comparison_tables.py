@@ -11,9 +11,9 @@ import numpy as np
 from polars import DataFrame
 
 from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.languages import PAIR, Languages
 from deadheat.comparison.pairs import Pair
-from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.queries import Queries
 from deadheat.errors import (
     counted,
@@ -26,12 +26,13 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
-from deadheat.report.conventions import broken_by, drawn_with
+from deadheat.report.conventions import broken_by, drawn_with, span_of
 from deadheat.report.model import (
     DOUBT,
     MEASURE,
     QUERY,
     SYSTEM,
+    Cell,
     Column,
     Fact,
     NumberCell,
@@ -39,6 +40,7 @@ from deadheat.report.model import (
     Row,
     Span,
     Table,
+    count_cell,
     note,
     p_value,
     ranked,
@@ -59,6 +61,8 @@ from deadheat.report.of_comparison import (
     facts_of,
     judged,
     report_comparison,
+    reported_pairs,
+    reversal,
     size_of,
     titled,
 )
@@ -107,17 +111,19 @@ PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], D
 
 
 @shows(Comparison)
-def _of_comparison(comparison: Comparison, *, compact: bool = False) -> Report:
+def _of_comparison(comparison: Comparison, *, compact: bool = True) -> Report:
     qrels = reported_path(next(iter(comparison.evaluations.values())).qrels.where)
-    if compact:
-        return report_compact(comparison, qrels=qrels)
-    return report_in_full(comparison, qrels=qrels, margin=comparison.margin, detect=comparison.detect)
+    return report_with_requests(
+        comparison, qrels=qrels, compact=compact, margin=comparison.margin, detect=comparison.detect
+    )
 
 
-def report_in_full(
+def report_with_requests(
     comparison: Comparison,
     *,
     qrels: str,
+    compact: bool = False,
+    digits: int | None = None,
     queries: Queries | None = None,
     source: str = "",
     columns: Sequence[str] = (),
@@ -139,6 +145,11 @@ def report_in_full(
     comparison : Comparison
     qrels : str
         The name of the qrels.
+    compact : bool, default False
+        Whether to show one table and what changes a decision, instead of all tables; with a judge's labels, which have
+        columns of their own, all tables are shown.
+    digits : int, optional
+        Decimals that will be printed.
     queries : Queries, optional
     source : str, default ""
         The name of their table.
@@ -160,15 +171,21 @@ def report_in_full(
     with_others : bool, default True
         Whether there is room for the tables of languages.
     """
-    report = report_comparison(
-        comparison,
-        qrels=qrels,
-        columns=columns,
-        strata=strata,
-        for_people=for_people,
-        margin=margin,
-        among="systems" if languages else "",
-    )
+    among = "systems" if languages else ""
+    if compact and not comparison.by_judge:
+        report = report_compact(
+            comparison, qrels=qrels, columns=columns, strata=strata, margin=margin, digits=digits, among=among
+        )
+    else:
+        report = report_comparison(
+            comparison,
+            qrels=qrels,
+            columns=columns,
+            strata=strata,
+            for_people=for_people,
+            margin=margin,
+            among=among,
+        )
     parts: Comparisons = {(): comparison} if strata is None else strata
     tables, facts = planned(parts, columns, margin, detect, for_people=for_people)
     if in_one:
@@ -387,8 +404,11 @@ def report_compact(
     strata: Strata | None = None,
     margin: float | None = None,
     digits: int | None = None,
+    among: str = "",
 ) -> Report:
     """Return a comparison as one table, with the verdict above and a caption that explains it: as a paper shows it.
+
+    Of two systems the rows are the measures, with difference, interval, p and what ties reverse. Of more:
 
     Systems in rows, measures in columns, the best bold. Against a baseline marks of significance are daggers, against
     several a dagger for each, behind its letter. Without one they are the letters of the systems that are beaten; with
@@ -407,15 +427,109 @@ def report_compact(
         What the verdict says is tested against.
     digits : int, optional
         Decimals that will be printed: values that look alike are both bold if one is the best.
+    among : str, default ""
+        What the differences are between, where the report gets others too.
     """
-    comparison.refuse_judge("a single table")
-    headline, opening, verdict = judged(comparison, strata, columns, margin)
+    headline, summary, verdict = judged(comparison, strata, columns, margin)
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
-    facts = tuple(
-        fact
-        for fact in (verdict, *facts_of(comparison, parts, qrels))
-        if not fact.text or ((fact.is_note or fact.is_warning) and fact.heading != DOUBT)
+    facts = in_brief([verdict, *facts_of(comparison, parts, qrels, among), _count_by_one_rule(list(parts.values()))])
+    if len(comparison.evaluations) == 2 and strata is None:
+        table = _list_measures(comparison)
+    else:
+        table = _list_systems(comparison, parts, columns, digits)
+    return Report((table,), facts, headline=headline, summary=summary)
+
+
+def _count_by_one_rule(parts: Sequence[Comparison]) -> Fact:
+    """Say how many differences are significant under one tie rule only."""
+    n = sum(part.significant_by_one_rule().height for part in parts)
+    if not n:
+        return note("one rule", "")
+    return note("one rule", f"{counted(n, 'difference')} significant under one tie rule only")
+
+
+MOST_NOTES = 5
+
+
+def in_brief(facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """Return the facts that can change a decision, in brief, at most five of them; those for programs stay."""
+    kept, notes = [], []
+    for fact in facts:
+        if not fact.text:
+            kept.append(fact)
+        elif fact.brief or ((fact.is_note or fact.is_warning) and fact.heading != DOUBT):
+            notes.append(replace(fact, text=fact.brief or fact.text))
+    notes.sort(key=lambda fact: not fact.is_warning)
+    if len(notes) > MOST_NOTES:
+        more = len(notes) - MOST_NOTES + 1
+        notes = [*notes[: MOST_NOTES - 1], note("more", f"{more} more notes with --full")]
+    return (*kept, *notes)
+
+
+def _list_measures(comparison: Comparison) -> Table:
+    """Return the table of two systems: a row for each measure."""
+    pairs = [pair for measure in comparison.measures for pair in reported_pairs(comparison, measure)]
+    system, baseline = pairs[0].system, pairs[0].baseline
+    counts = {pair.n_queries for pair in pairs}
+    columns = (
+        Column("n_queries", "queries", spare=2, is_data=len(counts) == 1),
+        Column("baseline_mean", baseline, lambda pair: _number_of(comparison, pair, pair.baseline_mean)),
+        Column("mean", system, lambda pair: _number_of(comparison, pair, pair.mean)),
+        Column("difference", "difference", lambda pair: _number_of(comparison, pair, pair.difference)),
+        Column("ci", level_heading(comparison.design.confidence_level, counts), span_of, spare=-2),
+        Column("p_adjusted", "p", lambda pair: _p_of(comparison, pair)),
+        Column("flip_probability", "ties reverse", reversal, spare=1),
     )
+    return tabulate(
+        "comparison",
+        (MEASURE,),
+        columns,
+        pairs,
+        caption=_caption_of_two(comparison, f"{system} - {baseline}", size_of(counts)),
+        main=2,
+    )
+
+
+def _doubts_of_two(comparison: Comparison) -> str:
+    """Say what question marks mean in a table of two systems, if there are some."""
+    meanings = []
+    if any(pair.significant and doubt(pair, comparison.design) for pair in comparison.pairs):
+        meanings.append("p is in doubt, as the queries are few or the differences skewed")
+    if not comparison.pairs.column("is_known").all():
+        meanings.append("the interval cannot be known")
+    return f"A question mark: {'; '.join(meanings)}." if meanings else ""
+
+
+def _number_of(comparison: Comparison, pair: Pair, number: float) -> Cell:
+    """Return a number of a pair as a cell; those of counts are counts."""
+    measure = next(measure for measure in comparison.measures if measure.label == pair.measure)
+    return count_cell(number) if measure.total else number
+
+
+def _p_of(comparison: Comparison, pair: Pair) -> Cell:
+    """Return the p value of a pair, with a star if it is significant and a question mark if that is in doubt."""
+    cell = p_value(pair.p_adjusted, is_significant=pair.significant)
+    if cell is None or not pair.significant or not doubt(pair, comparison.design):
+        return cell
+    return replace(cell, marks=cell.marks + DOUBT)
+
+
+def _caption_of_two(comparison: Comparison, difference: str, over: str) -> str:
+    """Return the caption of a table of two systems: what is subtracted from what, the test, what ties count."""
+    noun = "query" if over == "1" else "queries"
+    return joined(
+        f"{_kinds(comparison.measures)} over {over} {noun}, and their differences, {difference}.",
+        _lower(comparison.measures),
+        f"A star: {_significance(comparison, [comparison], corrected=False)}.",
+        _doubts_of_two(comparison),
+        f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, whole(comparison.design.rng))}.",
+    )
+
+
+def _list_systems(
+    comparison: Comparison, parts: Mapping[tuple[str, ...], Comparison], columns: Sequence[str], digits: int | None
+) -> Table:
+    """Return the table of several systems: a row each, a column for each measure."""
     names = best_first(comparison.evaluations, comparison.measures[0])
     kind = Marks.of(comparison)
     letters = _letters(kind, names, comparison.design)
@@ -442,16 +556,15 @@ def report_compact(
         for name in names
     ]
     marks = "".join(cell.marks for row in rows for cell in row["cells"].values() if cell is not None)
-    table = tabulate(
+    return tabulate(
         "comparison",
         (*columns_of_strata(columns), *([Column("letter", "")] if letters else []), SYSTEM),
         _columns(comparison.measures, lambda row, measure: row["cells"][measure]),
         rows,
         caption=_caption(comparison, list(parts.values()), columns, marks),
         main=-1,  # none: the bold ones matter
-        has_blocks=strata is not None,
+        has_blocks=bool(columns),
     )
-    return Report((table,), facts, headline=headline, opening=opening)
 
 
 def _columns(measures: Sequence[Measure], cell: Callable[[Any, str], NumberCell | None]) -> list[Column]:
@@ -584,19 +697,31 @@ def _ranges(found: Sequence[tuple[int, str]], named: Sequence[str]) -> str:
 
 def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Sequence[str], marks: str) -> str:
     """Return the caption: what the numbers are, what is bold and marked, and what ties count."""
-    design, n_clusters = comparison.design, clusters_of(comparison)
+    design = comparison.design
     over = size_of({own.n_queries for part in parts for one in part.evaluations.values() for own in one})
     strata = f" in each stratum by {' and '.join(columns)}" if columns else ""
-    test = TESTS[design.test] if TESTS[design.test][0].isupper() else f"a {TESTS[design.test]}"
-    clusters = "" if n_clusters is None else f", by {counted(n_clusters, 'cluster')}"
-    level, corrected = f"{1 - design.confidence_level:.3g}", corrected_by(design, has_strata=len(parts) > 1)
     return joined(
         _numbers(comparison.measures, over, strata),
         *_tell_marks(comparison, parts, marks),
         "A question mark: p is in doubt, as the queries are few or the differences skewed." if DOUBT in marks else "",
-        f"Significant: p < {level} by {test}{clusters}, {design.alternative}, {corrected}.",
+        f"Significant: {_significance(comparison, parts)}.",
         f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, whole(design.rng))}.",
     )
+
+
+def _significance(comparison: Comparison, parts: Sequence[Comparison], *, corrected: bool = True) -> str:
+    """Say by which test, at which level, after which correction a difference is significant."""
+    design, n_clusters = comparison.design, clusters_of(comparison)
+    test = TESTS[design.test]
+    if not test[0].isupper():
+        test = f"a {test}"
+    text = f"p < {1 - design.confidence_level:.3g} by {test}"
+    if n_clusters is not None:
+        text += f", by {counted(n_clusters, 'cluster')}"
+    text += f", {design.alternative}"
+    if corrected:
+        text += f", {corrected_by(design, has_strata=len(parts) > 1)}"
+    return text
 
 
 def _tell_marks(comparison: Comparison, parts: Sequence[Comparison], marks: str) -> list[str]:
@@ -640,11 +765,22 @@ def _meaning(kind: Marks, baselines: Sequence[str], marks: str) -> str:
 
 def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> str:
     """Say what the numbers of a table are, and what is bold."""
+    noun = "query" if over == "1" else "queries"
+    return joined(
+        f"{_kinds(measures)} over {over} {noun}{by}; the best of each measure is bold.", _lower(measures, f" ({LOWER})")
+    )
+
+
+def _kinds(measures: Sequence[Measure]) -> str:
+    """Say whether the numbers of a table are means, geometric means or totals."""
     kinds = {"totals" if one.total else "geometric means" if one.geometric else "means" for one in measures}
-    what, noun = " and ".join(sorted(kinds)).capitalize(), "query" if over == "1" else "queries"
-    lower = [one.label for one in measures if not one.higher_is_better]
-    less = f" Of {', '.join(lower)} ({LOWER}) less is better." if lower else ""
-    return f"{what} over {over} {noun}{by}; the best of each measure is bold.{less}"
+    return " and ".join(sorted(kinds)).capitalize()
+
+
+def _lower(measures: Sequence[Measure], mark: str = "") -> str:
+    """Say of which measures less is better."""
+    lower = [measure.label for measure in measures if not measure.higher_is_better]
+    return f"Of {', '.join(lower)}{mark} less is better." if lower else ""
 
 
 def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None, digits: int | None = None) -> Table:

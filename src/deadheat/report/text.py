@@ -118,6 +118,8 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     width = PAGE if width is None else width
     facts = [_facts(shown, width)] if (shown := report.shown) else []
     parts = [Text(_filled(text, width), HEAD if is_first else "") for text, is_first in report.above]
+    if report.summary:
+        parts.append(_facts(report.summary, min(width, MOST_READABLE)))
     parts += facts + tables if report.facts_first else tables + facts
     lines = [line if line.startswith(" ") else _filled(line, width) for line in report.closing.splitlines()]
     parts += [Text("\n".join(lines))] if lines else []

@@ -239,7 +239,7 @@ def test_on_paper_what_matters_is_open_and_the_rest_left_out(browser: Browser, p
         tab.emulate_media(media="print")
         tab.evaluate("dispatchEvent(new Event('beforeprint'))")
         text = " ".join(tab.locator("main").inner_text().split())
-        for sentence in comparison.judge().sentences:
+        for sentence in comparison.judge().facts.values():
             assert sentence in text
         folded_away = tab.locator("#s0-strata table, #s0-all table")
         assert folded_away.count() == tab.locator("#s0-strata table:visible, #s0-all table:visible").count() > 2
@@ -537,7 +537,7 @@ def test_without_scripts_verdict_tables_and_figures_are_there(browser: Browser, 
     with browser.opened(page, scripts=False) as found:
         text = found.page.locator("main").inner_text()
         comparison = dh.compare(QRELS, RUNS, MEASURES, n_resamples=199)
-        for sentence in comparison.judge().sentences:
+        for sentence in comparison.judge().facts.values():
             assert sentence in " ".join(text.split())
         assert found.page.locator("#s0-leaderboard tbody tr").count() == 3
         assert found.page.locator("#s0-deciding .static tbody tr").count() == 20

@@ -37,6 +37,7 @@ from deadheat.report.model import (
     said,
     share,
     shows,
+    summarise,
     tabulate,
 )
 from deadheat.report.of_changes import report_history
@@ -302,12 +303,11 @@ def _of_languages(  # noqa: PLR0917 - all of a section
     )
 
 
-def _verdict_of(subject: Subject) -> list[str]:
-    """Return the verdict in full, in sentences."""
+def _verdict_of(subject: Subject) -> tuple[Fact, ...]:
+    """Return the verdict in full, as facts."""
     if subject.comparison is not None:
-        return list(subject.comparison.judge(subject.margin).sentences)
-    told = [f"{one.heading.capitalize()}: {one.value}, {one.text}." for one in glance(subject)]
-    return [headline_of(subject), *told[1:]]
+        return summarise(subject.comparison.judge(subject.margin).facts)
+    return tuple(said(number.heading, f"{number.value}, {number.text}") for number in glance(subject))
 
 
 def _leaderboard(subject: Subject) -> Table:

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, members
+from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
-from deadheat.comparison.verdict import doubt, favoured
 from deadheat.data.rows import round_scores
 from deadheat.errors import NOISE, printable
 from deadheat.evaluation.evaluation import Evaluation

@@ -13,7 +13,8 @@ import polars as pl
 from deadheat.arrays import FloatArray, aligned
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
-from deadheat.comparison.verdict import Verdict, number, signed
+from deadheat.comparison.verdict import Verdict
+from deadheat.comparison.verdict_facts import number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.errors import NOISE, counted, is_share_known, level_text, percentage
