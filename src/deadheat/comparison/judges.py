@@ -12,7 +12,7 @@ from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.compare import named_runs
 from deadheat.comparison.pairs import Pair, compare_sides, pairs_of, side_of_values
 from deadheat.comparison.robustness import values_of
-from deadheat.data.judgments import as_qrels
+from deadheat.data.judgments import as_qrels, note_of_scores
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable
 from deadheat.data.tables import Qrels, Run, Source, check_each
@@ -522,7 +522,7 @@ def judge_agreement(
     ]
     alone = [name for name, one in found.items() if len(one.query_ids) == 1]
     notes += [f"both labelled one query alone ({three(alone)}): it has no interval"] if alone else []
-    notes += [note for table in (judged, *given.values()) for note in table.notes]
+    notes += _notes_of_tables([judged, *given.values()])
     conclusions: tuple[Conclusions, ...] = ()
     if runs is not None:
         design = Design(confidence_level=confidence, n_resamples=n_resamples, rng=rng)
@@ -592,6 +592,18 @@ def _agreement(
         confidence,
         tuple(beyond.tolist()),
     )
+
+
+def _notes_of_tables(tables: Sequence[Qrels]) -> list[str]:
+    """Return the notes of judgments; which of them are the scores of runs is said once."""
+    runs, notes = [], []
+    for table in tables:
+        for note in table.notes:
+            if note == note_of_scores([table.name]):
+                runs.append(table.name)
+            else:
+                notes.append(note)
+    return [note_of_scores(runs), *notes] if runs else notes
 
 
 def _together(frame: pl.DataFrame, judges: Mapping[str, Qrels], confidence: float) -> dict[str, Estimate]:

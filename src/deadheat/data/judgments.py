@@ -6,7 +6,7 @@ And what people write: a file of unjudged documents, filled in as far as they go
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
@@ -26,6 +26,7 @@ from deadheat.errors import (
     changed,
     check_choice,
     counted,
+    format_names,
     shown,
     three,
 )
@@ -60,6 +61,13 @@ FENCED = re.compile(r"(?s)\A\s*```(?:json)?\s*(\{.*\})\s*```\s*\Z")
 GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "score", "answer", "response", "output")
 
 
+def note_of_scores(runs: Sequence[str]) -> str:
+    """Say that the scores of runs are taken as grades."""
+    if len(runs) == 1:
+        return f"{runs[0]} is a run: its scores are taken as grades"
+    return f"{format_names(runs)} are runs: their scores are taken as grades"
+
+
 def as_qrels(judge: Source) -> Qrels:
     """Return a judge's labels as qrels, each once; of a run the scores are the grades."""
     if isinstance(judge, Run):
@@ -68,7 +76,7 @@ def as_qrels(judge: Source) -> Qrels:
             rows = rows.join(run.failures, on=["query_id", "doc_id"], how="anti", maintain_order="left")
         labels = changed(
             Qrels.of_checked(rows, run.name),
-            notes=(f"{run.name} is a run: its scores are taken as grades", *run.notes),
+            notes=(note_of_scores([run.name]), *run.notes),
         )
     else:
         labels = Qrels.of(judge)

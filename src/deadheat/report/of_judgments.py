@@ -12,7 +12,7 @@ from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estim
 from deadheat.comparison.judgments import Holes, QrelsDiff
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.robustness import OrderAgreement, SystemOrders
-from deadheat.errors import counted, exact_text, three
+from deadheat.errors import collected, counted, exact_text, three
 from deadheat.report.conventions import (
     cannot_be_known,
     finite,
@@ -169,9 +169,13 @@ def _ends_of(name: str, level: str, spare: int) -> tuple[Column, Column]:
     )
 
 
+IN_TABLE = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
+"""The statistics that a table of judges shows to people, and how easily a narrow table does without each."""
+
+
 def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
     """Return a row for each judge, with the intervals of what is most asked for."""
-    spares = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b": 2, "agreement": 2}
+    spares = IN_TABLE
     columns = [
         Column("n_documents", "documents"),
         *(Column(name, name, is_data=True) for name in ("n_queries", "only_human", "only_judge")),
@@ -324,8 +328,9 @@ def _facts(found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]) -> list[
     }
     text = ", ".join(f"{name} {one!r}" for name, one in together.items())
     rel = next(iter(found.judges.values())).rel
+    explained = STATISTICS if len(found.judges) == 1 else IN_TABLE
     return [
-        *(_of_documents(found, judge) for judge in found.judges),
+        *_of_documents(found),
         *([Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")] if alphas else []),
         *map(_of_systems, found.conclusions),
         *(
@@ -340,19 +345,30 @@ def _facts(found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]) -> list[
         *tell_geometric(one.measure.label for one in found.conclusions),
         *(note("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
-        said("statistics", "; ".join(f"{name} {text}" for name, text in STATISTICS.items())),
+        said("statistics", "; ".join(f"{name} {STATISTICS[name]}" for name in explained)),
         said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent"),
         *cannot_be_known((name, one) for name, one in _named_intervals(found, strata) if not np.isnan(one.low)),
     ]
 
 
-def _of_documents(found: JudgeAgreement, judge: str) -> Fact:
-    """Say how many documents humans and a judge labelled."""
+def _of_documents(found: JudgeAgreement) -> Iterator[Fact]:
+    """Say how many documents humans and each judge labelled; what holds for several judges is said once."""
+    judges_by_text = collected((_count_documents(found, judge), judge) for judge in found.judges)
+    for text, judges in judges_by_text.items():
+        whose = "" if len(judges_by_text) == 1 else f" ({three(judges)})"
+        yield said("documents", text + whose)
+
+
+def _count_documents(found: JudgeAgreement, judge: str) -> str:
+    """Say how many documents humans and a judge labelled, and how many one of them alone."""
     own = found.judges[judge]
-    only = {found.human: own.only_human, judge: own.only_judge}
-    left = " and ".join(f"{number:,} that only {who} labelled" for who, number in only.items() if number)
     text = f"{own.n_documents:,} of {counted(len(own.query_ids), 'query', 'queries')} that both labelled"
-    return said("documents" if len(found.judges) == 1 else judge, f"{text}; left out {left}" if left else text)
+    left_out = []
+    if own.only_human:
+        left_out.append(f"{own.only_human:,} that only {found.human} labelled")
+    if own.only_judge:
+        left_out.append(f"{own.only_judge:,} that only {'the judge' if len(found.judges) > 1 else judge} labelled")
+    return f"{text}; left out {' and '.join(left_out)}" if left_out else text
 
 
 def _of_systems(under: Conclusions) -> Fact:
