@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import decimal
+import json
+import struct
 import subprocess
 import sys
+from contextlib import nullcontext
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +18,18 @@ import pyarrow.parquet as pq
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError
-from deadheat.io.formats.parquet import check_pages
+from deadheat.errors import DataError, FileFormatError
+from deadheat.evaluation.saved import checksum
+from deadheat.io import files, pages
+from deadheat.io.formats.parquet import check_file
 from deadheat.io.guarding import guarded
+from deadheat.io.pages import read_table
 from deadheat.io.records import read_records
+from support.parquet_file import Column, File, Page, texts
 from support.process import environment, run
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 READ_DAMAGED = """
@@ -77,12 +86,12 @@ def test_whole_parquet_is_read(writer: str, packing: Any, tmp_path: Path) -> Non
                 data_page_size=size,
                 row_group_size=999,
             )
-            check_pages(path)
+            check_file(path)
         else:
             for version, dictionary in product(("1.0", "2.0"), (True, False)):
                 options = {"data_page_version": version, "use_dictionary": dictionary, "write_page_index": dictionary}
                 pq.write_table(frame.to_arrow(), path, compression=packing, data_page_size=size, **options)
-                check_pages(path)
+                check_file(path)
 
 
 @pytest.mark.parametrize("name", ["run.parquet", "labels.parquet"])
@@ -223,3 +232,121 @@ def test_what_spark_says_in_one_line(told: str, expected: str) -> None:
 def test_what_fails_in_a_worker_is_not_the_data() -> None:
     with pytest.raises(_OfJava), guarded("run"):
         raise _OfJava("An error in o1.\n: org.apache.spark.api.python.PythonException: Traceback")
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A million bytes may be held, however large the file is."""
+    monkeypatch.setattr(files, "_LEAST_ALLOWED", 1_000_000)
+    monkeypatch.setattr(files, "_LARGEST_RATIO", 0)
+    return 1_000_000
+
+
+@pytest.mark.parametrize("has_dictionary", [True, False])
+@pytest.mark.parametrize("most", [None, 10])
+def test_a_long_id_in_many_rows(few: int, most: int | None, tmp_path: Path, *, has_dictionary: bool) -> None:
+    """29 KB of Parquet were one id of a megabyte in 10,000 rows."""
+    n_rows, docs = 500, pa.array(["x" * 10_000] * 500)
+    columns = {"query_id": pa.array([f"q{n}" for n in range(n_rows)]), "score": pa.array([1.0] * n_rows)}
+    columns["doc_id"] = docs.dictionary_encode() if has_dictionary else docs
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet", compression="zstd", dictionary_pagesize_limit=1 << 20)
+    assert (tmp_path / "x.parquet").stat().st_size < few / 50
+    most_memory = nullcontext() if most is None else dh.max_memory(most)
+    with most_memory, pytest.raises(FileFormatError, match=r"takes about 5,0\d\d,\d{3} bytes, more than 1,000,000"):
+        dh.evaluate({"q1": {"d": 1}}, tmp_path / "x.parquet", "RR")
+    with pytest.raises(FileFormatError, match=r"takes about 5,0\d\d,\d{3} bytes, more than 1,000,000"):
+        read_records(tmp_path / "x.parquet")
+    with dh.max_memory(10_000_000), pytest.warns(dh.DeadheatWarning):
+        assert dh.evaluate({"q1": {"d": 1}}, tmp_path / "x.parquet", "RR").means() == {"RR": 0}
+
+
+def test_rows_that_take_no_room_in_the_file(few: int, tmp_path: Path) -> None:
+    """2 MB of Parquet were 300 million equal rows, which took 10 GB."""
+    n_rows = few // 50
+    columns = {"query_id": ["q"] * n_rows, "doc_id": ["d"] * n_rows, "score": [1.0] * n_rows}
+    pl.DataFrame(columns).write_parquet(tmp_path / "x.parquet")
+    for read in (dh.read_run, read_records):
+        with pytest.raises(FileFormatError, match=r"takes about [12],\d{3},\d{3} bytes, more than 1,000,000"):
+            read(tmp_path / "x.parquet")
+
+
+def written_by_hand(n_groups: int = 1) -> File:
+    """Return a file whose groups have two rows each."""
+    groups = []
+    for group in range(n_groups):
+        docs = texts([f"a{group}", f"b{group}"])
+        scores = struct.pack("2d", 2.0, 1.0)
+        pages = {"query_id": texts(["q", "q"]), "doc_id": docs, "score": scores}
+        groups.append([Column(name, [Page(content, 2)]) for name, content in pages.items()])
+    return File(groups, [2] * n_groups)
+
+
+def test_parquet_by_hand_is_read(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(written_by_hand(2).written())
+    rows = dh.read_run(tmp_path / "x.parquet").to_polars().rows()
+    assert rows == [("q", "a0", 2.0), ("q", "b0", 1.0), ("q", "a1", 2.0), ("q", "b1", 1.0)]
+
+
+def _shared(file: File) -> None:
+    for columns in file.groups[1:]:
+        for column, first in zip(columns, file.groups[0], strict=True):
+            column.pages, column.start, column.size, column.n_values = [], 4, 100, first.pages[0].n_values
+
+
+def _many_values(file: File) -> None:
+    file.groups[0][1].pages[0].n_values = 1 << 30
+
+
+def _large_page(file: File) -> None:
+    file.groups[0][1].pages[0].n_unpacked = (1 << 31) - 1
+
+
+def _large_page_of_zstandard(file: File) -> None:
+    _large_page(file)
+    file.groups[0][1].codec = 6
+
+
+def _long_page(file: File) -> None:
+    file.groups[0][1].pages[0].n_packed = 1 << 20
+
+
+def _other_rows(file: File) -> None:
+    file.total = 5
+
+
+@pytest.mark.parametrize(
+    "change", [_shared, _many_values, _large_page, _large_page_of_zstandard, _long_page, _other_rows]
+)
+def test_sizes_that_cannot_be(change: Callable[[File], None], tmp_path: Path) -> None:
+    """Pages that columns share were looked at again and again; sizes of gigabytes were taken as they were."""
+    file = written_by_hand(3)
+    change(file)
+    data, path = file.written(), tmp_path / "x.parquet"
+    path.write_bytes(data)
+    problem = r"its sizes are impossible|its content takes about 17,179,869,[0-9]+ bytes"
+    for read in (dh.read_run, read_records):
+        with pytest.raises(FileFormatError, match=problem):
+            read(path)
+    with pytest.raises(FileFormatError, match=problem):
+        read_table(data, path)
+
+
+def test_a_footer_that_is_very_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "LONGEST_LINE", 100)
+    (tmp_path / "x.parquet").write_bytes(written_by_hand().written())
+    with pytest.raises(FileFormatError, match=r"its footer has \d+ bytes, more than the 100 of a footer"):
+        dh.read_run(tmp_path / "x.parquet")
+
+
+def test_a_damaged_table_in_a_saved_evaluation(tmp_path: Path) -> None:
+    """Its page asked for two gigabytes, and `gate` aborted."""
+    path = tmp_path / "x.json"
+    dh.evaluate({"q1": {"d": 1}}, {"q1": {"d": 1.0}}, "RR").save(path)
+    document = json.loads(path.read_text())
+    file = written_by_hand()
+    _large_page_of_zstandard(file)
+    document["data"]["queries"] = base64.b64encode(file.written()).decode()
+    document["sha256"] = checksum(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(FileFormatError, match=r"x\.json: cannot be read .*its sizes are impossible"):
+        dh.load_evaluation(path)

@@ -127,3 +127,13 @@ def test_true_and_false_of_excel(tmp_path: Path) -> None:
     }
     spans = dh.Spans(write_workbook(tmp_path / "x.xlsx", {"A": rows}))
     assert (spans.rows["query_id"].to_list(), spans.unanswerable) == (["q1"], ("q2",))
+
+
+def test_a_long_header_above_short_rows(tmp_path: Path) -> None:
+    """383 KB were a header of 16,384 columns above 60,000 short rows, which took 8 GB."""
+    names = [f"c{n}" for n in range(1_000)]
+    path = write_workbook(tmp_path / "x.xlsx", {"A": {1: names, **{line: ["x"] for line in range(2, 302)}}})
+    few = patch.multiple(files, _LEAST_ALLOWED=5_000_000, _LARGEST_RATIO=1)
+    with few, pytest.raises(FileFormatError, match="takes about 7,224,000 bytes, more than 5,000,000"):
+        read_records(path)
+    assert len(read_records(path).columns) == 1_000

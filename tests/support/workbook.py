@@ -34,7 +34,7 @@ def write_workbook(
     for number, rows in enumerate(sheets.values(), 1):
         lines = "".join(
             f'<row r="{line}">'
-            + "".join(cell(one, f"{'ABCDEFGH'[place]}{line}") for place, one in enumerate(own) if one is not None)
+            + "".join(cell(one, f"{_letters(place)}{line}") for place, one in enumerate(own) if one is not None)
             + "</row>"
             for line, own in rows.items()
         )
@@ -58,3 +58,10 @@ def write_workbook(
         for name, text in parts.items():
             book.writestr(name, text)
     return path
+
+
+def _letters(place: int) -> str:
+    """Return the name of a column: A to Z, then AA."""
+    first, last = divmod(place, 26)
+    name = chr(ord("A") + last)
+    return _letters(first - 1) + name if first else name

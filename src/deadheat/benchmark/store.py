@@ -31,6 +31,7 @@ from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.intervals import NONE, cluster_name
 from deadheat.evaluation.saved import SAVED, DocumentKind
 from deadheat.io.files import MARK, hashed, is_kept, locked, path_named, replacing
+from deadheat.io.pages import read_table
 from deadheat.report.model import Fact, notation_of, plain
 from deadheat.report.page import Subject
 from deadheat.settings import Design
@@ -127,7 +128,7 @@ class Store:
             answers = GradedAnswers.of_dict(made["answers"])
             if answers is None:
                 return None
-        return pl.read_parquet(io.BytesIO(data)), answers
+        return read_table(data, path), answers
 
     def write(
         self,

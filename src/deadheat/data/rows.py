@@ -25,6 +25,7 @@ from deadheat.io.files import BLOCK
 from deadheat.io.formats.trec import Marked, note_of_comments, read_blocks
 from deadheat.io.guarding import guarded_rows
 from deadheat.io.kinds import KEYS, TREC_FIELDS, Kind
+from deadheat.io.pages import check_texts
 from deadheat.io.splitting import doc_hash
 from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mapping, normalized_keys
 
@@ -445,7 +446,9 @@ class UnreadRows(LazyRows):
         """Yield the unchecked rows of a file in their order, about so many at a time."""
         frame: pl.LazyFrame = self.unchecked.to_native()
         with guarded_rows(self.where):
-            yield from frame.collect_batches(chunk_size=n_rows, maintain_order=True)
+            for batch in frame.collect_batches(chunk_size=n_rows, maintain_order=True):
+                check_texts(batch, Path(self.where), 0)
+                yield batch
 
     def notes(self) -> tuple[str, ...]:
         """Return what people should know of the batches that were read."""

@@ -37,6 +37,7 @@ from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, in
 from deadheat.io.files import decoded, make_folder, path_named, read_all, readable, replacing
 from deadheat.io.guarding import check_threads
 from deadheat.io.objects import parsed
+from deadheat.io.pages import read_table
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import StoredMeasure
@@ -165,6 +166,7 @@ class DocumentKind:
 
 
 SUFFIX = ".json"
+_TABLE = Path("a table in it")
 SAVED = DocumentKind(
     "deadheat evaluation",
     format=3,
@@ -618,8 +620,7 @@ def packed(columns: Mapping[str, Any] | pl.DataFrame, schema: Mapping[str, type[
 
 def unpacked(text: str) -> pl.DataFrame:
     """Read what `packed` returned."""
-    check_threads()
-    return pl.read_parquet(io.BytesIO(base64.b64decode(text)))
+    return read_table(base64.b64decode(text), _TABLE)
 
 
 def unpacked_columns(text: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from deadheat.errors import DataError, MissingDependencyError, package
+from deadheat.io.formats.parquet import check_file
 from deadheat.io.guarding import note_file
 
 ENGINES = ("polars", "duckdb", "spark")
@@ -118,7 +119,11 @@ def _name_for_spark(file: str) -> str:
 def _scan(path: str) -> object:
     # patterns are resolved by now; the first file decides which columns there are, and casts only widen numbers
     wider = pl.ScanCastOptions(integer_cast="upcast", float_cast="upcast")
-    return pl.scan_parquet(_files(path, "polars"), glob=is_remote(path), extra_columns="ignore", cast_options=wider)
+    files = _files(path, "polars")
+    for file in files:
+        if not is_remote(file):
+            check_file(Path(file))
+    return pl.scan_parquet(files, glob=is_remote(path), extra_columns="ignore", cast_options=wider)
 
 
 def _duckdb() -> FrameEngine:

@@ -364,17 +364,26 @@ def rows_at_a_time() -> int:
     return _MOST_ROWS if most is None else min(max(most // _BYTES_PER_ROW, _FEWEST_ROWS), _MOST_ROWS)
 
 
-def check_held(n_bytes: int, n_packed: int, path: str | os.PathLike[str]) -> None:
+def check_held(n_bytes: int, n_packed: int, path: Path | None, *, is_all: bool = False) -> None:
     """Raise FileFormatError if a file of `n_packed` bytes takes more memory than it may.
 
     That is 4 GB, 200 times its size, or what `max_memory` allows, whichever is the largest.
+
+    Parameters
+    ----------
+    n_bytes, n_packed : int
+    path : pathlib.Path, optional
+        For messages.
+    is_all : bool, default False
+        Whether `n_bytes` is all that it takes, and not what was seen so far.
     """
     allowed = max(_LEAST_ALLOWED, _LARGEST_RATIO * n_packed, _max_memory.get() or 0)
     if n_bytes > allowed:
+        size = f"about {n_bytes:,} bytes, more than {allowed:,}" if is_all else f"more than {allowed:,} bytes"
         raise FileFormatError(
-            f"its content takes more than {allowed:,} bytes, the most that may be held at once",
+            f"its content takes {size}, the most that may be held at once",
             hint=Advice("max_memory", when="if that is intended, "),
-            path=Path(path),
+            path=path,
         )
 
 

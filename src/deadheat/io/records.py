@@ -37,6 +37,7 @@ from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import check_column, has_semicolons
 from deadheat.io.objects import JsonText, object_of, read_text
+from deadheat.io.pages import check_texts
 from deadheat.io.unpacking import HEAD
 from deadheat.io.values import DecimalColumn, given_decimal
 
@@ -122,6 +123,7 @@ class Records:
         """The records as columns; those of JSON as text."""
         if isinstance(self.table, pl.DataFrame):
             return self.table
+        check_cells(len(self.table), len(self.columns), None, 0)
         columns = {name: [as_text(row.get(name)) for row in self.table] for name in self.columns}
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
@@ -225,6 +227,11 @@ def format_of_records(path: Path, given: str | None, wanted: Wanted) -> str:
     return chosen
 
 
+def check_cells(n_rows: int, n_columns: int, path: Path | None, n_packed: int) -> None:
+    """Raise FileFormatError if a table takes more memory than it may: rows may be short, and their header long."""
+    files.check_held(n_rows * n_columns * _CELL, n_packed, path, is_all=True)
+
+
 def as_text(value: object) -> str | None:
     """Return a value as text, or None for null and NaN; booleans as JSON writes them.
 
@@ -241,7 +248,9 @@ def as_text(value: object) -> str | None:
 def _of_parquet(path: Path, _: Wanted) -> Records:
     try:
         with guarded(path):
-            return Records(scan_parquet(path).collect())
+            table = scan_parquet(path, is_whole=True).collect()
+            check_texts(table, path, path.stat().st_size)
+            return Records(table)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise FileFormatError(allowed=f"a Parquet file ({error})", path=path) from error
 
@@ -299,8 +308,10 @@ def _of_workbook(path: Path, _wanted: Wanted) -> Records:
 def _frame_of(names: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -> pl.DataFrame:
     """Return rows of text below their header, whose names differ."""
     header = [name.strip() for name in names]
-    for name in header:
-        check_column(name, header, path)
+    check_cells(len(rows), len(header), path, path.stat().st_size)
+    if len(set(header)) < len(header):
+        for name in header:
+            check_column(name, header, path)
     return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
 
 
@@ -328,10 +339,12 @@ def _parse_table(data: bytes, path: Path, separator: str, *, quoting: Literal[0,
     lines: list[int] = []
     misfits: dict[int, DataError] = {}
     rows = FileRows(BytesIO(data), path, separator, quoting=quoting)
+    blank = [""] * len(rows.header)
     for line, row in rows:
-        if misfit := rows.misfit(row, line):
+        misfit = rows.misfit(row, line)
+        if misfit is not None:
             misfits[len(table)] = misfit
-        table.append([""] * len(rows.header) if misfit else row)
+        table.append(row if misfit is None else blank)
         lines.append(line)
     return Records(_frame_of(rows.header, table, path), lines, misfits, separator=separator)
 
@@ -437,6 +450,7 @@ READERS: dict[str, Callable[[Path, Wanted], Records]] = {
 
 
 _ROWS, _TEXTS = "{*}sheetData/{*}row", ("{*}t", "{*}r/{*}t", "{*}is/{*}t", "{*}is/{*}r/{*}t")
+_CELL = 24  # bytes of memory of a cell, in a list and in a column, beside its text
 _PER_XML_BYTE = 20  # bytes of memory; measured 11 to 16
 _TARGET = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 
@@ -487,6 +501,7 @@ def read_sheet(path: Path) -> list[tuple[int, list[str]]]:
         left = ", ".join(repr(other) for other, _ in others)
         warnings.warn(f"{path}: sheet {name!r} is read, {left} not", DeadheatWarning, stacklevel=2)
     columns = list(rows[0][1])
+    check_cells(len(rows), len(columns), path, path.stat().st_size)
     errors = [
         f"cell {one}{line} has the error {cells[one][0]}"
         for line, cells in rows

@@ -385,6 +385,7 @@ for name, mark in (("csv", ","), ("tsv", "\t")):
     )
 
 
+_LONGEST_HEADER = 1_000  # characters of a header that an error shows as a whole
 _SEPARATOR = re.compile(rb"""["']?sep=([;,\t|])["']?[;,\t|]*\s*""", re.IGNORECASE)
 
 
@@ -418,6 +419,7 @@ class FileRows:
         self.n_lines = self.n_bytes = 0
         self._file, self._path = file, path
         self._last = b""
+        self._allowed = ""  # of a row, once it is asked for
         self._first = file.readline(files.LONGEST_LINE + 2)
         said = _SEPARATOR.fullmatch(self._first.removeprefix(BOM))
         self.separator = said[1].decode() if said else separator
@@ -462,10 +464,14 @@ class FileRows:
         """Return the error for a row that has more or fewer fields than the header."""
         if len(row) == len(self.header):
             return None
-        expected, given = (self.separator.join(fields) for fields in (self.header, row))
+        if not self._allowed:
+            names = self.separator.join(self.header)
+            if len(names) > _LONGEST_HEADER:  # each row may be wrong, and keeps its error
+                names = shown(names)
+            self._allowed = f"{len(self.header)} fields ({names})"
         return MalformedRowError(
-            allowed=f"{len(self.header)} fields ({expected})",
-            found=f"{len(row)}: {shown(given)}",
+            allowed=self._allowed,
+            found=f"{len(row)}: {shown(self.separator.join(row))}",
             path=self._path,
             line=line,
         )
