@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from deadheat.measures import parse_measure
 from deadheat.report.as_data import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.model import NumberCell
+from deadheat.report.model import SYSTEM, Column, NumberCell, Report, tabulate
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_comparison_tables import report_compact
 from deadheat.report.text import as_text
@@ -28,8 +29,6 @@ from support.random_runs import random_runs
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from deadheat.report.model import Report
 
 MEASURES = ["nDCG@10", "RR", "P@5", "MR"]
 needs_latex = pytest.mark.skipif(
@@ -416,3 +415,31 @@ def test_decimals_of_a_measure_are_below_each_other(baseline: str | None, n_quer
     assert len(rows) == 4
     assert any("**" in line for line in rows)
     assert len({line.index(".") for line in rows}) == 1
+
+
+@pytest.mark.parametrize(("n_rows", "environment"), [(45, "tabular"), (46, "longtable")])
+def test_a_table_that_is_longer_than_a_page_is_a_longtable(n_rows: int, environment: str) -> None:
+    rows = [{"system": f"s{n}", "mean": 0.5} for n in range(n_rows)]
+    table = tabulate("systems", [SYSTEM], [Column("mean", "mean")], rows)
+    latex = as_latex(Report((table,)))
+    assert rf"\begin{{{environment}}}{{lr}}" in latex
+    assert latex.endswith(rf"\end{{{environment}}}")
+    assert ("longtable}" in latex.splitlines()[0]) == (r"\endhead" in latex) == (environment == "longtable")
+    captioned = as_latex(Report((replace(table, caption="Means."),)))
+    assert r"\begin{tabular}" in captioned
+
+
+@pytest.mark.slow
+@needs_latex
+def test_a_long_table_is_set_on_several_pages(tmp_path: Path) -> None:
+    rows = [{"system": f"s{n}", "mean": 0.5} for n in range(175)]
+    latex = as_latex(Report((tabulate("systems", [SYSTEM], [Column("mean", "mean")], rows, title="Systems"),)))
+    (tmp_path / "table.tex").write_text(latex, encoding="utf-8")
+    packages = "\\usepackage{booktabs,textcomp,longtable}"
+    page = ["\\documentclass{article}", packages, "\\begin{document}", "\\input{table}", "\\end{document}", ""]
+    (tmp_path / "page.tex").write_text("\n".join(page))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    log = (tmp_path / "page.log").read_text(encoding="utf-8", errors="replace")
+    assert re.search(r"Output written on page.pdf \([4-9] pages", log)
+    assert "Overfull" not in log

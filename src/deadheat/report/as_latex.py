@@ -48,6 +48,7 @@ FLOAT = r"""\begin{table*}
 %s
 \end{table*}"""
 LONGEST_NAME = 24  # of a label that stays on one line
+MOST_ROWS = 45  # on a page
 NAME_COLUMN = r"p{0.27\linewidth}"
 PART_OF_NAME = re.compile(r"[^\W_]{1,12}[-_./:@ ]*|[\W_]+?(?=[^\W_]|$)|[\W_]")
 BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathematics
@@ -56,7 +57,8 @@ BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathem
 def as_latex(report: Report, *, digits: int | None = None) -> str:
     """Return the tables of a report as booktabs tables; all that it says beside them are comments above them.
 
-    A table with a caption is a float with caption and label. What the classic engine cannot print is printed by LuaTeX
+    A table with a caption is a float with caption and label; one without that is longer than a page is a longtable,
+    which repeats its headings on each page. What the classic engine cannot print is printed by LuaTeX
     and XeTeX, and is an escape elsewhere.
     """
     said = [
@@ -68,7 +70,15 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
         _float((table if len(table.groups) <= MOST_SIDE_BY_SIDE else table.with_groups_as_rows()).for_people(), digits)
         for table in report.tables
     ]
-    return "\n".join(["% needs \\usepackage{booktabs,textcomp}", *(f"% {on_terminal(text)}" for text in said), *tables])
+    packages = "booktabs,textcomp"
+    if any(_is_long(table) for table in report.tables):
+        packages += ",longtable"
+    return "\n".join([f"% needs \\usepackage{{{packages}}}", *(f"% {on_terminal(text)}" for text in said), *tables])
+
+
+def _is_long(table: Table) -> bool:
+    """Whether a table does not fit a page; a float with a caption cannot be broken."""
+    return len(table.rows) > MOST_ROWS and not table.caption
 
 
 def _float(table: Table, digits: int | None) -> str:
@@ -113,8 +123,9 @@ def _lines(table: Table, digits: int | None) -> list[str]:
         ]
         for row in table.rows
     ]
+    environment = "longtable" if _is_long(table) else "tabular"
     return [
-        r"\begin{tabular}{" + labels + aligned * len(table.groups) + "}",
+        rf"\begin{{{environment}}}{{{labels}{aligned * len(table.groups)}}}",
         r"\toprule",
         *([rf"\multicolumn{{{width}}}{{l}}{{{escaped(table.title)}}} \\", r"\midrule"] if table.title else []),
         *(
@@ -127,9 +138,10 @@ def _lines(table: Table, digits: int | None) -> list[str]:
         ),
         _row([*(escaped(column.heading) for column in table.labels), *headings * len(table.groups)]),
         r"\midrule",
+        *([r"\endhead"] if _is_long(table) else []),
         *map(_row, rows),
         r"\bottomrule",
-        r"\end{tabular}",
+        rf"\end{{{environment}}}",
     ]
 
 
