@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 
 ABSENT: Any = object()  # "not given", where None may be the value that was given
 # Patterns are compiled where they are first used: to import this module takes a tenth less time.
-COMMAND = r"(^\s*|#(?=#\[))([:#])(?=:[a-z-]+(?: [^:]*)?::|\[)"  # a workflow command in a GitHub build log
+# A workflow command in a GitHub build log: "::name::" where a line begins or may be wrapped, "##[name]" anywhere.
+COMMAND = r"(?<![^\s-]):(?=:[a-z-]+(?: [^:]*)?::)|(?<=#)#(?=\[)"
+# Letters and signs that nobody sees, though Unicode counts them as such: joiners, fillers and variation selectors.
+INVISIBLE = (
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U0001d159\U00016fe4"
+    "\U000e0100-\U000e01ef]"
+)
 BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
 UNIT = ("query", "queries")  # of what is averaged and drawn, in words, unless a caller has another
 BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
@@ -41,6 +47,8 @@ ROUNDING = 1e-12  # relative: values closer than this are equal in theory
 LONGEST_LIST = 160  # characters of several names in brackets
 MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows
+LONGEST_WORD = 200  # characters of a word in a sentence or a table, such as an id
+LONGEST_TEXT = 10_000  # and of a whole one
 LONGEST_LABEL = 80  # characters of a name or an id beside an axis or in a cell
 MOST_OFF = 0.05  # a share that may be off by more is unknown
 SURELY = 3  # errors that a share is surely not off by
@@ -303,8 +311,8 @@ def joined(*sentences: str) -> str:
 def printable(text: str, kept: str = "") -> str:
     r"""Return a text in which characters that control a terminal or are invisible are Python escapes.
 
-    These are control characters, line ends, marks that change the direction of writing, zero-width characters and lone
-    surrogates. Blanks of all widths stay.
+    These are control characters, line ends, marks that change the direction of writing, zero-width characters, fillers,
+    variation selectors and lone surrogates. Blanks of all widths stay.
 
     Parameters
     ----------
@@ -317,12 +325,42 @@ def printable(text: str, kept: str = "") -> str:
     >>> print(printable("q\x1b[2J\n\u202e1"))
     q\x1b[2J\n\u202e1
     """
-    if text.isprintable():
+    if is_visible(text):
         return text
     import unicodedata  # rarely needed
 
-    raw = [one for one in set(text) if not (one.isprintable() or one in kept or unicodedata.category(one) == "Zs")]
-    return text.translate({ord(one): repr(one)[1:-1] for one in raw})
+    raw = [one for one in set(text) if not (is_visible(one) or one in kept or unicodedata.category(one) == "Zs")]
+    return text.translate({ord(one): one.encode("unicode_escape").decode() for one in raw})
+
+
+def is_visible(text: str) -> bool:
+    """Return whether people see every character of a text as what it is, but for blanks that are wide or narrow."""
+    return text.isprintable() and (text.isascii() or re.search(INVISIBLE, text) is None)
+
+
+def cut_words(text: str) -> str:
+    """Return a text for people: of words of more than 200 characters, such as ids, and of long texts the middle is cut.
+
+    Examples
+    --------
+    >>> len(cut_words("document " + "x" * 10**6)), cut_words("document x")
+    (209, 'document x')
+    """
+    if len(text) <= LONGEST_WORD:
+        return text
+    words = re.sub(rf"\S{{{LONGEST_WORD + 1},}}", lambda word: shorten(word[0], LONGEST_WORD), text)
+    return shorten(words, LONGEST_TEXT)
+
+
+def presentable(text: str) -> str:
+    r"""Return a text for people, in one line: what cannot be seen as escapes, and long words and texts cut.
+
+    Examples
+    --------
+    >>> print(presentable("q\n1"), len(presentable("x" * 10**6)))
+    q\n1 200
+    """
+    return printable(cut_words(text))
 
 
 def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
@@ -361,12 +399,25 @@ def on_terminal(text: str) -> str:
     >>> print(on_terminal("q\x1b[2J"), on_terminal("::error::q"), on_terminal("##[error]q"))
     q\x1b[2J \x3a:error::q #\x23[error]q
     """
-    return re.sub(COMMAND, lambda found: f"{found[1]}\\x{ord(found[2]):02x}", printable(text))
+    return without_commands(presentable(text))
 
 
-def is_plain(text: str) -> bool:
-    """Return whether :func:`on_terminal` would surely leave a text, and all parts of it, as they are: a fast look."""
-    return text.isprintable() and "::" not in text and "#[" not in text
+def without_commands(text: str) -> str:
+    r"""Return a text, of any number of lines, in which a GitHub build log finds no commands.
+
+    Examples
+    --------
+    >>> print(without_commands("::error::q"), without_commands("##[error]q"), without_commands("a::error::q"))
+    \x3a:error::q #\x23[error]q a::error::q
+    """
+    return re.sub(COMMAND, lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def is_plain(texts: Sequence[str]) -> bool:
+    """Return whether :func:`on_terminal` would surely leave some texts as they are: a fast look."""
+    whole = "".join(texts)
+    is_short = max(map(len, texts), default=0) <= LONGEST_WORD
+    return is_short and is_visible(whole) and "::" not in whole and "#[" not in whole
 
 
 def short_repr(one: DataclassInstance) -> str:
@@ -469,7 +520,8 @@ class DeadheatError(Exception):
             text = f"{text.removesuffix('.')}. {hint}"
         elif hint:
             text += f"{';' if self.is_given else ':'} {hint}"
-        return place + text + (f"; {self.python}" if self.python and options is None else "")
+        sentence = place + text + (f"; {self.python}" if self.python and options is None else "")
+        return "\n".join(map(cut_words, sentence.split("\n")))
 
 
 class DataError(DeadheatError, ValueError):
@@ -576,7 +628,7 @@ class DeadheatWarning(UserWarning):
 
     def __init__(self, text: str, where: str = "", **fields: object) -> None:
         self.text, self.where = text, where
-        super().__init__((f"{where}: " if where else "") + (text.format(**fields) if fields else text))
+        super().__init__(cut_words((f"{where}: " if where else "") + (text.format(**fields) if fields else text)))
 
 
 class NothingJudgedWarning(DeadheatWarning):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import deadheat as dh
@@ -88,3 +91,29 @@ def test_judgments_without_subtopics_are_not_added_to_those_with(tmp_path: Path)
     assert (result.exit_code, "by subtopic" in result.output) == (2, True)
     ok("convert", qrels, tmp_path / "out.txt", "--add", file, "--no-subtopics")
     assert (tmp_path / "out.txt").read_text() == "q 0 a 2\nq 0 b 1\nq 0 u 1\n"
+
+
+HOSTILE = ["=1+2", "\n=1", "'=1", "''=1", "\t-x", "@SUM(A1)", "::error::d", "##[error]d", "a\rb", "-1.5", "'d"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_the_sheet_for_annotators_has_no_formulas_and_gives_back_its_ids(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    """Once `=1+2` was worked out when the sheet was opened, and its document lost when it was saved."""
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame({"query_id": ["=q"], "doc_id": ["judged"], "relevance": [1]}).write_parquet("qrels.parquet")
+    hostile = [doc for doc in HOSTILE if ending == "csv" or "\r" not in doc]  # which no TSV file may have
+    run = {"query_id": ["=q"] * len(hostile), "doc_id": hostile, "score": [1.0 / (n + 1) for n in range(len(hostile))]}
+    pl.DataFrame(run).write_parquet("run.parquet")
+    ok("holes", "qrels.parquet", "run.parquet", "-m", "P@20", "--judge", f"sheet.{ending}")
+    separator = {"csv": ",", "tsv": "\t"}[ending]
+    with (tmp_path / f"sheet.{ending}").open(newline="") as file:
+        head, *rows = list(csv.reader(file, delimiter=separator))
+    assert not any(re.match(r"\s*[=+@]|\s*-[^\d]|::", field) for row in rows for field in row)
+    rows = [["1" if name == "relevance" else field for name, field in zip(head, row, strict=True)] for row in rows]
+    with (tmp_path / f"filled.{ending}").open("w", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows([head, *rows])
+    ok("convert", "qrels.parquet", "all.parquet", "--add", f"filled.{ending}")
+    found = pl.read_parquet("all.parquet")
+    assert set(found.rows()) == {("=q", "judged", 1), *(("=q", doc, 1) for doc in hostile)}

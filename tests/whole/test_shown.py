@@ -7,6 +7,7 @@ import io
 import json
 import re
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -14,8 +15,9 @@ import polars as pl
 import pytest
 
 from deadheat import evaluate, gate
-from deadheat.errors import on_terminal, printable
-from deadheat.report.as_data import as_csv, as_json, as_junit, as_trec
+from deadheat.errors import DataError, DeadheatError, DeadheatWarning, ParameterError, on_terminal, printable
+from deadheat.io.spreadsheets import guarded_text, unguarded_text
+from deadheat.report.as_data import as_csv, as_json, as_jsonl, as_junit, as_trec
 from deadheat.report.as_html import as_html, fragment
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
@@ -61,11 +63,28 @@ EVIL = [
     "@SUM(A1)",
     "'=1",
     "\t=1",
+    "\n=1+1",
+    " =1+1",
+    "\uff1d1+1",
+    "a\rb",
+    "\r=1",
+    "a ::error::forged",
+    "::add-mask::a",
+    "a\u034fb\u115f\u1160\u17b4\u180b\u2800\u3164\ufe0f\uffa0\U000e0100",
     "[bold red]rich[/bold red] [/]",
     "木 🎯 ü",
 ]
 # what a terminal, a log or a reader could be deceived by
-RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+RAW = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+LONG = "x" * 10**6
+
+
+def commands_in(text: str) -> list[str]:
+    """Return the lines that a build log of GitHub obeys."""
+    return [line for line in text.splitlines() if line.lstrip().startswith("::") or "##[" in line]
 
 
 def report() -> Report:
@@ -82,7 +101,7 @@ def test_a_terminal_gets_text() -> None:
     rows = text.split("\n\n")[1].splitlines()
     assert len(rows) == len(EVIL) + 4  # the title, the run, its line, the headings
     assert r"\x1b[31mred\x1b[0m" in text
-    assert not any(line.lstrip().startswith("::") or "##[" in line for line in text.splitlines())
+    assert commands_in(text) == []
     assert "木 🎯 ü" in text
 
 
@@ -127,9 +146,63 @@ def test_csv_holds_no_formula_and_every_text() -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(table), newline="")))
     for text, row in zip(EVIL, rows, strict=True):
         for shown in (row["query_id"], row["word"]):
-            assert not shown.startswith(("=", "+", "-", "@", "\t", "\r"))
-            assert (shown[1:] if re.match(r"'+[=+\-@\t\r]", shown) else shown) == text
+            assert not shown.lstrip().startswith(("=", "+", "-", "@", "\uff1d"))
+            assert not shown.startswith(("\t", "\r"))
+            assert unguarded_text(shown) == text
     assert {row["value"] for row in rows} == {"0.5"}
+    assert commands_in(as_csv(table)) == []
+
+
+def test_lines_of_csv_are_one_for_a_row_to_readers_that_end_one_at_a_carriage_return() -> None:
+    table = report().tables[0]
+    with_ends = [row.labels[0] for row in table.rows if re.search(r"[\r\n]", row.labels[0])]
+    text = as_csv(table)
+    for label in with_ends:
+        assert f'"{guarded_text(label)}"' in text
+
+
+@pytest.mark.parametrize("write", [as_json, as_jsonl, as_html, as_markdown, as_latex, as_trec, as_csv])
+def test_no_format_has_a_command_of_a_build_log(write: Callable[..., str]) -> None:
+    *_, summary = report().tables
+    names = tuple(Row(row.labels[:1], row.cells) for row in summary.rows)
+    table = Table("t", summary.labels[:1], summary.columns, names)
+    if write is as_csv:
+        assert commands_in(as_csv(table)) == []
+        return
+    if write is as_trec:
+        of_all = Table("s", summary.labels[1:], (Column("v", "v"),), (Row(("RR",), ((0.25,),)),), ("##[error]x",))
+        per_query = Table(
+            "q", summary.labels, (Column("v", "v"),), tuple(Row(r.labels, ((0.5,),)) for r in summary.rows)
+        )
+        assert commands_in(as_trec(Report((per_query, of_all)))) == []
+        return
+    made = replace(report(), tables=(table,), opening="::error::x", closing="::error::y")
+    assert commands_in(write(made)) == []
+
+
+def test_what_is_long_is_cut_for_people_and_whole_in_data() -> None:
+    table = report().tables[0]
+    rows = (Row((LONG, "RR"), ((0.5, LONG),)),)
+    made = replace(report(), tables=(replace(table, rows=rows),), opening=f"of {LONG}", heading="h")
+    for write in (as_html, as_markdown, as_latex):
+        assert len(write(made)) < 100_000
+    assert len(as_text(made, width=100).plain) < 20_000
+    assert LONG in as_json(made)
+    assert LONG in as_csv(made.tables[0])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DataError(f"document {LONG!r} is retrieved twice"),
+        ParameterError(argument="x", found=LONG, allowed="a word"),
+        DeadheatWarning(f"{LONG} is odd", LONG),
+        DeadheatError(" ".join(["word"] * 10**6)),
+    ],
+)
+def test_messages_cut_what_is_long(error: Exception) -> None:
+    assert len(str(error)) <= 10_000
+    assert "…" in str(error)
 
 
 def test_trec_is_three_fields_a_line_and_one_summary() -> None:

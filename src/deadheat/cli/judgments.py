@@ -1,8 +1,10 @@
 """Commands about judgments and rankings without: judges, agree, diff, holes."""
 
+from __future__ import annotations
+
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,6 +42,9 @@ from deadheat.cli.options import (
 )
 from deadheat.errors import SwappedFilesError, counted
 from deadheat.settings import Conventions
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @command(
@@ -183,6 +188,18 @@ def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
+def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
+    """Return the table for annotators, in whose texts a spreadsheet finds no formula; `add_judgments` restores them."""
+    import polars as pl
+
+    from deadheat.io.spreadsheets import guarded_text
+
+    texts = documents.select(pl.col(pl.String)).to_dict(as_series=False)
+    guarded = {name: [None if text is None else guarded_text(text) for text in own] for name, own in texts.items()}
+    columns = [pl.Series(name, own, pl.String) for name, own in guarded.items()]
+    return documents.with_columns(columns).write_csv(separator=separator).encode()
+
+
 @command(
     "deadheat holes qrels.txt bm25.run",
     "deadheat holes qrels.txt bm25.run dense.run --by decision -n 100 --judge to-judge.csv",
@@ -250,7 +267,7 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     )
     if judge is not None:
         with writing(judge), replacing(judge) as file:
-            file.write(found.documents.write_csv(separator=SEPARATORS[suffix]).encode())
+            file.write(_sheet(found.documents, SEPARATORS[suffix]))
         say(
             f"{judge}: {counted(len(found.documents), 'document')} to judge;"
             f" deadheat convert QRELS OUT --add {judge} adds what is filled in"

@@ -29,6 +29,7 @@ from deadheat.errors import (
     printable,
     rounded,
     three,
+    without_commands,
 )
 from deadheat.io.files import blocks
 from deadheat.measures import Measure, parse_measure
@@ -532,14 +533,14 @@ def _by_query(
     }
     for topic in np.flatnonzero(is_shown).tolist():
         for name, texts in shown.items():
-            yield _line(name, printable(placements.query_ids[topic]), texts[topic])
+            yield _line(name, without_commands(printable(placements.query_ids[topic])), texts[topic])
 
 
 def _summary(
     chosen: Sequence[PrintedValue], values: Mapping[str, FloatArray], tag: str, n_relevant: int | None
 ) -> Iterator[str]:
     for one in (one for one in chosen if one.of.has_summary):
-        text = printable(tag)
+        text = without_commands(printable(tag))
         if one.measure is not None:
             total = float(sum(values[one.name].tolist()))
             if one.name == "num_rel" and n_relevant is not None:

@@ -34,6 +34,7 @@ from deadheat.io.formats import ending
 from deadheat.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, check_column, find_column
 from deadheat.io.objects import JsonText, read_text
 from deadheat.io.records import Wanted, as_text, as_written, read_records
+from deadheat.io.spreadsheets import unguarded_text
 from deadheat.io.values import is_plain, read_value
 
 FAILED = ("error", "drop", "lowest", "bounds")
@@ -415,6 +416,7 @@ def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
     new: list[tuple[str, str, float]] = []
     for place, row in enumerate(records.frame.select(*COLUMNS).iter_rows()):
         query, document, answer = ((as_text(field) or "").strip() for field in row)
+        query, document = unguarded_text(query), unguarded_text(document)
         if not answer:
             continue
         line = records.line(place)

@@ -30,7 +30,7 @@ from deadheat.errors import (
     by_name,
     collected,
     counted,
-    printable,
+    presentable,
     three,
 )
 from deadheat.evaluation.evaluation import Evaluation, helped_by
@@ -362,7 +362,7 @@ class Evaluations(Renderable, dict[str, Evaluation]):
             return "<Evaluations of nothing>"
         measures = three([one.label for one in first.measures])
         n_queries = counted(len(first.query_ids), "query", "queries")
-        return printable(f"<Evaluations of {three(list(self))}: {measures}; {n_queries}>")
+        return presentable(f"<Evaluations of {three(list(self))}: {measures}; {n_queries}>")
 
     def to_polars(self) -> pl.DataFrame:
         """Return the means of all systems: a row for each system and measure.

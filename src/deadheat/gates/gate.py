@@ -26,7 +26,7 @@ from deadheat.errors import (
     counted,
     format_p_value,
     generator,
-    printable,
+    presentable,
 )
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
@@ -576,7 +576,7 @@ def lowest(
     if not (has_worst and len(order)):  # where all are equal, none is behind it more than others
         return ""
     sign = -1 if what == "highest" else 1
-    shown = [f"{printable(str(query_ids[place]))} {sign * values[place] + 0.0:.2f}" for place in order[:NAMED]]
+    shown = [f"{presentable(str(query_ids[place]))} {sign * values[place] + 0.0:.2f}" for place in order[:NAMED]]
     last = values[order[:NAMED][-1]]
     n_more = int((np.abs(values[order[NAMED:]] - last) < NOISE).sum())
     more = f" and {n_more:,} more of {sign * last + 0.0:.2f}" if n_more else ""

@@ -478,6 +478,11 @@ def write_text(
 
     Polars writes into memory, plain text slice by slice: before 2.0 it does not report that a file lost the last bytes.
     """
+    quoted: Literal["always", "necessary", "never"] = "necessary"
+    if separator is None:
+        quoted = "never"
+    elif table.width and _begins_like_a_command(table):
+        quoted = "always"
     # rows written together
     size = 1 << 18 if compression == "uncompressed" else max(table.height, 1)
     for start in range(0, max(table.height, 1), size):
@@ -486,10 +491,16 @@ def write_text(
             held,
             separator=separator or ",",
             include_header=separator is not None and not start,
-            quote_style="never" if separator is None else "necessary",
+            quote_style=quoted,
             compression=compression,
         )
         file.write(held.getbuffer())
+
+
+def _begins_like_a_command(table: pl.DataFrame) -> bool:
+    """Return whether a line would begin as a command in a build log does, unless its first field is quoted."""
+    first = table.to_series(0)
+    return first.dtype == pl.String and bool(first.str.starts_with("::").any())
 
 
 def value_as_text(kind: Kind) -> pl.Expr:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 from xml.etree import ElementTree as ET
 
-from deadheat.errors import ColumnError, counted, on_terminal, printable
+from deadheat.errors import ColumnError, counted, on_terminal, printable, without_commands
+from deadheat.io.spreadsheets import guarded_text
 from deadheat.report.model import Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
 
 if TYPE_CHECKING:
@@ -18,8 +17,23 @@ if TYPE_CHECKING:
     from deadheat.measures import Measure
 
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+COMMAND = "##["  # a build log obeys what follows, wherever in a line it is
+
+
+class Lines:
+    """The lines that `csv.writer` writes, each without its end.
+
+    With a line end of two characters, it quotes fields that have one of them; most readers take both for a line end.
+    """
+
+    end = "\r\n"
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def write(self, line: str) -> None:
+        """Keep a line."""
+        self.lines.append(line.removesuffix(self.end))
 
 
 def as_csv(table: Table, *, digits: int | None = None) -> str:
@@ -33,36 +47,22 @@ def as_csv(table: Table, *, digits: int | None = None) -> str:
         A stratum column has the name of another column: readers of the file could not tell the two apart.
     """
     table = table.select([n for n, column in enumerate(table.columns) if not column.is_detail]).for_data()
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    out = Lines()
+    writer = csv.writer(out, lineterminator=out.end)
     leading = [table.group] if table.is_grouped else []
     names = [column.key for column in (*leading, *table.labels[-1:], *table.labels[:-1], *table.columns)]
     if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
         raise ColumnError(f"two columns would be named {twice[0]!r}", hint="give the stratum column another name")
-    writer.writerow(map(no_formula, names))
+    writer.writerow(map(guarded_text, names))
     for group, labels, cells in table.records():
         writer.writerow(_field(cell, digits) for cell in (*group, *labels[-1:], *labels[:-1], *cells))
-    return out.getvalue().removesuffix("\n")
-
-
-def no_formula(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula: one that begins like a formula gets an apostrophe.
-
-    A formula begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return, and is not a number. A text that
-    begins so after apostrophes gets one more: to remove one from each such text restores every text.
-
-    Examples
-    --------
-    >>> no_formula("=1+1"), no_formula("-x"), no_formula("-1.5"), no_formula("'=1"), no_formula("q-1"), no_formula("'q")
-    ("'=1+1", "'-x", '-1.5', "''=1", 'q-1', "'q")
-    """
-    return f"'{text}" if FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+    return "\n".join(out.lines)
 
 
 def _field(cell: Cell, digits: int | None) -> float | str | None:
     """Return what the file holds; true and false as JSON has them."""
     if isinstance(cell, str):
-        return no_formula(cell)
+        return guarded_text(cell)
     return str(cell).lower() if isinstance(cell, bool) else plain(cell, digits)
 
 
@@ -86,8 +86,13 @@ def as_json(report: Report, *, digits: int | None = None) -> str:
             document[fact.key] = plain(fact.value) if isinstance(fact.value, float) else fact.value
     document |= {table.key: _nested(table.for_data(), digits) for table in report.tables}
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    # what cannot be seen becomes an escape too; json escapes only what it must
-    return text.translate({ord(one): json.dumps(one)[1:-1] for one in set(text) - {"\n"} if printable(one) != one})
+    return _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    """Return JSON in which what cannot be seen is an escape, and what a build log would obey: it means the same."""
+    unseen = {ord(one): json.dumps(one)[1:-1] for one in set(text) - {"\n"} if printable(one) != one}
+    return text.translate(unseen).replace(COMMAND, "#\\u0023[")
 
 
 def _nested(table: Table, digits: int | None) -> dict[str, Any]:
@@ -115,7 +120,8 @@ def as_jsonl(report: Report, *, digits: int | None = None) -> str:
     table = report.tables[0].for_data()
     names = [column.key for column in (*table.labels, *table.columns)]
     rows = ([*labels, *(plain(cell, digits) for cell in cells)] for _, labels, cells in table.records())
-    return "\n".join(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in rows)
+    lines = [json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) for row in rows]
+    return _escaped("\n".join(lines))
 
 
 register(ReportFormat(name="jsonl", suffixes=(".jsonl",), write=as_jsonl, needs="lines", is_data=True, place=3))
@@ -187,7 +193,8 @@ def field(query: str) -> str:
     """
     if query == ALL:
         return r"\x61ll"
-    return "".join(f"\\x{ord(one):02x}" if one.isspace() else one for one in printable(query))
+    text = without_commands(printable(query))
+    return "".join(f"\\x{ord(one):02x}" if one.isspace() else one for one in text)
 
 
 def _run(
@@ -199,7 +206,7 @@ def _run(
         query, measure = field(row.labels[0]), parse_measure(row.labels[1])
         if not measure.only_total and plain(row.cells[place][0]) is not None:
             yield _line(names[row.labels[1]], query, row.cells[place][0], digits)
-    yield _line("runid", ALL, printable(summary.groups[place]), digits)
+    yield _line("runid", ALL, without_commands(printable(summary.groups[place])), digits)
     for row in summary.rows:
         yield _line(names[row.labels[0]], ALL, row.cells[place][0], digits)
 

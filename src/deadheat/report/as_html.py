@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from deadheat.errors import printable
+from deadheat.errors import presentable
 from deadheat.report.model import (
     MOST_SIDE_BY_SIDE,
     Bar,
@@ -115,7 +115,13 @@ def escaped(text: str) -> str:
     >>> print(escaped("<b>&'\"\x1b"))
     &lt;b&gt;&amp;&#x27;&quot;\x1b
     """
-    return html.escape(printable(text)).replace("##[", "#&#35;[")  # which a build log would obey
+    text = harmless(html.escape(presentable(text)))
+    return f"&#58;{text[1:]}" if text.startswith("::") else text
+
+
+def harmless(text: str) -> str:
+    """Return HTML in which a build log finds no command that it obeys anywhere in a line."""
+    return text.replace("##[", "#&#35;[")
 
 
 def _laid_out(table: Table) -> Table:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import groupby
 
-from deadheat.errors import on_terminal, printable
+from deadheat.errors import on_terminal, presentable
 from deadheat.report.model import (
     MOST_SIDE_BY_SIDE,
     Cell,
@@ -147,15 +147,15 @@ def _lines(table: Table, digits: int | None) -> list[str]:
 
 def _row(texts: Sequence[str]) -> str:
     line = " & ".join(texts)
-    # what begins so would be an option of the \\ above it
-    return "{}" * line.startswith(("[", "*")) + line + r" \\"
+    # what begins so would be an option of the \\ above it, or in a build log a command
+    return "{}" * line.startswith(("[", "*", "::")) + line + r" \\"
 
 
 def _breakable(text: str) -> str:
     """Return a name that, if it is long, may be broken behind its signs, and inside long parts without signs."""
     if len(text) <= LONGEST_NAME:
         return escaped(text)
-    return r"\allowbreak{}".join(map(escaped, PART_OF_NAME.findall(printable(text))))
+    return r"\allowbreak{}".join(map(escaped, PART_OF_NAME.findall(presentable(text))))
 
 
 def _ranked(cell: Cell, digits: int | None) -> str:
@@ -182,7 +182,7 @@ def escaped(text: str) -> str:
     """
     return "".join(
         "".join(ESCAPES.get(character, character) for character in run) if is_printed else _other(list(run))
-        for is_printed, run in groupby(printable(text), key=_is_printed)
+        for is_printed, run in groupby(presentable(text), key=_is_printed)
     )
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from deadheat.errors import printable
+from deadheat.errors import presentable
 from deadheat.report.model import (
     Cell,
     Column,
@@ -19,6 +19,7 @@ from deadheat.report.model import (
 )
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
+COMMAND = re.compile(r"^(\s*):(?=:)")  # what begins so, a build log may take for a command
 BLOCK = re.compile(r"^(\d*)([#>+.)-])")  # at the beginning of an item: a heading, a quotation, another list
 OPENING = re.compile(r"&(?=#?\w+;)|\[(?!-?[\d.]*, -?[\d.]*\](?![(\[:]))")  # an entity; a link that is no interval
 MAIL = re.compile(r"(?<=[\w.+-])@(?=[\w-]+\.\w)")
@@ -71,10 +72,11 @@ def _line(texts: Iterable[str]) -> str:
 
 def _escaped(text: str) -> str:
     """Return a text that Markdown shows as it is, without links, pictures, HTML, entities and formulas."""
-    text = printable(text)
+    text = presentable(text)
     for character in "\\|*_<`~$":
         text = text.replace(character, "\\" + character)
     text = ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text))
+    text = COMMAND.sub(r"\1\:", text)
     return MAIL.sub(r"\@", REFERENCE.sub(r"\g<0><!-- -->", text))
 
 

@@ -110,7 +110,7 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     digits : int, optional
         Decimals of a number.
     """
-    if not is_plain("".join(report.texts())):
+    if not is_plain(list(report.texts())):
         report = report.with_texts(on_terminal)
     tables = [
         _table(table.for_people(drawn=True), sys.maxsize if width is None else width, digits) for table in report.tables

@@ -22,7 +22,7 @@ from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
 from deadheat.measures import Measure, unit_of
-from deadheat.report.as_html import parts, templates
+from deadheat.report.as_html import harmless, parts, templates
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
 from deadheat.report.model import (
@@ -135,7 +135,8 @@ def page_of(
     data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
     policy = POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
     title = title or PurePath(first.qrels).name
-    return str(made.page((title, " · ".join(about_it)), sections, (data, script), _own("page.css"), policy, GLOSSARY))
+    page = made.page((title, " · ".join(about_it)), sections, (data, script), _own("page.css"), policy, GLOSSARY)
+    return harmless(str(page))
 
 
 def fragment_of(subjects: Sequence[Subject], form: str) -> str:
@@ -456,4 +457,4 @@ def _page_of(
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
     failed = [note("not drawn", f"{one.name}: {one.why_not}") for one in drawn if one.drawing and one.why_not]
     report = replace(report, facts=(*report.facts, *failed))
-    return str(parts().whole(heading, report, digits, drawings=[one.svg for one in drawn if one.svg]))
+    return harmless(str(parts().whole(heading, report, digits, drawings=[one.svg for one in drawn if one.svg])))

@@ -16,7 +16,7 @@ from deadheat.arrays import FloatArray, members
 from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.rows import round_scores
-from deadheat.errors import NOISE, printable
+from deadheat.errors import NOISE, presentable
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, label
 from deadheat.evaluation.steps import POLICIES, Steps
@@ -61,10 +61,10 @@ def data_of(subject: Subject) -> dict[str, Any]:
         for query, weight in zip(one.query_ids.tolist(), one.weights.tolist(), strict=True)
     }
     return {
-        "systems": list(map(printable, systems)),
+        "systems": list(map(presentable, systems)),
         "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
-        "queries": list(map(printable, subject.query_ids)),
-        "texts": None if subject.texts is None else list(map(printable, subject.texts)),
+        "queries": list(map(presentable, subject.query_ids)),
+        "texts": None if subject.texts is None else list(map(presentable, subject.texts)),
         "measures": [
             {"name": one.label, "up": one.higher_is_better, "total": one.total, "unit": unit_of(one)} for one in shown
         ],
@@ -72,8 +72,8 @@ def data_of(subject: Subject) -> dict[str, Any]:
         "baseline": systems.index(baseline) if baseline in systems else None,
         "levels": [level_heading(level, {own[one].n_queries for own in subject.evaluations.values()}) for one in shown],
         "weights": [weights.get(query) for query in subject.query_ids] if weights else None,
-        "headlines": [printable(headline_of(subject, one)) for one in shown],
-        "glances": [[list(map(printable, found)) for found in glance(subject, one)] for one in shown],
+        "headlines": [presentable(headline_of(subject, one)) for one in shown],
+        "glances": [[list(map(presentable, found)) for found in glance(subject, one)] for one in shown],
         "board": [[_level_of(subject, name, one) for name in systems] for one in shown],
         "pairs": list(_pairs(subject, systems, shown)),
         "strata": list(_strata(subject)),
@@ -117,7 +117,7 @@ def _strata(subject: Subject) -> Iterator[dict[str, Any]]:
     place = {query: n for n, query in enumerate(subject.query_ids)}
     for columns in subject.groupings:
         for stratum, part in next(iter(subject.strata(columns).values())).items():
-            yield {"name": printable(label(stratum)), "queries": [place[query] for query in part.query_ids.tolist()]}
+            yield {"name": presentable(label(stratum)), "queries": [place[query] for query in part.query_ids.tolist()]}
 
 
 def _values(subject: Subject, system: str, measure: Measure, digits: int | None) -> dict[str, Any]:
@@ -161,8 +161,8 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
             for doc, relevance in pl.concat([one.select("doc_id", "relevance") for one in frames]).iter_rows():
                 if doc not in own:
                     own[doc] = len(own)
-                    held["docs"].append(printable(doc))
-                    name = printable(subject.names.get(doc, ""))
+                    held["docs"].append(presentable(doc))
+                    name = presentable(subject.names.get(doc, ""))
                     held["names"].append(f"{name[:LONGEST_TEXT]}..." if len(name) > LONGEST_TEXT else name)
                     held["relevance"].append(relevance)
             held["of"].append(

@@ -933,9 +933,9 @@
       band(where(at, least), where(at, most), 11, 12), line(where(at, from), where(at, to), 11, "range", true),
       known(mean) ? draw("circle", { class: "dot", cx: at(mean), cy: 11, r: 3.5 }) : null);
   }
-  // A field of CSV; one that a spreadsheet would take for a formula gets an apostrophe, as in Python's as_data.py.
+  // A field of CSV; one that a spreadsheet would take for a formula gets an apostrophe, as in Python's spreadsheets.py.
   const quoted = (text) => {
-    const safe = /^'*[=+\-@\t\r]/.test(text) && !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) && text !== "-" ? `'${text}` : text;
+    const safe = /^'*(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r]|\s*::)/.test(text) && !/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) && text !== "-" ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   async function copy(text, tell) {
