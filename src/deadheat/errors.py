@@ -584,6 +584,10 @@ class NotKeptError(DataError):
         self.queries = dict(queries or {})
 
 
+class UserCodeError(DataError):
+    """Code that the user named, such as a reranker, raised an error, which is the `__cause__` of this one."""
+
+
 class FigureError(DataError):
     """A figure cannot show these data: the message says why, and what would."""
 
@@ -868,6 +872,15 @@ def _finite(given: float) -> float:
         if is_number(given) and math.isfinite(given):
             return float(given)
     return math.nan
+
+
+def as_pattern(name: str, given: object, example: str, flags: int = 0) -> re.Pattern[str]:
+    """Return an argument as a regular expression; one that Python's parser gives up on is no bug of ours."""
+    try:
+        return re.compile(given, flags)  # type: ignore[call-overload, no-any-return]
+    except (re.error, TypeError, OverflowError, RecursionError) as error:
+        allowed = f"a regular expression such as {example!r}"
+        raise ParameterError(argument=name, given=given, allowed=allowed, hint=f"{error}") from error
 
 
 def as_number(name: str, given: float, low: float = -math.inf, high: float = math.inf) -> float:

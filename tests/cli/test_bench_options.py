@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -173,3 +174,54 @@ def test_a_prompt_is_text(tmp_path: Path) -> None:
     result = call(*judged, "--prompt", prompt)
     assert result.exit_code == BAD_DATA
     assert f"{prompt}: no such file" in result.stderr
+
+
+OWN_CODE = """
+import sys
+
+def fails(query, text):
+    raise ValueError("of my own")
+
+def ends(query, text):
+    sys.exit(0)
+
+class Odd:
+    def __getattr__(self, name):
+        raise KeyError(name)
+
+    def __call__(self, query, text):
+        return 1
+
+odd = Odd()
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "told"),
+    [
+        (
+            "own:fails",
+            3,
+            ["in fails\n", "ValueError: of my own\nError: the reranker 'own:fails' raised ValueError: of"],
+        ),
+        ("own:ends", 3, ["in ends\n", "the reranker 'own:ends' raised SystemExit: 0"]),
+        ("own:odd", 3, ["in __getattr__\n", "the reranker 'own:odd' raised KeyError: 'key'"]),
+        ("ends_at_once:f", 3, ["in <module>\n", "the reranker 'ends_at_once:f' raised SystemExit: 5"]),
+        ("..:x", 2, ["rerankers must be module:function"]),
+        (":x", 2, ["rerankers must be module:function"]),
+        ("own:nothing", 2, ["module 'own' has no attribute 'nothing'"]),
+    ],
+)
+def test_code_of_the_user_that_fails_is_no_bug_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, code: int, told: list[str]
+) -> None:
+    (tmp_path / "own.py").write_text(OWN_CODE)
+    (tmp_path / "ends_at_once.py").write_text("raise SystemExit(5)\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("own", "ends_at_once"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    result = call(*BENCH, "--limit", "1", "--reranker", spec)
+    assert result.exit_code == code, result.stderr
+    for words in told:
+        assert words in result.stderr
+    assert "deadheat/benchmark" not in result.stderr

@@ -94,6 +94,8 @@ def test_findings_as_json(folder: Path) -> None:
         (("case.json",), 3, "case.json: no such file. Did you mean 'cases.json'?"),
         (("cases.json", "--ontology", "hp.obo"), 3, "hp.obo: no such file"),
         (("cases.json", "--id-pattern", "("), 2, "--id-pattern must be a regular expression such as"),
+        (("cases.json", "--id-pattern", "a{99999999999}"), 2, "--id-pattern must be a regular expression such as"),
+        (("cases.json", "--id-pattern", "(" * 500 + ")" * 500), 2, "--id-pattern must be a regular expression such as"),
         (("cases.json", "-o", "cases.json"), 2, "the output 'cases.json' is the input 'cases.json'"),
     ],
 )

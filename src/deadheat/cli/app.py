@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import fields
 from importlib import import_module
 from textwrap import wrap
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
@@ -33,6 +33,7 @@ from deadheat.errors import (
     MeasureError,
     NothingJudgedWarning,
     SourceTypeError,
+    UserCodeError,
     did_you_mean,
     joined,
     on_terminal,
@@ -46,6 +47,7 @@ from deadheat.settings import Conventions, Design, Rejudging, Saving
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")  # noqa: PTH118, PTH120 - with a separator behind it
 MOST_ALIKE = 3  # warnings
 DELAY = 1.0  # seconds after which a phase gets a bar
 GATE_FAILED, USAGE, BAD_DATA, BUG, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141  # a bug: EX_SOFTWARE
@@ -168,7 +170,9 @@ class App(click.Group):
             raise
         except BaseException as error:
             if ctx.meta.get("debug"):
-                _tell(*"".join(traceback.format_exception(error)).rstrip("\n").split("\n"))
+                _tell_traceback(error)
+            elif isinstance(error, UserCodeError):
+                _tell_traceback(error.__cause__ or error, is_of_user=True)
             raise _ending(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from error
 
     def make_context(self, *given: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - click's
@@ -348,6 +352,20 @@ def _tell(*lines: str) -> None:
     """Write lines to standard error, each with its control characters escaped."""
     with _stderr_may_fail():
         click.echo("\n".join(map(on_terminal, lines)), err=True)
+
+
+def _is_ours(frame: TracebackType) -> bool:
+    """Return whether a frame of a traceback is of this package, or of an import that it began."""
+    path = frame.tb_frame.f_code.co_filename
+    return path.startswith((PACKAGE, "<frozen importlib")) or path.endswith("importlib/__init__.py")
+
+
+def _tell_traceback(error: BaseException, *, is_of_user: bool = False) -> None:
+    """Write a traceback to standard error; of a user's code without the frames that led to it."""
+    start = error.__traceback__
+    while is_of_user and start is not None and _is_ours(start):
+        start = start.tb_next
+    _tell(*"".join(traceback.format_exception(type(error), error, start)).rstrip("\n").split("\n"))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from deadheat.errors import (
     ColumnError,
     DataError,
     ParameterError,
+    as_pattern,
     check_choice,
     counted,
     did_you_mean,
@@ -275,15 +276,7 @@ def examine(
     DataError
         The file is missing, empty or malformed; with the line, where there is one.
     """
-    try:
-        pattern = None if id_pattern is None else re.compile(id_pattern, re.ASCII)
-    except (re.error, TypeError) as error:
-        raise ParameterError(
-            argument="id_pattern",
-            given=id_pattern,
-            allowed=f"a regular expression such as {HPO_PATTERN.pattern!r}",
-            hint=f"{error}",
-        ) from error
+    pattern = None if id_pattern is None else as_pattern("id_pattern", id_pattern, HPO_PATTERN.pattern, re.ASCII)
     path = readable(path)
     records = read_records(path, format, WANTED)
     named = fields_in(records.columns, columns, path)

@@ -48,6 +48,7 @@ from deadheat.errors import (
     ParameterError,
     as_count,
     as_number,
+    as_pattern,
     check_choice,
     package,
 )
@@ -610,12 +611,8 @@ def _checked_language(given: str | None, *, stem: bool) -> str | None:
 def _checked_pattern(given: str) -> str:
     """Return a regular expression that finds one text, which is not empty, for each word."""
     expected = f"token_pattern must be a regular expression such as {TOKENS!r}"
-    try:
-        pattern = re.compile(given)
-        is_wrong = pattern.groups > 1 or pattern.fullmatch("") is not None
-    except (re.error, TypeError) as error:
-        raise ParameterError(expected, given=given, hint=f"{error}") from error
-    if is_wrong:
+    pattern = as_pattern("token_pattern", given, TOKENS)
+    if pattern.groups > 1 or pattern.fullmatch("") is not None:
         raise ParameterError(f"{expected}, with one group at most and no match in an empty text", given=given)
     return given
 

@@ -6,7 +6,8 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module, metadata
 from pathlib import Path
@@ -24,6 +25,7 @@ from deadheat.errors import (
     NoteWarning,
     ParameterError,
     SourceTypeError,
+    UserCodeError,
     as_count,
     by_name,
     changed,
@@ -256,14 +258,22 @@ def _grader(spec: object) -> Any:  # noqa: ANN401 - a callable, with a key or wi
     if isinstance(spec, str) and spec.startswith(CROSS_ENCODER):
         return CrossEncoder(spec.removeprefix(CROSS_ENCODER))
     if isinstance(spec, str):
-        module, _, name = spec.partition(":")
-        try:
-            spec = getattr(import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS, hint=f"{error}") from error
+        with _code_of_user(spec):
+            return NamedFunction(spec)
     if not callable(spec):
         raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS)
     return PerPair(spec)
+
+
+@contextmanager
+def _code_of_user(spec: str) -> Iterator[None]:
+    """Raise `UserCodeError` for whatever a module or function raises that the user named, `SystemExit` too."""
+    try:
+        yield
+    except (KeyboardInterrupt, ParameterError):
+        raise
+    except BaseException as error:
+        raise UserCodeError(f"the reranker {shown(spec)} raised {type(error).__name__}: {error}") from error
 
 
 class PerPair:
@@ -279,6 +289,34 @@ class PerPair:
     def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[object]:
         """Return what the function returns for each pair."""
         return [self.function(query, text) for query, text in pairs]
+
+
+class NamedFunction(PerPair):
+    """A function that is named as ``module:function``.
+
+    Raises
+    ------
+    ParameterError
+        There is no such module, or nothing in it that can be called.
+    """
+
+    def __init__(self, spec: str) -> None:
+        self._spec = spec
+        module, _, name = spec.partition(":")
+        if not all(module.split(".")):  # a relative name has no package that it would be relative to
+            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS)
+        try:
+            function = getattr(import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS, hint=f"{error}") from error
+        if not callable(function):
+            raise ParameterError(argument="rerankers", given=spec, allowed=RERANKERS)
+        super().__init__(function)
+
+    def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[object]:
+        """Return what the function returns for each pair; what it raises is the cause of a `UserCodeError`."""
+        with _code_of_user(self._spec):
+            return super().__call__(pairs)
 
 
 class CrossEncoder:
