@@ -877,7 +877,7 @@ def _finite(given: float) -> float:
 def as_pattern(name: str, given: object, example: str, flags: int = 0) -> re.Pattern[str]:
     """Return an argument as a regular expression; one that Python's parser gives up on is no bug of ours."""
     try:
-        return re.compile(given, flags)  # type: ignore[call-overload, no-any-return]
+        return re.compile(given, flags)  # type: ignore[call-overload]
     except (re.error, TypeError, OverflowError, RecursionError) as error:
         allowed = f"a regular expression such as {example!r}"
         raise ParameterError(argument=name, given=given, allowed=allowed, hint=f"{error}") from error

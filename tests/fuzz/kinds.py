@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import warnings
 import zlib
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -30,7 +30,9 @@ from deadheat.io.formats import letor
 from deadheat.io.formats.letor import read_letor
 from deadheat.measures.notation import split_notation
 from fuzz import strict
+from fuzz.case import Kind
 from fuzz.mutations import damaged
+from fuzz.names import Names
 from support.changed_documents import changes
 
 if TYPE_CHECKING:
@@ -60,32 +62,6 @@ TEXTS = ("", "x", "two words", "a,b", 'the "best"', "two\nlines", "two\r\nlines"
 SCORES = ("1", "2.5", "-3", "0.25", "1e-3", "12", "95", "100.125", "7.", ".5", "+4")
 IN_BLOCKS = "-in-blocks"
 PACKINGS = (".gz", ".zst")
-
-
-class Kind(ABC):
-    """One kind of file.
-
-    Attributes
-    ----------
-    name : str
-        Of the kind, and the ending of its files.
-    may_refuse : bool
-        Whether deadheat may refuse what the strict reader takes: a damaged part may be one that only it looks at.
-    """
-
-    name: ClassVar[str]
-    may_refuse: ClassVar[bool] = False
-
-    @abstractmethod
-    def write(self, folder: Path, rng: Random) -> Path:
-        """Write a damaged file, and whatever belongs to it; return what is to be read."""
-
-    @abstractmethod
-    def read(self, path: Path) -> list[Row] | None:
-        """Return what deadheat reads; None where only its errors count."""
-
-    def expected(self, path: Path) -> list[Row] | None:  # noqa: B027 - not every kind has one
-        """Return what the strict reader reads, or raise `strict.Refused`; None if there is none."""
 
 
 class Ranking(Kind):
@@ -729,7 +705,7 @@ KINDS: dict[str, Kind] = {
         *(Trec(), TrecInBlocks(), PlacedInBlocks(), Letor(), LetorInBlocks(), Csv(), Tsv(), JsonLines(), Json()),
         *(Parquet(), ParquetInBlocks(), RankEvalRequest(), RankEvalResponse(), Searches(), Judgments(), Quepid()),
         *(QuepidTable(), Predictions(), FolderOfResponses(), FolderOfBeir(), FolderOfBench(), LabelledCases()),
-        *(Ontology(), Saved(), State(), Gates(), Notation()),
+        *(Ontology(), Saved(), State(), Gates(), Notation(), Names()),
     )
 }
 

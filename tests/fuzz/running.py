@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from types import FrameType
 
-    from fuzz.kinds import Kind
+    from fuzz.case import Kind
 
 LONGEST = 30  # seconds of one case
 
