@@ -47,7 +47,7 @@ ROUNDING = 1e-12  # relative: values closer than this are equal in theory
 LONGEST_LIST = 160  # characters of several names in brackets
 MOST_NAMED = 4  # ids that are all named
 LONGEST_GIVEN = 200  # characters of a value that a message shows
-LONGEST_WORD = 200  # characters of a word in a sentence or a table, such as an id
+LONGEST_WORD = 300  # characters of a word in a sentence or a table, such as an id
 LONGEST_TEXT = 10_000  # and of a whole one
 LONGEST_LABEL = 80  # characters of a name or an id beside an axis or in a cell
 MOST_OFF = 0.05  # a share that may be off by more is unknown
@@ -339,12 +339,12 @@ def is_visible(text: str) -> bool:
 
 
 def cut_words(text: str) -> str:
-    """Return a text for people: of words of more than 200 characters, such as ids, and of long texts the middle is cut.
+    """Return a text for people: of words of more than 300 characters, such as ids, and of long texts the middle is cut.
 
     Examples
     --------
     >>> len(cut_words("document " + "x" * 10**6)), cut_words("document x")
-    (209, 'document x')
+    (309, 'document x')
     """
     if len(text) <= LONGEST_WORD:
         return text
@@ -358,7 +358,7 @@ def presentable(text: str) -> str:
     Examples
     --------
     >>> print(presentable("q\n1"), len(presentable("x" * 10**6)))
-    q\n1 200
+    q\n1 300
     """
     return printable(cut_words(text))
 
