@@ -55,6 +55,21 @@ def test_the_name_is_that_of_what_is_in_the_file(tmp_path: Path) -> None:
     assert copy.name == f"{seconds}Z-main_next-dense-2.json"
 
 
+def test_the_file_of_one_run_is_not_replaced_by_another_run(tmp_path: Path) -> None:
+    """A / becomes a _ in the name of a file."""
+    path = evaluated("a/b").save(tmp_path, replace=True)
+    assert evaluated("a/b", BAD).save(tmp_path, replace=True) == path
+    with pytest.raises(DataError, match=r"a_b\.json: is a save of the run 'a/b', not of 'a_b'"):
+        evaluated("a_b").save(tmp_path, replace=True)
+    (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
+    (tmp_path / "a_b.run").write_text("q1 Q0 a 1 1 t\n")
+    command = ("evaluate", str(tmp_path / "qrels.json"), str(tmp_path / "a_b.run"), "-m", "RR", "--save", str(tmp_path))
+    refused = call(*command, "--replace")
+    assert refused.exit_code == 3
+    assert "is a save of the run 'a/b'" in refused.stderr
+    assert dh.load_evaluation(path).name == "a/b"
+
+
 def test_many_savers_at_once_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     evaluations = [evaluated("dense", GOOD if n % 2 else BAD) for n in range(12)]

@@ -213,6 +213,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             [*named, *options["repeats"]],
             replace=options["replace"],
         )
+        _refuse_other_runs(options, targets)
     output = Output(options, [qrels, *runs, *(options[name] for name in ("queries", "judge"))])
     queries = read_queries(options)
     _check_form(output.form, options)
@@ -350,6 +351,15 @@ def _save(
     kept = {name: options[name] for name in SAVING}
     saves = [(targets[one.name], partial(one.save, **kept, **vars(intervals))) for one in evaluations]
     return replace(report, facts=(*report.facts, save_all(saves, of_what)))
+
+
+def _refuse_other_runs(options: Mapping[str, Any], targets: Mapping[str, str]) -> None:
+    """Refuse to replace in a folder, where each run has one file, a save of another run whose name is alike."""
+    from deadheat.evaluation.save_folder import is_folder, refuse_other_run
+
+    if options["replace"] and is_folder(options["save"]):
+        for name, path in targets.items():
+            refuse_other_run(Path(path), name)
 
 
 def _check_form(form: str, options: Mapping[str, Any]) -> None:

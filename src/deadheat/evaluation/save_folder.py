@@ -65,6 +65,15 @@ def name_of_run(name: str) -> str:
     return file_name(name, LONGEST - ROOM)
 
 
+def refuse_other_run(path: Path, name: str) -> None:
+    """Raise `DataError` where the one file of a run has a save of another run, whose name is alike."""
+    if not is_saved(path):
+        return
+    run = _read_head(path).run
+    if run != name:
+        raise DataError(f"is a save of the run {run!r}, not of {name!r}", hint="call one otherwise", path=path)
+
+
 def name_of_save(name: str, origin: Origin) -> str:
     """Return the name of a new file, without an ending: time, label and run; the run alone where both are equal.
 
@@ -107,7 +116,9 @@ def target_of_save(path: str | Path, name: str, origin: Origin, *, replace: bool
         yield folder
         return
     if replace:
-        yield folder / f"{name_of_run(name)}{SUFFIX}"
+        path_of_run = folder / f"{name_of_run(name)}{SUFFIX}"
+        refuse_other_run(path_of_run, name)
+        yield path_of_run
         return
     make_folder(folder)
     reserved = _reserve(folder, name_of_save(name, origin))
