@@ -53,7 +53,7 @@ class OrderAgreement:
         The same of tau-AP, of the order by exact means with that of broken ties as the reference: a pair counts by the
         rank of its lower system in the exact order.
     tie_unknown : str
-        Why `tie_tau` is NaN; empty if it is known.
+        Why `tie_tau` or `tie_tau_ap` is NaN; empty if both are known.
     n_queries : int or None
         Queries that both means of every system are over; None of orders of one comparison, as its tables say.
     """
