@@ -31,6 +31,7 @@ from deadheat.io.formats.letor import read_letor
 from deadheat.measures.notation import split_notation
 from fuzz import strict
 from fuzz.case import Kind
+from fuzz.endpoints import Answers, Endpoints, KeptAnswers
 from fuzz.mutations import damaged
 from fuzz.names import Names
 from support.changed_documents import changes
@@ -705,7 +706,7 @@ KINDS: dict[str, Kind] = {
         *(Trec(), TrecInBlocks(), PlacedInBlocks(), Letor(), LetorInBlocks(), Csv(), Tsv(), JsonLines(), Json()),
         *(Parquet(), ParquetInBlocks(), RankEvalRequest(), RankEvalResponse(), Searches(), Judgments(), Quepid()),
         *(QuepidTable(), Predictions(), FolderOfResponses(), FolderOfBeir(), FolderOfBench(), LabelledCases()),
-        *(Ontology(), Saved(), State(), Gates(), Notation(), Names()),
+        *(Ontology(), Saved(), State(), Gates(), Notation(), Names(), Answers(), Endpoints(), KeptAnswers()),
     )
 }
 

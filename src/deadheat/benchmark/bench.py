@@ -171,7 +171,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         Of sets that are parallel: also test whether a retriever's languages are equivalent up to it.
     rerankers : mapping of str to reranker, sequence of rerankers, or one, optional
         Each grades the first documents of each retriever, which is compared with and without it: a function
-        ``grade(query, text)``, "module:function", "cross-encoder:MODEL" of sentence-transformers, or an `LLM`.
+        ``grade(query, text)``, "module:function", "cross-encoder:MODEL" of sentence-transformers, or an `LLM`. Answers
+        without a grade are counted in the report.
     rerank_depth : int, default 20
         How many documents are graded; those that tie with the last of them as well. Without rerankers it is not used.
     rerank_then_by_first : bool, default False
@@ -190,8 +191,8 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     ParameterError
         An option has an unknown value.
     DataError
-        Cases or collection cannot be used, or do not share ids; or `output` holds files of these names that `bench`
-        did not write, or is in use by another call.
+        Cases or collection cannot be used, or do not share ids; no answer of a reranker holds a grade; or `output`
+        holds files of these names that `bench` did not write, or is in use by another call.
     """
     k = as_count("k", k)
     check_choice("kind", kind, KINDS)

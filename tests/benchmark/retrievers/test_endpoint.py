@@ -132,6 +132,27 @@ def test_user_password_and_query_of_a_url_are_sent_and_not_shown(
     assert not any(secret in kept for secret in ("pass@word", "pass%40word", "hunter22"))
 
 
+@pytest.mark.slow
+def test_a_benchmark_keeps_and_prints_no_secret(server: HostileServer, tmp_path: Path) -> None:
+    server.answers(GRADE)
+    url = server.url.replace("//", "//me:password@") + "?key=hunter22"
+    judged = [*BENCH, "-m", "RR", "--reranker", "llm", "--model", "m", "--endpoint", url, "--rerank-depth", "1"]
+    judged += ["--output", f"{tmp_path / 'results'}", "--format", "html"]
+    refused = call(*judged)
+    assert refused.exit_code == USAGE
+    done = call(*judged, "--yes")
+    assert done.exit_code == 0
+    server.answers("", "308 Moved", Location="https://me:password@other.example/?key=hunter22")
+    judged[judged.index("m")] = "other"
+    moved = call(*judged, "--yes")
+    assert moved.exit_code == BAD_DATA
+    assert "?key=*** redirects to 'https://***@other.example/?key=***'" in moved.stderr
+    told = [one.stdout + one.stderr for one in (refused, done, moved)]
+    for text in (*told, everything_in(tmp_path)):
+        assert "password" not in text
+        assert "hunter22" not in text
+
+
 def test_other_settings_of_openai_are_not_sent(server: HostileServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ORG_ID", "PROJECT_ID", "ADMIN_KEY"):
         monkeypatch.setenv(f"OPENAI_{name}", f"other-{name}")

@@ -108,7 +108,7 @@ class LLM:
         MissingDependencyError
             The package openai is not installed.
         """
-        names = [hashlib.sha256("\0".join(pair).encode("utf-8", "surrogatepass")).hexdigest() for pair in pairs]
+        names = [name_of(*pair) for pair in pairs]
         answers: dict[str, str] = {}
         if self._kept is not None:
             answers = self._kept.read()
@@ -167,6 +167,11 @@ def _checked_scale(scale: object) -> tuple[float, float]:
     if not low < high:
         raise ParameterError(argument="scale", given=scale, allowed=allowed)
     return low, high
+
+
+def name_of(query: str, document: str) -> str:
+    """Return the hash of a pair of texts, which its answer is kept by."""
+    return hashlib.sha256(f"{query}\0{document}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class KeptAnswers:
