@@ -192,7 +192,7 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
         return qrels
     from deadheat.data.rows import LazyRows
 
-    return changed(qrels, rows=LazyRows(frame), bare=qrels.bare)
+    return changed(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
 
 
 def _graded(

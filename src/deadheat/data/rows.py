@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import LARGEST_INTEGER, DataError, DeadheatWarning, as_precision, changed, counted
-from deadheat.io.files import BLOCK
+from deadheat.io.files import BLOCK, FileState
 from deadheat.io.formats.trec import Marked, note_of_comments, read_blocks
 from deadheat.io.guarding import guarded_rows
 from deadheat.io.kinds import KEYS, TREC_FIELDS, Kind
@@ -225,6 +225,12 @@ def _doubtful(blocks: Blocks, first: int, last: int) -> IntArray:
     return block[equal + 1 < bounds[block + 1]]  # the row after a block's last one is in the next
 
 
+def is_in_memory(frame: nw.LazyFrame[Any]) -> bool:
+    """Tell whether a lazy frame of Polars computes its rows from frames in memory, and reads no file."""
+    native: pl.LazyFrame = frame.to_native()
+    return "SCAN" not in native.explain(optimized=False)
+
+
 def _collected(frame: nw.LazyFrame[Any]) -> pl.DataFrame:
     """Fetch a lazy frame into Polars."""
     from deadheat.io.lazy import collect  # only frames of engines need it
@@ -277,6 +283,9 @@ class Rows:
     def unchecked(self) -> nw.LazyFrame[Any]:
         """The same where one looks at a few of them, before all are checked."""
         return self.lazy
+
+    def check_same(self) -> None:
+        """Raise `DataError` if the rows were not held when they were evaluated, and may be others now."""
 
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
@@ -388,17 +397,35 @@ class LazyRows(Rows):
     Parameters
     ----------
     frame : narwhals.LazyFrame
+    where : str
+        For messages.
+
+    Attributes
+    ----------
+    is_read_again : bool
+        Whether an evaluation was made of them where they are, so that whoever wants them afterwards reads them again.
     """
 
-    def __init__(self, frame: nw.LazyFrame[Any]) -> None:
-        self.lazy = frame
+    is_read_again = False
+
+    def __init__(self, frame: nw.LazyFrame[Any], where: str) -> None:
+        self.lazy, self.where = frame, where
         self.in_polars = bool(frame.implementation.is_polars())
 
     def negated(self) -> LazyRows:
         """Return the rows in their engine with the lowest scores first."""
         import narwhals as nw
 
-        return LazyRows(self.lazy.with_columns(score=0.0 - nw.col("score")))
+        return LazyRows(self.lazy.with_columns(score=0.0 - nw.col("score")), self.where)
+
+    def check_same(self) -> None:
+        """Raise `DataError` if the rows are read again: nothing shows whether they are others now."""
+        if self.is_read_again:
+            raise DataError(
+                "was evaluated where its rows are, which may have changed since",
+                hint="fetch the rows into memory and evaluate them",
+                path=self.where,
+            )
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -416,6 +443,8 @@ class UnreadRows(LazyRows):
     reading : Reading
     where : str
         For messages.
+    file : FileState, optional
+        Of rows in a file.
 
     Attributes
     ----------
@@ -425,18 +454,31 @@ class UnreadRows(LazyRows):
 
     check_duplicates = False
 
-    def __init__(self, frame: nw.LazyFrame[Any], reading: Reading, where: str) -> None:
-        self.unchecked, self.reading, self.where = frame, reading, where
+    def __init__(self, frame: nw.LazyFrame[Any], reading: Reading, where: str, file: FileState | None = None) -> None:
+        self.unchecked, self.reading, self.where, self.file = frame, reading, where, file
         self.in_polars = bool(frame.implementation.is_polars())
+
+    def check_file(self) -> None:
+        """Raise `DataError` if the file of the rows changed since it was first read."""
+        if self.file is not None:
+            self.file.check()
+
+    def check_same(self) -> None:
+        """Raise `DataError` if the rows are read again, unless they are in memory, or in a file that did not change."""
+        self.check_file()
+        if self.file is None and not (self.in_polars and is_in_memory(self.unchecked)):
+            super().check_same()
 
     @cached_property
     def lazy(self) -> nw.LazyFrame[Any]:
         """The rows where they are, checked in a pass of their own."""
+        self.check_file()
         return self.reading.in_engine(self.unchecked, self.where)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """The rows, fetched and checked once."""
+        self.check_file()
         with guarded_rows(self.where):
             rows, wrong = self.reading.in_polars(MemoryRows(_collected(self.unchecked)).lazy)
         self.reading.check(wrong, self.where)
@@ -444,11 +486,13 @@ class UnreadRows(LazyRows):
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the unchecked rows of a file in their order, about so many at a time."""
+        self.check_file()
         frame: pl.LazyFrame = self.unchecked.to_native()
         with guarded_rows(self.where):
             for batch in frame.collect_batches(chunk_size=n_rows, maintain_order=True):
                 check_texts(batch, Path(self.where), 0)
                 yield batch
+        self.check_file()
 
     def notes(self) -> tuple[str, ...]:
         """Return what people should know of the batches that were read."""
@@ -469,7 +513,7 @@ class UnreadTrec(UnreadRows):
     def __init__(self, path: Path) -> None:
         from deadheat.io.lazy import Reading  # which needs Narwhals
 
-        self._path, self._marked = path, Marked("run")
+        self._path, self._marked, self.file = path, Marked("run"), FileState.of(path)
         self.reading, self.where, self.in_polars = Reading("run", "score"), str(path), True
 
     @cached_property
@@ -481,11 +525,13 @@ class UnreadTrec(UnreadRows):
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the rows, block by block, about so many at a time."""
+        self.check_file()
         self._marked = Marked("run")
         size, has_rows = min(BLOCK, max(SMALLEST, n_rows * ROW)), False
         for frame in filter(len, read_blocks(self._path, "run", self._marked, size)):
             has_rows = True
             yield frame
+        self.check_file()
         if not has_rows:
             raise DataError("run without a single row", allowed=" ".join(TREC_FIELDS["run"]), path=self._path)
 

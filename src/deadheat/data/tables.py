@@ -41,7 +41,7 @@ from deadheat.errors import (
     counted,
     three,
 )
-from deadheat.io.files import CATALOGUE, exceeds, in_catalogue, path_named
+from deadheat.io.files import CATALOGUE, FileState, exceeds, in_catalogue, path_named
 from deadheat.io.formats import (
     COMPRESSED,
     SUFFIXES,
@@ -159,6 +159,7 @@ class DocumentTable(InNotebooks):
             self.rows = self._read(source)
 
     def _read(self, source: Source) -> Rows:
+        file = None if self.path is None else FileState.of(self.path)
         content = self._scan(self.path) if self.path else read_object(source, self.kind, self.where, self.columns)
         self.notes = tuple(map(str, content.notes))
         self.source_columns = source_columns_of(source, self.path, content.columns)
@@ -171,7 +172,9 @@ class DocumentTable(InNotebooks):
             case Path() as path:
                 return UnreadTrec(path)
             case lazy:
-                return UnreadRows(lazy, content.reading, self.where) if content.reading else LazyRows(lazy)
+                if content.reading is None:
+                    return LazyRows(lazy, self.where)
+                return UnreadRows(lazy, content.reading, self.where, file)
 
     def _look_at(self, content: Content) -> Content:
         """Return what is to be held, and warn the user of what looks wrong."""
@@ -265,9 +268,9 @@ class DocumentTable(InNotebooks):
         """Return the rows as a Polars frame, in the order of the source."""
         if isinstance(self.rows, MemoryRows):
             check_threads()  # what the caller does with them would hang
-            return self.rows.frame
+            return self.rows.frame.clone()  # whose columns the caller may replace
         with guarded(self.where):
-            return self.rows.frame
+            return self.rows.frame.clone()
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return the rows as ``{query_id: {doc_id: number}}``."""
@@ -513,7 +516,7 @@ class Qrels(DocumentTable):
         """
         merged: Rows
         if type(self.rows) is LazyRows:  # so that it can still be joined in its engine
-            merged = LazyRows(self.rows.lazy.unique())
+            merged = LazyRows(self.rows.lazy.unique(), self.where)
         else:
             merged = MemoryRows(self.rows.frame.unique(maintain_order=True))
         contradicted = merged.repeated_pairs()

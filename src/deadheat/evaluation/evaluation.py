@@ -73,6 +73,9 @@ class Evaluation(Plottable, Renderable):
     notation or another of its names. Tables and keys have the names by which the measures were asked for.
 
     Attributes
+    What it says is of the moment when it was made, whatever becomes of the dicts, frames or arrays that it was made
+    from. A run that was not held in memory is read again where that is needed; if its file changed, that is an error.
+
     ----------
     name : str
         Label of the run.
@@ -137,6 +140,7 @@ class Evaluation(Plottable, Renderable):
         self.measures = tuple(self._scores)
         self.name, self.query_ids, self.conventions = name, query_ids, conventions
         self.missing_queries, self.unjudged_queries = missing_queries, unjudged_queries
+        self.query_ids.flags.writeable = False
         self.placements, self.graded, self.qrels = placements, graded, qrels
         self.notes, self.alike = notes, alike
         self.run, self.origin, self.known_depth = run, origin, known_depth
@@ -348,6 +352,7 @@ class Evaluation(Plottable, Renderable):
                     hint="evaluate_dense(..., items=True) and Accumulator(items=True) keep them",
                 )
             lists = Lists.of_run(self.run, self.conventions.score_precision)
+            self.run.rows.check_same()
         return HIGHER["items"]().profile_of(
             lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head
         )

@@ -273,6 +273,7 @@ def rescore(
             " scored again",
             hint="evaluate the run again, and save it with a depth above 0",
         )
+    run.rows.check_same()
     if any(one.predicted is not None for one in evaluation):
         raise ParameterError(
             f"{evaluation.name} has a judge's labels, and cannot be scored again", hint="evaluate the run again"

@@ -200,7 +200,7 @@ class Repeated:
 
 @dataclass(frozen=True, eq=False)
 class Scores(InNotebooks):
-    r"""The scores of one measure, one for each query.
+    r"""The scores of one measure, one for each query. Its arrays cannot be written to.
 
     Attributes
     ----------
@@ -235,6 +235,10 @@ class Scores(InNotebooks):
     weights: FloatArray | None = field(default=None, repr=False)
     repeats: Repeated | None = field(default=None, repr=False)
     predicted: tuple[FloatArray, FloatArray, FloatArray | None] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self.query_ids.flags.writeable = False
+        self.values.flags.writeable = False
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
@@ -656,7 +660,9 @@ class Scores(InNotebooks):
         return self.measure.level_of(low), self.measure.level_of(high)
 
     def _of_kept(self, values: FloatArray) -> FloatArray:
-        return np.where(self.kept, values, np.nan)
+        own = np.where(self.kept, values, np.nan)
+        own.flags.writeable = False
+        return own
 
     def _weights_of(self, kept: BoolArray) -> FloatArray | None:
         return None if self.weights is None else self.weights[kept]

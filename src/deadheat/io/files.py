@@ -19,8 +19,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Generic, Literal, cast
+from typing import IO, Any, Generic, Literal, Self, cast
 
 import polars as pl
 
@@ -107,6 +108,45 @@ def readable(path: str | os.PathLike[str]) -> Path:
         raise DataError("is a device", allowed="a file or a pipe", path=path)
     note_file(status)
     return path
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What shows that a file is still what it was when it was first read.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    size : int
+        In bytes.
+    changed_at : int
+        When it was last written, in nanoseconds.
+    number : int
+        That the file system has for it: another file under this name has another one.
+    """
+
+    path: Path
+    size: int
+    changed_at: int
+    number: int
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Return the state of a file; of one that is not there all numbers are -1."""
+        try:
+            facts = path.stat()
+        except OSError:
+            return cls(path, -1, -1, -1)
+        return cls(path, facts.st_size, facts.st_mtime_ns, facts.st_ino)
+
+    def check(self) -> None:
+        """Raise `DataError` if the file is another one now, or was written since."""
+        if FileState.of(self.path) != self:
+            raise DataError(
+                "changed since it was first read, and has to be read again, as it is larger than memory",
+                hint="evaluate it again",
+                path=self.path,
+            )
 
 
 def _meant(path: Path) -> str:

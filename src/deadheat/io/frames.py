@@ -248,13 +248,24 @@ def to_polars(frame: Frame | nw.DataFrame[Any], where: str) -> pl.DataFrame:
     """Fetch or convert a few columns, as plain lists where Polars cannot take them."""
     if isinstance(frame, nw.LazyFrame):
         return collect(frame)
+    if frame.implementation.is_polars():
+        return frame.to_native()
     try:
-        return frame.to_polars()
+        return _with_own_numbers(frame.to_polars())
     except Exception:  # noqa: BLE001 - pandas without PyArrow, or PyArrow's own errors for a mixed column
         given = ((own.name, zip(own.to_list(), own.is_null().to_list(), strict=True)) for own in frame.iter_columns())
         return pl.DataFrame(
             [_column(name, [None if is_null else one for one, is_null in pairs], where) for name, pairs in given]
         )
+
+
+def _with_own_numbers(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a frame that shares no number with the arrays of another library, which the caller may write to."""
+    own = []
+    for column in frame:
+        if column.dtype.is_numeric() and not column.null_count():
+            own.append(pl.Series(column.name, column.to_numpy().copy(), dtype=column.dtype))
+    return frame.with_columns(own)
 
 
 def _column(name: str, values: Sequence[Any], where: str) -> pl.Series:

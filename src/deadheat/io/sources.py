@@ -37,7 +37,7 @@ from deadheat.io.formats.base import Content
 from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import Listing, Reader, is_of_chroma, nested_of, results_in, value_at
-from deadheat.io.values import check_ids_of_row, is_number, is_plain
+from deadheat.io.values import check_ids_of_row, copied, is_number, is_plain
 
 OF_CASES = "judgments are the expected ids of labelled cases"
 SWAPPED = "were qrels and run given in the wrong order?"
@@ -97,7 +97,9 @@ def _of_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]
             hint=f"give one of them, such as dataset[{next(iter(source))!r}]",
         )
     listing = exported(source, kind, where) or Listing(source)
-    if not is_plain(listing.documents):
+    if is_plain(listing.documents):
+        listing = replace(listing, documents=copied(listing.documents))
+    else:
         listing = nested_of(listing.documents, kind, where)
     return Content.of_lists(listing)
 

@@ -45,6 +45,7 @@ PACKED = 1 << 12  # numbers, of several queries where they have few
 MANY = 300  # documents of a query
 _ABSENT = math.nan  # no number is NaN
 _EXACT = (Rational, Decimal)
+_PLAIN_NUMBERS = (int, float, np.generic)
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
 
@@ -97,6 +98,33 @@ def is_plain(source: Mapping[Any, Any]) -> bool:
     """Return whether each query has a mapping of documents to numbers."""
     types = set(map(type, source.values()))
     return types == {dict} or all(issubclass(one, Mapping) for one in types)
+
+
+def copied(source: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[Any, Any]]:
+    """Return a copy of a dict of dicts, which stays what it is whatever the caller does with the original.
+
+    Numbers cannot be changed, but arrays without a dimension can, which libraries of tensors give for a number: where
+    the first number of a query is one, the numbers of the query are taken out of them.
+
+    Examples
+    --------
+    >>> given = {"q": {"d": np.array(1.0)}}
+    >>> copy = copied(given)
+    >>> given["q"]["d"][...] = 5.0
+    >>> copy
+    {'q': {'d': 1.0}}
+    """
+    copies = {query: dict(documents) for query, documents in source.items()}
+    for query, documents in copies.items():
+        first = next(iter(documents.values()), None)
+        if not isinstance(first, _PLAIN_NUMBERS) and hasattr(first, "item"):
+            copies[query] = {doc: _number_in(value) for doc, value in documents.items()}
+    return copies
+
+
+def _number_in(value: Any) -> Any:  # noqa: ANN401 - it may be anything
+    """Return the number in an array without a dimension, and any other value as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:

@@ -314,6 +314,7 @@ class ByQuery:
 
     def place(self) -> Placements:
         """Return the placements, counted and checked in one pass."""
+        cast("UnreadRows", self._run.rows).is_read_again = True
         with guarded(self._run.where):
             try:
                 found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)

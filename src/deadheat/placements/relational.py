@@ -1,9 +1,12 @@
 """Placements by joins and ranks where the rows are, in any engine that Narwhals knows: only placements are fetched."""
 
+from typing import cast
+
 import narwhals as nw
 import polars as pl
 
 from deadheat.arrays import IntArray
+from deadheat.data.rows import LazyRows
 from deadheat.data.tables import Qrels, Run
 from deadheat.io.guarding import guarded
 from deadheat.io.lazy import Frame, collect
@@ -26,6 +29,7 @@ class Relational:
 
     def place(self) -> Placements:
         """Return the placements, joined and ranked where the rows are."""
+        cast("LazyRows", self._run.rows).is_read_again = True
         with guarded(self._run.where):
             counts = collect(
                 self._retrieved.group_by("query_id").agg(n_retrieved=nw.len(), top_score=nw.col("score").max())
