@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 # in a process of its own: this one has used Polars long ago
 FORKED = """
-import multiprocessing, sys, time, warnings
+import multiprocessing, pickle, sys, time, warnings
 import deadheat as dh
 import polars as pl
 
@@ -48,7 +48,20 @@ AFTER = {
     "profile": lambda: dh.tie_profile(RUN) is None,
     "compare": lambda: len(dh.compare(QRELS, {"a": RUN, "b": RUN}, "RR").pairs),
     "save": lambda: dh.evaluate(QRELS, RUN, ["RR"]).save("x.json"),
+    "save_state": lambda: state().save("x.json"),
+    "save_counted": lambda: state().evaluation().save("y.json"),
+    "cases": lambda: dh.read_cases("cases.csv"),
+    "spans": lambda: dh.Spans([("q", "d", 0, 10)]),
+    "grades": lambda: dh.read_judgments("grades.csv"),
+    "bench": lambda: dh.bench(["cases.csv"], "onto.csv", ["bm25"], output="b"),
+    "pickle": lambda: pickle.dumps(held[0]),
+    "user": lambda: pl.DataFrame({"a": [1, 2]}).select("a"),
 }
+
+def state():
+    counts = dh.Accumulator(["RR"])
+    counts.add([[1.0, 2.0]], [[0]])
+    return counts
 
 def child(name):
     warnings.simplefilter("ignore")
@@ -73,6 +86,9 @@ for name in after:
 
 def forked(folder: Path, before: str, *after: str) -> list[str]:
     (folder / "x.run").write_text("q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\n")
+    (folder / "cases.csv").write_text("case_id,text,expected_ids,language\nc1,fever,T:1,en\n")
+    (folder / "onto.csv").write_text("doc_id,text\nT:1,fever\nT:2,cough\n")
+    (folder / "grades.csv").write_text("query_id,doc_id,grade\nq1,d1,2\n")
     code = [sys.executable, "-W", "ignore", "-c", FORKED, before, *after]
     done = subprocess.run(code, cwd=folder, env=environment(), capture_output=True, text=True, timeout=120, check=True)
     return done.stdout.splitlines()
@@ -90,6 +106,12 @@ def test_what_needs_polars_is_refused_and_dicts_are_evaluated(tmp_path: Path) ->
         "compare 1",
         "gate True",
     ]
+
+
+@pytest.mark.slow
+def test_nothing_waits_for_threads_that_are_not_there(tmp_path: Path) -> None:
+    names = ["save_state", "save_counted", "cases", "spans", "grades", "bench", "pickle", "user"]
+    assert forked(tmp_path, "file", "held", *names) == [f"{name} DeadheatError True" for name in ["held", *names]]
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ the command line, or nobody. It also asks which files are read, so that none of 
 import errno
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -110,6 +111,8 @@ class _Threads:
 
     def after_fork(self) -> None:
         self.are_lost = self.ran_before_fork
+        if self.are_lost:
+            _close_polars()
 
 
 def _others_use_polars() -> bool:
@@ -119,6 +122,28 @@ def _others_use_polars() -> bool:
             if re.match(r"polars-\d|async-executor", name.read_text()):  # its workers; importing starts none
                 return True
     return False
+
+
+# Methods through which Polars uses its threads; versions differ in those with an underscore
+_WITH_THREADS = {
+    "LazyFrame": ("collect", "_collect_eager", "collect_batches", "sink_parquet", "sink_csv", "serialize"),
+    "DataFrame": ("serialize", "deserialize", "write_parquet", "write_csv", "write_ipc", "write_json"),
+}
+
+
+def _close_polars() -> None:
+    """Let Polars raise in this process wherever it would wait for threads that are not there."""
+    polars = sys.modules.get("polars")
+    for class_name, methods in _WITH_THREADS.items():
+        own_class = getattr(polars, class_name, None)
+        for method in methods:
+            if hasattr(own_class, method):
+                setattr(own_class, method, _raise_lost)
+
+
+def _raise_lost(*_: object, **__: object) -> None:
+    """Stand in for a method of Polars in a process without its threads."""
+    check_threads()
 
 
 _THREADS = _Threads()
