@@ -834,6 +834,13 @@ def as_count(name: str, given: int, low: int = 1) -> int:
     return number
 
 
+def as_text(name: str, given: str) -> str:
+    """Return an argument that is text."""
+    if not isinstance(given, str):
+        raise ParameterError(argument=name, given=given, allowed="text")
+    return given
+
+
 def as_list(name: str, given: object, allowed: str) -> list[Any]:
     """Return an argument that has several values as a list of them; raise for text and for a single value."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):

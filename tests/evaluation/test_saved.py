@@ -369,10 +369,15 @@ def test_a_wrong_option_leaves_no_file(tmp_path: Path) -> None:
 
 
 def sealed(path: Path, **changes: object) -> None:
-    """Change a file as someone would who knows how its hash is made."""
-    found = {key: value for key, value in (document(path) | changes).items() if value is not None}
+    """Change a file as someone would who knows how its hash is made; a key that becomes None is left out."""
+    kept = {key: value for key, value in document(path).items() if key not in changes}
+    found = kept | {key: value for key, value in changes.items() if value is not None}
     seal(found)
     path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def with_notation(measures: dict[str, dict[str, Any]], label: str, notation: str) -> dict[str, dict[str, Any]]:
+    return measures | {label: measures[label] | {"measure": notation}}
 
 
 NOT_READ = r"run\.json: cannot be read as a saved evaluation: "
@@ -420,7 +425,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "lacking": (lambda path: sealed(path, measures=None), NOT_READ + "lacks 'measures'"),
     "unknown measure": (
-        lambda path: sealed(path, measures={"RR": document(path)["measures"]["RR"] | {"measure": "Nope"}}),
+        lambda path: sealed(path, measures=with_notation(document(path)["measures"], "RR", "Nope")),
         NOT_READ + ".*Nope",
     ),
     "a policy": (

@@ -34,7 +34,8 @@ from fuzz.case import Kind
 from fuzz.endpoints import Answers, Endpoints, KeptAnswers
 from fuzz.mutations import damaged
 from fuzz.names import Names
-from support.changed_documents import changes
+from support.changed_documents import OTHERS, changes, copied, places
+from support.changed_saves import change_table, saved_documents, use, write_sealed
 
 if TYPE_CHECKING:
     from random import Random
@@ -700,13 +701,36 @@ class Saved(Kind):
         evaluation.to_polars()
 
 
+class SealedSave(Kind):
+    """A saved evaluation with other values or another table, by someone who knows how its hash is made."""
+
+    name = "sealed-save"
+    may_refuse = True
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        document = json.loads(rng.choice(saved_documents()))
+        for _ in range(rng.randint(0, 2)):
+            change_table(document, rng)
+        if rng.random() < 0.5:
+            *way, key = rng.choice(list(places(document)))
+            document, inner = copied(document, way)
+            inner[key] = rng.choice(OTHERS)
+        path = folder / "x.json"
+        write_sealed(document, path)
+        return path
+
+    def read(self, path: Path) -> None:
+        use(path)
+
+
 KINDS: dict[str, Kind] = {
     kind.name: kind
     for kind in (
         *(Trec(), TrecInBlocks(), PlacedInBlocks(), Letor(), LetorInBlocks(), Csv(), Tsv(), JsonLines(), Json()),
         *(Parquet(), ParquetInBlocks(), RankEvalRequest(), RankEvalResponse(), Searches(), Judgments(), Quepid()),
         *(QuepidTable(), Predictions(), FolderOfResponses(), FolderOfBeir(), FolderOfBench(), LabelledCases()),
-        *(Ontology(), Saved(), State(), Gates(), Notation(), Names(), Answers(), Endpoints(), KeptAnswers()),
+        *(Ontology(), Saved(), SealedSave(), State(), Gates(), Notation()),
+        *(Names(), Answers(), Endpoints(), KeptAnswers()),
     )
 }
 

@@ -360,7 +360,13 @@ def history(
     refuse_judge((one for one in given.values() if isinstance(one, Evaluation)), "a history")
     now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
-        found = sorted(beside.map(lambda file: _step(file, given[file], now), given), key=lambda one: one.origin.time)
+        read = list(beside.map(lambda file: _step_or_error(file, given[file], now), given))
+    found = [step for step in read if isinstance(step, Step)]
+    damaged = [error for error in read if isinstance(error, DataError)]
+    if damaged and (not is_folder(source) or not found or known in {str(error.path) for error in damaged}):
+        raise damaged[0]
+    notes += [f"left out: {error}" for error in damaged]
+    found.sort(key=lambda step: step.origin.time)
     by_time = collected((one.origin.time, one.file) for one in found)
     if twice := [reported_path(file) for files in by_time.values() if len(files) > 1 for file in files]:
         notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
@@ -380,7 +386,7 @@ def history(
 
 def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - paths or evaluations
     """Yield the file and what to open of each evaluation; of one that is in memory what tells it from others."""
-    if isinstance(source, str | Path) and path_named(source).is_dir():
+    if is_folder(source):
         folder = path_named(source)
         files = sorted(one for one in folder.iterdir() if one.is_file())
         others = [one.name for one in files if not is_saved(one)]
@@ -404,6 +410,19 @@ def _names_of(given: Mapping[str, Evaluation | str | Path]) -> dict[str, str]:
     for place, (key, one) in enumerate(given.items(), start=1):
         names[key] = f"{one.name} ({place})" if isinstance(one, Evaluation) else key
     return names
+
+
+def is_folder(source: object) -> bool:
+    """Tell whether a source is a folder, from which all that is a saved evaluation is taken."""
+    return isinstance(source, str | Path) and path_named(source).is_dir()
+
+
+def _step_or_error(file: str, given: Evaluation | str | Path, now: Origin) -> Step | DataError:
+    """Return the step of an evaluation, or the error of a file that is damaged."""
+    try:
+        return _step(file, given, now)
+    except DataError as error:
+        return error
 
 
 def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:

@@ -32,6 +32,15 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores
 from deadheat.evaluation.saved import ENCODING, SCHEMAS, DocumentKind, packed, unpacked_columns
 from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.shapes import (
+    FLAG_OR_NONE,
+    TEXT,
+    TEXTS,
+    WHOLE_OR_NONE,
+    Fields,
+    NoneOr,
+    OfConventions,
+)
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.placements import policies
@@ -42,13 +51,28 @@ from deadheat.settings import Conventions
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 REPEATED = ("error", "once")
-STATE = DocumentKind("deadheat accumulator", 1, "the state of an accumulator", "Accumulator.save writes one")
 STATE_TABLES: dict[str, dict[str, type[pl.DataType]]] = {
     "queries": {"query_id": pl.String, "n_retrieved": pl.Int64},
     "judged": SCHEMAS["retrieved"],  # those that were not have tied 0
 }
 DEPTH = 20  # ranks of each list that are kept for items
 PLACES: dict[str, type[pl.DataType]] = dict.fromkeys(("query", "document", "above", "tied"), pl.Int32)
+DOCUMENTS: dict[str, type[pl.DataType]] = {"doc_id": pl.String}
+STATE = DocumentKind(
+    "deadheat accumulator",
+    1,
+    "the state of an accumulator",
+    "Accumulator.save writes one",
+    Fields(
+        {
+            "measures": TEXTS,
+            "conventions": OfConventions(),
+            "numbered": FLAG_OR_NONE,
+            "data": NoneOr(Fields({"queries": TEXT, "judged": TEXT}, {"lists": TEXT, "documents": TEXT})),
+        },
+        {"items": WHOLE_OR_NONE},
+    ),
+)
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 
 
@@ -608,7 +632,7 @@ def _tables_of(counts: Counted) -> dict[str, str]:
     tables = {name: packed({one: columns[one] for one in schema}, schema) for name, schema in STATE_TABLES.items()}
     if counts.lists is not None:
         tables |= {
-            "documents": packed({"doc_id": counts.lists.doc_ids.tolist()}, {"doc_id": pl.String}),
+            "documents": packed({"doc_id": counts.lists.doc_ids.tolist()}, DOCUMENTS),
             "lists": packed({name: getattr(counts.lists, name) for name in PLACES}, PLACES),
         }
     return {"encoding": ENCODING, **tables}
@@ -620,8 +644,10 @@ def _state_of(
     """Return the measures, the conventions, whether queries are numbered, the depth of lists, and what was counted."""
     data, depth, found = document["data"], document.get("items"), None
     if data is not None:
-        found = Counted(**unpacked_columns(data["queries"]), **unpacked_columns(data["judged"]))
+        tables = [unpacked_columns(data[name], name, schema) for name, schema in STATE_TABLES.items()]
+        found = Counted(**tables[0], **tables[1])
         if depth is not None:
-            lists = {**unpacked_columns(data["lists"]), **unpacked_columns(data["documents"])}
+            lists = unpacked_columns(data["lists"], "places", PLACES)
+            lists |= unpacked_columns(data["documents"], "documents", DOCUMENTS)
             found = replace(found, lists=Lists(query_ids=found.query_ids, depth=depth, **lists))
     return list(document["measures"]), Conventions(**document["conventions"]), document["numbered"], depth, found

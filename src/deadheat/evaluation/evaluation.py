@@ -23,6 +23,7 @@ from deadheat.errors import (
     Rng,
     UnknownMeasureError,
     as_count,
+    as_text,
     changed,
     collected,
     counted,
@@ -72,10 +73,10 @@ class Evaluation(Plottable, Renderable):
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
     notation or another of its names. Tables and keys have the names by which the measures were asked for.
 
-    Attributes
     What it says is of the moment when it was made, whatever becomes of the dicts, frames or arrays that it was made
     from. A run that was not held in memory is read again where that is needed; if its file changed, that is an error.
 
+    Attributes
     ----------
     name : str
         Label of the run.
@@ -139,8 +140,8 @@ class Evaluation(Plottable, Renderable):
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.measures = tuple(self._scores)
         self.name, self.query_ids, self.conventions = name, query_ids, conventions
-        self.missing_queries, self.unjudged_queries = missing_queries, unjudged_queries
         self.query_ids.flags.writeable = False
+        self.missing_queries, self.unjudged_queries = missing_queries, unjudged_queries
         self.placements, self.graded, self.qrels = placements, graded, qrels
         self.notes, self.alike = notes, alike
         self.run, self.origin, self.known_depth = run, origin, known_depth
@@ -351,8 +352,8 @@ class Evaluation(Plottable, Renderable):
                     "the lists of this evaluation were not kept",
                     hint="evaluate_dense(..., items=True) and Accumulator(items=True) keep them",
                 )
-            lists = Lists.of_run(self.run, self.conventions.score_precision)
             self.run.rows.check_same()
+            lists = Lists.of_run(self.run, self.conventions.score_precision)
         return HIGHER["items"]().profile_of(
             lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head
         )
@@ -447,9 +448,9 @@ class Evaluation(Plottable, Renderable):
 
         origin = self.origin or Origin.here()
         if label is not None:
-            origin = Origin(origin.time, label, origin.commit)
+            origin = Origin(origin.time, as_text("label", label), origin.commit)
         if commit is not None:
-            origin = Origin(origin.time, origin.label, commit)
+            origin = Origin(origin.time, origin.label, as_text("commit", commit))
         if any(one.predicted is not None for one in self):
             raise ParameterError(
                 "an evaluation with a judge's labels cannot be saved",

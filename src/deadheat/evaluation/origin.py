@@ -5,6 +5,8 @@ import subprocess
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from deadheat.errors import DataError
+
 # of GitHub, GitLab, Azure, Bitbucket, CircleCI and Jenkins
 COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT")
 BRANCHES = (
@@ -37,9 +39,19 @@ class Origin:
         branch, commit = (next(filter(None, map(os.environ.get, names)), "") for names in (BRANCHES, COMMITS))
         if not commit:
             branch, commit = _git()
-        fixed = os.environ.get("SOURCE_DATE_EPOCH", "")  # of reproducible builds: seconds
-        time = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
+        time = _fixed_time() or datetime.now(UTC)
         return cls(time.isoformat(timespec="milliseconds").replace("+00:00", "Z"), branch, commit)
+
+
+def _fixed_time() -> datetime | None:
+    """Return the time that reproducible builds set, in seconds; None without one, and of other text."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not (given.isascii() and given.isdecimal()):
+        return None
+    try:
+        return datetime.fromtimestamp(int(given), UTC)
+    except (ValueError, OverflowError, OSError):  # of thousands of digits, or beyond the year 9999
+        raise DataError("SOURCE_DATE_EPOCH", given=given, allowed="seconds from 1970 to the year 9999") from None
 
 
 def _git() -> tuple[str, str]:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray
+from deadheat.arrays import AnyArray, FloatArray
 from deadheat.data.tables import (
     BESIDE_ROWS,
     OF_DOCUMENTS,
@@ -30,14 +30,31 @@ from deadheat.data.tables import (
     SpanRule,
     hash_of_ids,
 )
-from deadheat.errors import DataError, FileFormatError, MeasureError, ParameterError, T, as_given, changed
+from deadheat.errors import DataError, DeadheatError, FileFormatError, ParameterError, T, as_given, changed
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, intervals
+from deadheat.evaluation.shapes import (
+    FIELDS,
+    FLAG,
+    NUMBER,
+    NUMBER_OR_NONE,
+    PRECISIONS_OR_NONE,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    WHOLE_OR_NONE,
+    DictOf,
+    Fields,
+    OfConventions,
+    Shape,
+    WrongValueError,
+)
 from deadheat.io.files import decoded, make_folder, path_named, read_all, readable, replacing
-from deadheat.io.guarding import check_threads
+from deadheat.io.guarding import check_threads, guarded
 from deadheat.io.objects import parsed
 from deadheat.io.pages import read_table
+from deadheat.kernels.weighting import are_equal
 from deadheat.measures import MaxRel, Measure, parse_measure
 from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import StoredMeasure
@@ -64,6 +81,8 @@ class DocumentKind:
         In messages, such as "a saved evaluation".
     hint : str
         What writes one.
+    shape : Shape
+        Of the documents.
     earlier_formats : tuple of int
         Those that are read too.
     """
@@ -72,6 +91,7 @@ class DocumentKind:
     format: int
     called: str
     hint: str
+    shape: Shape = FIELDS
     earlier_formats: tuple[int, ...] = ()
 
     def is_in(self, path: Path) -> bool:
@@ -152,10 +172,17 @@ class DocumentKind:
                 "was changed since it was saved, or is damaged (its SHA-256 differs)", hint="save it again", path=path
             )
         try:
-            return made(document)
-        except (KeyError, TypeError, ValueError, MeasureError, ParameterError, pl.exceptions.PolarsError) as error:
+            with guarded(path):
+                self.shape.check(document, "")
+                return made(document)
+        except Exception as error:
+            if isinstance(error, DeadheatError) and not isinstance(error, ParameterError | DataError):
+                raise
+            what = str(error)
+            if isinstance(error, KeyError):
+                what = f"lacks {what}"
             raise FileFormatError(
-                f"cannot be read as {self.called}: {'lacks ' * isinstance(error, KeyError)}{error}",
+                f"cannot be read as {self.called}: {what}",
                 hint=self.hint,
                 path=path,
             ) from None
@@ -167,13 +194,6 @@ class DocumentKind:
 
 SUFFIX = ".json"
 _TABLE = Path("a table in it")
-SAVED = DocumentKind(
-    "deadheat evaluation",
-    format=3,
-    called="a saved evaluation",
-    hint="Evaluation.save or deadheat evaluate QRELS RUN --save FILE.json writes one",
-    earlier_formats=(2,),  # of deadheat 1.0
-)
 OF_INTERVAL = ("low", "high", "standard_error", "query_standard_error", "tie_standard_error")
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 NUMBERS = ("tie_mean", *OF_TIES, "standard_error")
@@ -229,6 +249,90 @@ SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
     "lists": {"query_id": pl.String, "n_retrieved": pl.Int64, "next_score": pl.Float64},
     "ranking": {"query": pl.UInt32, "doc_id": pl.String, "score": pl.Float64},
 }
+NOT_IN_ALL = {"queries": {"top_score", "absent", "retrieves_itself"}}  # columns that some saves lack
+_BESIDE = {"subtopics": "topics", "passages": "spans", "failures": "failures"}  # tables beside judgments, by attribute
+NULLABLE: dict[str, set[str]] = {  # columns that may have null
+    "scores": {*NUMBERS, "value", "reachable", *UNJUDGED},
+    "repeats": {"values", "tie_variances"},
+    "queries": {"ends_in_tie", "top_score"},
+    "passages": {"doc_id", "start", "end", "document", "relevance"},
+    "spans": {"doc_id", "start", "end", "document", "relevance"},
+    "failures": {"answer"},
+    "lists": {"next_score"},
+}
+
+_OF_PLACEMENTS = Fields(
+    {**dict.fromkeys(("queries", "retrieved", "judged"), TEXT), "max_relevance": NUMBER},
+    {"subtopics": TEXT, "passages": TEXT},
+)
+_OF_JUDGMENTS = Fields(
+    {"name": TEXT, "notes": TEXTS, "without": TEXTS, "rows": TEXT},
+    {
+        "unanswerable": TEXTS,
+        "open_to": NUMBER_OR_NONE,
+        "source_form": TEXT,
+        "span_rule": Fields({"overlap": NUMBER, "overlap_of": TEXT}, {}),
+        "subtopics": TEXT,
+        "passages": TEXT,
+        "failures": TEXT,
+    },
+)
+_OF_RANKING = Fields(
+    {"notes": TEXTS, "lists": TEXT, "rows": TEXT},
+    {"by_keys": PRECISIONS_OR_NONE, "without": TEXTS, "failures": TEXT},
+)
+_OF_MEASURE = Fields(
+    {
+        "mean": NUMBER_OR_NONE,
+        **dict.fromkeys(OF_INTERVAL, NUMBER_OR_NONE),
+        **dict.fromkeys(OF_TIES, NUMBER_OR_NONE),
+        "n_queries": WHOLE,
+        "ci_method": TEXT,
+        "known": FLAG,
+        "unknown": TEXT,
+        "higher_is_better": FLAG,
+        "total": FLAG,
+        "custom": FLAG,
+    },
+    {
+        "measure": TEXT,  # format 2 has it as the key
+        "asked": TEXT,
+        "n_effective": NUMBER,
+        "sampled": FLAG,
+        "lowest": NUMBER_OR_NONE,
+        "highest": NUMBER_OR_NONE,
+    },
+)
+SAVED = DocumentKind(
+    "deadheat evaluation",
+    format=3,
+    called="a saved evaluation",
+    hint="Evaluation.save or deadheat evaluate QRELS RUN --save FILE.json writes one",
+    shape=Fields(
+        {
+            **dict.fromkeys(("name", "time", "label", "commit", "qrels_hash", "queries_hash"), TEXT),
+            **dict.fromkeys(("missing_queries", "unjudged_queries", "notes"), TEXTS),
+            "n_queries": WHOLE,
+            "save_depth": WHOLE,
+            "known_depth": WHOLE_OR_NONE,
+            "conventions": OfConventions(),
+            "measures": DictOf(_OF_MEASURE, is_filled=True),
+            "intervals": FIELDS,
+            "data": Fields(
+                {**_OF_PLACEMENTS.needed, "scores": TEXT, "judgments": _OF_JUDGMENTS},
+                {
+                    **_OF_PLACEMENTS.optional,
+                    "repeats": TEXT,
+                    "weights": TEXT,
+                    "graded": _OF_PLACEMENTS,
+                    "ranking": _OF_RANKING,
+                },
+            ),
+        },
+        {},
+    ),
+    earlier_formats=(2,),  # of deadheat 1.0
+)
 
 
 def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, parts: Mapping[str, Any]) -> None:
@@ -318,8 +422,13 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
         numbers = {name: of_measure[name] for name in ("mean", "low", "high", "tie_min", "tie_max")}
         numbers = {name: math.nan if number is None else float(number) for name, number in numbers.items()}
         means[of_measure["measure"]] = {"label": label, **of_measure, **numbers}
-    ids = np.array(unpacked(data["queries"])["query_id"].to_list(), object)
-    scores = unpacked(data["scores"]).select(pl.col("value", *NUMBERS).fill_null(math.nan))
+    ids = np.array(unpacked(data["queries"], "queries")["query_id"].to_list(), object)
+    weights = _weights(data, len(ids))
+    if weights is not None and not are_equal(weights):
+        for of_measure in means.values():
+            if not of_measure["total"] and "n_effective" not in of_measure:
+                raise WrongValueError(f"lacks 'n_effective' in measures.{of_measure['label']}")
+    scores = _read_scores(data, len(means), len(ids)).select(pl.col("value", *NUMBERS).fill_null(math.nan))
     columns = {one.name: one.to_numpy().reshape(len(means), len(ids)) for one in scores}
     return {
         "name": document["name"],
@@ -329,7 +438,7 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
         "judged": _judged_in(data["judgments"]),
         "unanswerable": tuple(data["judgments"].get("unanswerable", ())),
         "query_ids": ids,
-        "weights": _weights(data),
+        "weights": weights,
         "values": dict(zip(means, columns["value"], strict=True)),
         "ties": {name: {one: columns[one][n] for one in NUMBERS} for n, name in enumerate(means)},
         "means": means,
@@ -404,15 +513,28 @@ def _packed_repeats(found: Sequence[Repeated]) -> str:
     return packed(rows.fill_nan(None), schema)
 
 
-def _weights(data: Mapping[str, Any]) -> FloatArray | None:
-    return unpacked(data["weights"])["weight"].to_numpy() if "weights" in data else None
+def _weights(data: Mapping[str, Any], n_queries: int) -> FloatArray | None:
+    if "weights" not in data:
+        return None
+    weights = unpacked(data["weights"], "weights")["weight"].to_numpy()
+    if len(weights) != n_queries or not (weights >= 0).all():
+        raise WrongValueError(f"data.weights has not {n_queries} numbers from 0 on")
+    return weights
+
+
+def _read_scores(data: Mapping[str, Any], n_measures: int, n_queries: int) -> pl.DataFrame:
+    """Return a row for each measure and query."""
+    rows = unpacked(data["scores"], "scores")
+    if rows.height != n_measures * n_queries:
+        raise WrongValueError(f"data.scores has {rows.height} rows, expected {n_measures * n_queries}")
+    return rows
 
 
 def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[Repeated | None]:
     """Return the repeats of each measure."""
     if "repeats" not in data:
         return [None] * n_measures
-    rows = unpacked(data["repeats"]).fill_null(math.nan)
+    rows = unpacked(data["repeats"], "repeats").fill_null(math.nan)
     return list(
         map(Repeated, *(rows[name].to_numpy().reshape(n_measures, n_queries, -1) for name in SCHEMAS["repeats"]))
     )
@@ -490,9 +612,9 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     data, unjudged = document["data"], tuple(document["unjudged_queries"])
     placements = _placements(data, unjudged)
     graded = _placements(data["graded"], unjudged) if "graded" in data else None
-    rows = unpacked(data["scores"]).with_columns(pl.col(pl.Float64).fill_null(math.nan))
     n, measures = placements.n_queries, measures_in(document)
-    repeats, weights = _repeats(data, len(measures), n), _weights(data)
+    rows = _read_scores(data, len(measures), n).with_columns(pl.col(pl.Float64).fill_null(math.nan))
+    repeats, weights = _repeats(data, len(measures), n), _weights(data, n)
     scores = [
         replace(
             _scores(
@@ -523,8 +645,10 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
 
 
 def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
+    if held.get("open_to") is not None and "failures" not in held:
+        raise WrongValueError("lacks 'failures' in data.judgments")
     return changed(
-        Qrels.of_checked(unpacked(held["rows"]), held["name"]),
+        Qrels.of_checked(unpacked(held["rows"], "judgments"), held["name"]),
         bare=tuple(held["without"]),
         notes=tuple(held["notes"]),
         fingerprint=fingerprint,
@@ -532,12 +656,14 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         open_to=held.get("open_to"),  # nor this
         source_form=held.get("source_form", "trec"),  # nor this; they had no note
         span_rule=SpanRule(**held["span_rule"]) if "span_rule" in held else None,
-        **{name: unpacked(held[name]) for name in BESIDE_ROWS if name in held},
+        **{name: unpacked(held[name], _BESIDE[name]) for name in BESIDE_ROWS if name in held},
     )
 
 
 def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
-    lists, coded = unpacked(held["lists"]), unpacked(held["rows"])
+    lists, coded = unpacked(held["lists"], "lists"), unpacked(held["rows"], "ranking")
+    if lists["query_id"].is_duplicated().any():
+        raise WrongValueError("a query of lists comes twice")
     frame = coded.select(lists["query_id"].gather(coded["query"]), "doc_id", "score")
     return changed(
         Run.of_checked(frame, document["name"]),
@@ -546,7 +672,7 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
         by_keys=held["by_keys"] and tuple(held["by_keys"]),
         bare=tuple(held.get("without", ())),
         are_failures_open="failures" in held,
-        failures=unpacked(held["failures"]) if "failures" in held else None,
+        failures=unpacked(held["failures"], "failures") if "failures" in held else None,
     )
 
 
@@ -589,7 +715,10 @@ def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevan
 
 
 def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placements:
-    queries, rows, judged = (unpacked_columns(data[name]) for name in ("queries", "retrieved", "judged"))
+    queries, rows, judged = (unpacked_columns(data[name], name) for name in ("queries", "retrieved", "judged"))
+    n_queries = len(queries["query_ids"])
+    check_codes("retrieved", rows["query"], n_queries)
+    check_codes("judged", judged["query"], n_queries)
     ends = queries.pop("ends_in_tie")
     return Placements(
         **queries,
@@ -599,9 +728,24 @@ def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placement
         max_relevance=data["max_relevance"],
         unjudged_queries=unjudged,
         ends_in_tie=ends.astype(np.bool_) if None not in ends else None,
-        subtopics=Subtopics(**unpacked_columns(data["subtopics"])) if "subtopics" in data else None,
-        passages=Passages(**unpacked_columns(data["passages"])) if "passages" in data else None,
+        subtopics=Subtopics(**_beside(data, "subtopics", n_queries)) if "subtopics" in data else None,
+        passages=Passages(**_beside(data, "passages", n_queries)) if "passages" in data else None,
     )
+
+
+def _beside(data: Mapping[str, Any], name: str, n_queries: int) -> dict[str, Any]:
+    """Return the columns of a table of subtopics or passages."""
+    columns = unpacked_columns(data[name], name)
+    check_codes(name, columns["query"], n_queries)
+    if name == "subtopics":
+        check_codes(name, columns["topic"], len(columns["topic"]))
+    return columns
+
+
+def check_codes(name: str, codes: AnyArray, n_known: int) -> None:
+    """Raise `WrongValueError` if a code of a table names what is not there."""
+    if len(codes) and not (codes.min() >= 0 and codes.max() < n_known):
+        raise WrongValueError(f"a row of {name} has the number of what is not there")
 
 
 def checksum(document: Mapping[str, Any]) -> str:
@@ -618,15 +762,46 @@ def packed(columns: Mapping[str, Any] | pl.DataFrame, schema: Mapping[str, type[
     return base64.b64encode(held.getvalue()).decode()
 
 
-def unpacked(text: str) -> pl.DataFrame:
-    """Read what `packed` returned."""
-    return read_table(base64.b64decode(text), _TABLE)
+def unpacked(text: str, name: str, schema: Mapping[str, type[pl.DataType]] | None = None) -> pl.DataFrame:
+    """Read what `packed` returned.
+
+    Parameters
+    ----------
+    text : str
+    name : str
+        Of the table.
+    schema : mapping of str to type, optional
+        Of columns that it may have; by default those of saved evaluations.
+
+    Raises
+    ------
+    WrongValueError
+        A column has another type, or a null where none can be.
+    """
+    rows = read_table(base64.b64decode(text), _TABLE)
+    nullable = NULLABLE.get(name, set())
+    for column, dtype in (schema or SCHEMAS[name]).items():
+        if column not in rows.columns:
+            if column in NOT_IN_ALL.get(name, ()):
+                continue
+            raise WrongValueError(f"lacks column {column!r} of {name}")
+        if rows.schema[column] != dtype:
+            raise WrongValueError(f"column {column!r} of {name} holds {rows.schema[column]}, expected {dtype()}")
+        if column not in nullable and rows[column].null_count():
+            raise WrongValueError(f"column {column!r} of {name} has a null")
+    return rows
 
 
-def unpacked_columns(text: str) -> dict[str, Any]:
-    """Return the columns of a packed table; those of ids have their names in the plural, as in `Placements`."""
+def unpacked_columns(text: str, name: str, schema: Mapping[str, type[pl.DataType]] | None = None) -> dict[str, Any]:
+    """Return the columns of a packed table; those of ids have their names in the plural, as in `Placements`.
+
+    Parameters
+    ----------
+    text, name, schema
+        As for :func:`unpacked`.
+    """
     plural = {"query_id": "query_ids", "doc_id": "doc_ids"}
     return {
         plural.get(one.name, one.name): np.array(one.to_list(), object) if one.name in plural else one.to_numpy()
-        for one in unpacked(text)
+        for one in unpacked(text, name, schema)
     }
