@@ -386,3 +386,34 @@ def test_a_page_of_very_many_systems_says_which_figures_it_leaves_out() -> None:
     comparison = dh.compare({"q1": {"a": 1}, "q2": {"c": 1}}, runs, "RR", baseline="r0", n_resamples=99)
     page = page_of([Subject(evaluations=comparison.evaluations, comparison=comparison)])
     assert "cutoffs, matrix, power, precision recall, scatter: of at most 40 systems" in page
+
+
+@pytest.mark.parametrize(
+    ("names", "title"),
+    [
+        (("good",), "good by RR"),
+        (("good", "poor"), "good against poor by RR"),
+        (("good", "poor", "fair"), "good, poor and fair by RR"),
+        (("good", "poor", "fair", "next"), "4 systems by RR"),
+    ],
+)
+def test_the_title_is_what_was_compared(names: tuple[str, ...], title: str, no_figures: None) -> None:  # noqa: ARG001
+    qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    runs = {name: {key: {"a": 1.0 + n, "b": 2.5} for key in qrels} for n, name in enumerate(names)}
+    if len(names) == 1:
+        page = dh.evaluate(qrels, dh.Run(runs["good"], name="good"), "RR").to_html(full=True)
+    else:
+        page = dh.compare(qrels, runs, "RR").to_html(full=True)
+    assert f"<h1>{title}</h1>" in page
+
+
+def test_what_no_order_of_ties_reverses_has_no_box(no_figures: None) -> None:  # noqa: ARG001
+    qrels = {f"q{n}": {"a": 1} for n in range(6)}
+    first = {key: {"a": 2.0, "b": 1.0} for key in qrels}
+    second = {key: {"a": 1.0, "b": 2.0} for key in qrels}
+    tied = second | {query: {"a": 1.0, "b": 1.0} for query in ("q0", "q1", "q2")}
+    still = dh.compare(qrels, {"first": first, "second": second}, "RR").to_html(full=True)
+    assert '<dl class="glance" hidden><dt>reversed by ties</dt>' in still
+    moved = dh.compare(qrels, {"tied": tied, "once": second | {"q5": {"a": 2.0, "b": 1.0}}}, "RR")
+    assert moved.pairs[0].can_flip
+    assert '<dl class="glance"><dt>reversed by ties</dt>' in moved.to_html(full=True)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import chain, count
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages, sentences_of_languages
 from deadheat.comparison.leaderboard import Leaderboard
-from deadheat.errors import BY_DOC_ID, NOISE, counted, joined, reported_path, three
+from deadheat.errors import BY_DOC_ID, NOISE, counted, format_names, joined, reported_path
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
@@ -91,7 +90,7 @@ def page_of(
     ----------
     subjects : sequence of Subject
     title : str, optional
-        By default the name of the judgments.
+        By default which systems are shown, and the first measure.
     inputs : sequence of Input, default ()
     command : str, default ""
         Which makes the page again.
@@ -103,9 +102,8 @@ def page_of(
         What else is to be known of all subjects.
     """
     names = list(dict.fromkeys(name for one in subjects for name in one.evaluations))
-    of = three(names) if len(names) <= MOST_NAMED else f"{len(names)} systems"
     first = subjects[0]
-    about_it = (f"{of} by {first.main.label}", about(first), str(datetime.now(UTC).date()), f"deadheat {__version__}")
+    about_it = (about(first), str(datetime.now(UTC).date()), f"deadheat {__version__}")
     missing, numbers = are_missing(), count()
     of_languages = [
         draw("languages", one, one.across[0].measure, numbers) if one.across and not missing else []
@@ -134,7 +132,7 @@ def page_of(
     drawn = [one.rows for one in chain(*of_languages, *of_subjects) if one.drawing]
     data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
     policy = POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
-    title = title or PurePath(first.qrels).name
+    title = title or _title(names, first.main)
     page = made.page((title, " · ".join(about_it)), sections, (data, script), _own("page.css"), policy, GLOSSARY)
     return harmless(str(page))
 
@@ -154,10 +152,19 @@ def fragment_of(subjects: Sequence[Subject], form: str) -> str:
         *[f"the first {MOST_IN_FRAGMENT} of {n:,} systems"] * (n > MOST_IN_FRAGMENT),
         *[f"of {subject.name}; {counted(len(others), 'more set')} in the page"] * bool(others),
     ]
-    told = [said(one.heading, f"{one.value} {one.text}".strip()) for one in glance(subject)]
+    told = [said(number.heading, f"{number.value} {number.text}".strip()) for number in glance(subject) if number.value]
     facts = (*told, said("", joined(f"{about(subject)}.", *(f"{one[0].upper()}{one[1:]}." for one in more))))
     report = Report((shown,), facts, facts_first=True, headline=headline_of(subject))
     return as_markdown(report) if form == "markdown" else str(parts().short(report)).strip()
+
+
+def _title(names: Sequence[str], measure: Measure) -> str:
+    """Return the title of a page: which systems it shows, by which measure."""
+    if len(names) == 2:
+        return f"{names[0]} against {names[1]} by {measure.label}"
+    if len(names) > MOST_NAMED:
+        return f"{len(names)} systems by {measure.label}"
+    return f"{format_names(names)} by {measure.label}"
 
 
 @shows(Comparison, among=PAGES)
@@ -308,7 +315,7 @@ def _verdict_of(subject: Subject) -> tuple[Fact, ...]:
     """Return the verdict in full, as facts."""
     if subject.comparison is not None:
         return summarise(subject.comparison.judge(subject.margin).facts)
-    return tuple(said(number.heading, f"{number.value}, {number.text}") for number in glance(subject))
+    return tuple(said(number.heading, f"{number.value}, {number.text}") for number in glance(subject) if number.value)
 
 
 def _leaderboard(subject: Subject) -> Table:

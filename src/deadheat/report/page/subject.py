@@ -223,7 +223,7 @@ class Glance(NamedTuple):
     ----------
     heading : str
     value, text : str
-        The number, and the line that says what it is.
+        The number, and the line that says what it is; empty where there is nothing to say.
     """
 
     heading: str
@@ -270,7 +270,7 @@ def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
         found.append(Glance("interval", format_cell(span_of(interval)), text + why))
     ties = span_of_ties(scores)
     if ties.high - ties.low <= NOISE:
-        return [*found, Glance("ties", "none", "no order of equal scores changes it")]
+        return found
     return [*found, Glance("ties", format_cell(ties), "what the order of equal scores alone can make of it")]
 
 
@@ -285,8 +285,8 @@ def _lead(found: Verdict, design: Design) -> Glance:
 
 def _ties(pair: Pair | None) -> Glance:
     heading = "reversed by ties"
-    if pair is None or np.isnan(pair.flip_probability):
-        return Glance(heading, "-", "there is no lead to reverse")
+    if pair is None or np.isnan(pair.flip_probability) or not pair.can_flip:
+        return Glance(heading, "", "")  # no lead to reverse, or no order that does: there is no box
     if not is_share_known(pair.flip_probability, pair.flip_standard_error):
         return Glance(heading, "?", "some order of the tied scores does, how many do is not known")
     chance = percentage(pair.flip_probability, pair.flip_standard_error)
