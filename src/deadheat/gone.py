@@ -8,6 +8,14 @@ GONE = {  # an option, an option of one command, a command, a public name, or a 
     "max_decompressed": "call max_memory(n_bytes): more than 4 GB there also lets a compressed file take so much",
     "compare_overlaps": "call evaluate(spans.with_overlap(share), runs, ...) for each share",
     "deadheat cases": "call deadheat validate FILE, which prints its table; --format json has it under sets",
+    "demo --digits": "--format json has all digits",
+    "diff --unjudged": "call deadheat rescore or evaluate: diff has no bounds to show",
+    "diff --unjudged-max-rel": "call deadheat rescore or evaluate: diff has no bounds to show",
+    "items --grades": "give a run of scores: lists of items are no answers of a judge",
+    "report --collection": "give --texts FILE",
+    "rescore -o": "give --save FILE.json or FOLDER/",
+    "steps --unjudged": "call deadheat evaluate: steps has no bounds to show",
+    "steps --unjudged-max-rel": "call deadheat evaluate: steps has no bounds to show",
     "unjudged='judge'": "take unjudged='bounds' for what labels could change, and holes() for which to judge first",
 }
 

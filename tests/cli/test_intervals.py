@@ -285,7 +285,7 @@ def test_a_file_that_is_replaced_is_told() -> None:
     assert found[1] == f"{found[0]} (replaced an earlier one)"
     assert json.loads(ok(*command, "--format", "json"))["saved"] == ["nightly/bm25.json"]
     for name, told in (("new.json", ""), ("nightly/bm25.json", " (replaced an earlier one)")):
-        out = ok("rescore", "nightly/bm25.json", "-m", "RR", "-o", name, "--replace")
+        out = ok("rescore", "nightly/bm25.json", "-m", "RR", "--save", name, "--replace")
         assert " ".join(out.split()).endswith(f"saved {name}{told}")
 
 

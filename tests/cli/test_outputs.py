@@ -178,7 +178,7 @@ def test_the_file_system_says_whether_it_ignores_case(folder: Path) -> None:
 def test_a_rescored_evaluation_replaces_what_it_was_made_from_only_if_that_is_asked_for(folder: Path) -> None:
     ok(*EVALUATE, "--save", "x.json")
     kept = (folder / "x.json").read_text()
-    rescore = ["rescore", "x.json", "-m", "P@5", "-o", "x.json"]
+    rescore = ["rescore", "x.json", "-m", "P@5", "--save", "x.json"]
     assert "the output 'x.json' is the input 'x.json'" in refused(*rescore)
     assert (folder / "x.json").read_text() == kept
     ok(*rescore, "--replace")

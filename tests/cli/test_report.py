@@ -60,8 +60,8 @@ def test_what_a_page_does_not_show_is_refused(files: Path) -> None:
     ok("evaluate", "judged.json", "good.json", "-m", "RR", "--save", "saved.json")
     for arguments, message in (
         (["judged.json", "good.json", "--fragment", "--title", "T"], "--title is of a page"),
-        (["judged.json", "good.json", "--fragment", "--texts", "texts.csv"], "--collection is of a page"),
-        (["saved.json", "--texts", "texts.csv"], "--collection is for QRELS RUN..."),
+        (["judged.json", "good.json", "--fragment", "--texts", "texts.csv"], "--texts is of a page"),
+        (["saved.json", "--texts", "texts.csv"], "--texts is for QRELS RUN..."),
     ):
         result = call("report", *arguments, "-o", "x.html")
         assert (result.exit_code, message in result.output) == (2, True), result.output

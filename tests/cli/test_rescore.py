@@ -43,7 +43,7 @@ def test_it_is_saved_and_scored_again_and_again() -> None:
     options = ["--save", "saved.json", "--save-depth", "12", "--label", "first", "--commit", "abc"]
     out = ok("evaluate", "qrels.json", "run.json", "-m", "nDCG@10 RR", *options)
     assert "saved.json" in out
-    out = ok("rescore", "saved.json", "new.json", "-o", "next.json", "--ids", "ids.csv")
+    out = ok("rescore", "saved.json", "new.json", "--save", "next.json", "--ids", "ids.csv")
     assert "of the ranking the first 12 documents of each list are known" in " ".join(out.split())
     assert "documents renamed in the ranking: 1 of 1" in " ".join(out.split())
     assert "not found" not in out  # what was not kept may well be found
@@ -60,10 +60,10 @@ def test_in_a_folder_it_has_the_name_of_the_saved_one(folder: Path) -> None:
     for name in ("results", "again"):
         (folder / name).mkdir()
     ok("evaluate", "qrels.json", "run.json", "-m", "RR", "--save", "results/main.json")
-    ok("rescore", "results/main.json", "new.json", "-o", "again/")
+    ok("rescore", "results/main.json", "new.json", "--save", "again/")
     (new,) = (folder / "again").iterdir()
     assert new.name.endswith("-run.json")
-    ok("rescore", "results/main.json", "new.json", "-o", "again/", "--replace")
+    ok("rescore", "results/main.json", "new.json", "--save", "again/", "--replace")
     assert {one.name for one in (folder / "again").iterdir()} == {new.name, "main.json"}
     assert "--replace is of a saved evaluation" in call("rescore", "results/main.json", "--replace").stderr
 
@@ -74,8 +74,8 @@ def test_in_a_folder_it_has_the_name_of_the_saved_one(folder: Path) -> None:
         (["new.json", "--ties", "random"], 3, "--ties must be another policy"),
         (["--ids", "ids.csv"], 3, "--ids needs the judgments that have the new ids"),
         (["--columns", "doc_id=x"], 2, "--columns is of judgments: give QRELS too"),
-        (["new.json", "-o", "new.json"], 2, "the output 'new.json' is the input 'new.json'"),
-        (["new.json", "-o", "x.csv"], 2, "name a file that ends in .json"),
+        (["new.json", "--save", "new.json"], 2, "the output 'new.json' is the input 'new.json'"),
+        (["new.json", "--save", "x.csv"], 2, "name a file that ends in .json"),
         (["run.json", "-m", "RR"], 0, ""),
     ],
 )

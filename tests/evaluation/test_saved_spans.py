@@ -177,7 +177,7 @@ def test_history_compare_and_pages_have_the_true_values() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_rescoring_holds_the_saved_chunks_against_new_spans() -> None:
-    document = json.loads(ok("rescore", "base.json", "spans.json", "-o", "again.json", "--format", "json"))
+    document = json.loads(ok("rescore", "base.json", "spans.json", "--save", "again.json", "--format", "json"))
     for measure, mean in true_means(SPANS, NEW).items():
         assert document["scores"]["new"][measure]["value"] == pytest.approx(mean)
     assert ok("rescore", "base.json", "spans.json") == ok(

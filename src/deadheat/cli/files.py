@@ -568,13 +568,13 @@ output_option = click.option(
 )
 
 
-def output_options(*parts: str, decimals: int = 4) -> Callable[[Any], Any]:
-    """Return the options --format, --output and --digits; `decimals` is the default of text formats."""
+def output_options(*parts: str) -> Callable[[Any], Any]:
+    """Return the options --format, --output and --digits."""
     exact = "json and csv" if "rows" in parts else "json"
     digits = click.option(
         "--digits",
         type=click.IntRange(0, 15),
-        help=f"Decimals; default {decimals}, but all of them in {exact}.",
+        help=f"Decimals; default 4, but all of them in {exact}.",
     )
     return lambda command: format_option(*parts)(output_option(digits(command)))
 

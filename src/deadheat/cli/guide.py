@@ -9,7 +9,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import error_message, refuse, refuse_if, say
-from deadheat.cli.files import PATH, Output, check_output, emit, format_option, output_option, output_options
+from deadheat.cli.files import PATH, Output, check_output, emit, format_option, output_option
 from deadheat.cli.options import command, complete_from, takes
 from deadheat.errors import DataError, did_you_mean, joined
 
@@ -85,7 +85,8 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
 @command("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on")
 @click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")
 @click.option("--force", is_flag=True, help="Let --copy replace existing files that differ.")
-@output_options("document", decimals=DIGITS)
+@format_option("document")
+@output_option
 @takes("flags")
 def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show on real data why ties matter."""
@@ -94,7 +95,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
     from deadheat.report.of_explanation import MEASURES, report_demo
 
     if folder is not None:
-        refuse(("form", "output", "digits"), "is for a report, which --copy does not print")
+        refuse(("form", "output"), "is for a report, which --copy does not print")
     refuse_if(folder is None and force, "--force replaces existing files: give --copy FOLDER too")
     with as_file(files("deadheat") / "demo") as data:
         if folder is not None:

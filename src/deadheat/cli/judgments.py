@@ -30,8 +30,8 @@ from deadheat.cli.options import (
     FILE,
     LAST,
     LIMITS,
-    LISTS,
     READING,
+    WITHOUT_BOUNDS,
     command,
     complete_from,
     given_conventions,
@@ -164,7 +164,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
 )
 @takes("measures", "ties_not_drawn")
 @output_options("document", "rows", "scores")
-@takes(*LISTS, *READING, *LAST)
+@takes(*WITHOUT_BOUNDS, *READING, *LAST)
 def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Say which queries and judgments differ, from which grade to which.
 

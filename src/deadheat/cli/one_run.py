@@ -23,8 +23,8 @@ from deadheat.cli.options import (
     FILE,
     LAST,
     LIMITS,
-    LISTS,
     READING,
+    WITHOUT_BOUNDS,
     command,
     conventions_of,
     measures_of,
@@ -126,7 +126,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     help="Weight of a rank, of exposure: log(b), linear, exp(p), none.",
 )
 @output_options("document", "rows", "scores")
-@takes(*READING, *LIMITS, "flags")
+@takes("decimal", "columns", "ascending", "normalize_ids", *LIMITS, "flags")
 def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show which items the top k of a run's lists hold, exactly where scores tie.
 
@@ -168,7 +168,7 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
 @click.option("--query", "query_id", required=True, metavar="ID", help="The query.")
 @takes("measures", "ties_in_steps")
 @output_options("document", "rows", "scores")
-@takes(*LISTS, "then_by", *READING, *LAST)
+@takes(*WITHOUT_BOUNDS, "then_by", *READING, *LAST)
 def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how the value of a measure for one query comes about, document by document, exactly where scores tie.
 

@@ -405,6 +405,7 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "flags": flags,
 }
 LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
+WITHOUT_BOUNDS = tuple(name for name in LISTS if name not in {"unjudged", "unjudged_max_rel"})
 SAVING = ("save_depth", "label", "commit", "replace")
 INTERVALS = tuple(_OF_INTERVALS)
 TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)

@@ -76,14 +76,7 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
 @click.option(
     "--diff", is_flag=True, help="Of two saved evaluations, before and after: what fell and rose comes first."
 )
-@click.option(
-    "--texts",
-    "--collection",
-    "texts",
-    type=INPUT,
-    metavar="FILE",
-    help="Titles or texts of documents.",
-)
+@click.option("--texts", type=INPUT, metavar="FILE", help="Titles or texts of documents.")
 @click.option("--title", help="By default the names of the systems, and the first measure.")
 @click.option("--format", "form", type=click.Choice(list(SUFFIXES)), default="html", help="Markdown is for --fragment.")
 @click.option("--fragment", is_flag=True, help="A short form for mail: headline, three figures and ten systems.")

@@ -121,7 +121,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 
 
 @command(
-    "deadheat rescore results/main.json qrels-new.txt -o results/main-new.json",
+    "deadheat rescore results/main.json qrels-new.txt --save results/main-new.json",
     "deadheat rescore results/main.json -m nDCG@20 --rel 2    # the same judgments",
     "deadheat rescore results/main.json qrels-new.txt --ids renamed.csv",
     "deadheat rescore results/chunks.json spans-new.csv    # of evaluate --spans: its chunks against new spans",
@@ -129,7 +129,6 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 @click.argument("saved", type=INPUT)
 @click.argument("qrels", type=INPUT, required=False, metavar="[QRELS|SPANS]")
 @click.option(
-    "-o",
     "--save",
     type=PATH,
     metavar="FILE.json|FOLDER/",

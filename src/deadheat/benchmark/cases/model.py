@@ -255,8 +255,8 @@ def summarise(cases: Cases) -> list[dict[str, Any]]:
     -------
     list of dict
         by, the label ("all" for the whole set); value, what it is (None for the cases that lack it, and for the whole
-        set); n_cases; n_ids, expected ids of all cases together; ids_per_case; n_distinct_ids: where they are fewer
-        than ids, cases are not independent; n_repeated_texts, cases whose text an earlier one of the same language has.
+        set); n_cases; n_ids, expected ids of all cases together; n_distinct_ids: where they are fewer than ids, cases
+        are not independent; n_repeated_texts, cases whose text an earlier one of the same language has.
 
     Examples
     --------
@@ -278,7 +278,6 @@ def summarise(cases: Cases) -> list[dict[str, Any]]:
                     "value": value,
                     "n_cases": len(own),
                     "n_ids": len(ids),
-                    "ids_per_case": len(ids) / len(own),
                     "n_distinct_ids": len(set(ids)),
                     "n_repeated_texts": len(own) - len({(case.folded_text, case.language) for case in own}),
                 }

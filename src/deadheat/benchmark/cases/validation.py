@@ -433,7 +433,6 @@ def _tabulate_sets(sets: Mapping[str, Sequence[Mapping[str, Any]]]) -> Table:
         (
             Column("n_cases", "cases"),
             Column("n_ids", "ids", spare=2),
-            Column("ids_per_case", "ids/case", spare=1),
             Column("n_distinct_ids", "distinct ids"),
             Column("n_repeated_texts", "repeated texts", spare=1),
         ),
