@@ -7,6 +7,7 @@ GONE = {  # an option, an option of one command, a command, a public name, or a 
     "--max-decompressed": "give --max-memory: more than 4 GB there also lets a compressed file take so much",
     "max_decompressed": "call max_memory(n_bytes): more than 4 GB there also lets a compressed file take so much",
     "compare_overlaps": "call evaluate(spans.with_overlap(share), runs, ...) for each share",
+    "compare --compact": "leave it out: it is what compare prints; --full has every table",
     "deadheat cases": "call deadheat validate FILE, which prints its table; --format json has it under sets",
     "demo --digits": "--format json has all digits",
     "diff --unjudged": "call deadheat rescore or evaluate: diff has no bounds to show",
