@@ -128,7 +128,7 @@ def test_the_command_takes_a_folder_of_responses(responses: Path, tmp_path: Path
     out = " ".join(ok("evaluate", tmp_path / "qrels.txt", responses, "-m", "RR").split())
     assert "RR 0.3750" in out
     assert "3 files with the responses of searches, named by the query" in out
-    assert "missing" in out
+    assert "1 query with an empty list of results (nothing)" in out
     refused = call("evaluate", responses, tmp_path / "qrels.txt").stderr
     assert "is a directory, expected a file, a data set of BEIR" in refused
 
