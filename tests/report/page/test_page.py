@@ -397,7 +397,7 @@ def test_a_page_of_very_many_systems_says_which_figures_it_leaves_out() -> None:
         (("good", "poor", "fair", "next"), "4 systems by RR"),
     ],
 )
-def test_the_title_is_what_was_compared(names: tuple[str, ...], title: str, no_figures: None) -> None:  # noqa: ARG001
+def test_the_title_is_what_was_compared(names: tuple[str, ...], title: str, no_figures: None) -> None:  # noqa: ARG001 - a fixture
     qrels = {f"q{n}": {"a": 1} for n in range(6)}
     runs = {name: {key: {"a": 1.0 + n, "b": 2.5} for key in qrels} for n, name in enumerate(names)}
     if len(names) == 1:
@@ -407,7 +407,7 @@ def test_the_title_is_what_was_compared(names: tuple[str, ...], title: str, no_f
     assert f"<h1>{title}</h1>" in page
 
 
-def test_what_no_order_of_ties_reverses_has_no_box(no_figures: None) -> None:  # noqa: ARG001
+def test_what_no_order_of_ties_reverses_has_no_box(no_figures: None) -> None:  # noqa: ARG001 - a fixture
     qrels = {f"q{n}": {"a": 1} for n in range(6)}
     first = {key: {"a": 2.0, "b": 1.0} for key in qrels}
     second = {key: {"a": 1.0, "b": 2.0} for key in qrels}
