@@ -174,8 +174,8 @@ def test_a_loss_that_may_be_chance_passes_and_says_so_first(folder: Path) -> Non
     assert document["proves_little"]["RR >= baseline"] == LITTLE.removeprefix("RR >= baseline ")
     assert document["regressions"]["RR"]["proves_little"] is True
     assert document["regressions"]["RR"]["detectable"] == pytest.approx(0.1191, abs=1e-4)
-    assert ok("gate", *against, "--format", "github").startswith(f"**⚠️ {first}".replace(">", "\\>")[:10])
-    assert "⚠️ passed, proves little" in ok("gate", *against, "--format", "github")
+    assert ok("gate", *against, "--format", "github").startswith(f"**⚠ {first}".replace(">", "\\>")[:10])
+    assert "⚠ passed, proves little" in ok("gate", *against, "--format", "github")
     assert call("gate", *against, "-o", "gates.xml").stderr == first + "\n"
     root = ET.parse(folder / "gates.xml").getroot()  # noqa: S314 - our own file
     (summary,) = root.iter("property")
@@ -244,7 +244,7 @@ def test_strata_of_a_file(folder: Path) -> None:
     assert out.startswith(f"some: 3 gates passed; not checked: {unasked}")
     assert document["summary"].endswith(f"; not checked: {unasked}")
     summary = ok("gate", "results/some.json", "--format", "github").splitlines()[0]
-    assert summary.startswith("**⚠️ some: 3 gates passed; not checked: ")
+    assert summary.startswith("**⚠ some: 3 gates passed; not checked: ")
     xml = ET.fromstring(ok("gate", "results/some.json", "--format", "junit"))  # noqa: S314 - our own
     assert str(xml.find(".//property").get("value")).endswith(f"; not checked: {unasked}")  # type: ignore[union-attr]
     document = json.loads(ok("gate", "results/best.json", "--baseline", "results/some.json", "--format", "json"))

@@ -180,7 +180,7 @@ def test_measures_for_which_too_little_was_kept_are_left_out() -> None:
     assert "for which too little was kept" in "; ".join(together.told())
     result = dh.gate(after, baseline=before)
     assert result.summary.endswith("; not compared: AP, mine")
-    assert report_gate(result, marks=True).heading.startswith("⚠️ run: 1 gate passed")
+    assert report_gate(result, marks=True).heading.startswith("⚠ run: 1 gate passed")
     alone = made(QRELS, run, "2026-01-01", ["AP"])
     alone.run = before.run
     with pytest.raises(DataError, match="too little is known of old for AP, and no other measure was evaluated"):

@@ -228,7 +228,7 @@ def _tell_weights(found: History) -> list[Fact]:
 
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
-MARKS = {PASSED: "✅ passed", WEAK: "⚠️ passed, proves little", FAILED: "❌ failed"}
+MARKS = {PASSED: "✅ passed", WEAK: "⚠ passed, proves little", FAILED: "❌ failed"}
 OPTIONS = (
     *("no_regression", "no_worse_than", "alpha", "confidence_level", "method", "n_resamples", "cluster", "by"),
     *("pool_languages", "allow_unknown"),
@@ -314,7 +314,7 @@ def report_gate(
             title = f"{asked.format(result.options.no_worse_than)} against {result.baseline}"
             tables.append(_table_of_gate(key, MEASURE, columns, checks, marks=marks, title=title, main=2))
     weak = result.proving_little or not_asked or (result.together and result.together.left_out)
-    mark = "" if not marks else "❌ " if not result.passed else "⚠️ " if weak else "✅ "
+    mark = "" if not marks else "❌ " if not result.passed else "⚠ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
     facts = tuple(_facts_of_gate(result, sources, not_asked, summary))
     return Report(tuple(tables), facts, mark + summary, subject=result)
