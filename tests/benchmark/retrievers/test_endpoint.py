@@ -222,6 +222,11 @@ def test_a_wait_that_is_none_is_ours(server: HostileServer, wait: str) -> None:
     assert len(server.requests) == 2
 
 
+def test_a_wait_in_bytes_that_are_no_utf_8_is_ours(server: HostileServer) -> None:
+    server.parts = lambda: [b"HTTP/1.1 429 Busy\r\nRetry-After: \xb2\r\nContent-Length: 0\r\n\r\n"]
+    assert "429 Too Many Requests" in error_of(server)
+
+
 @pytest.mark.parametrize(
     "body",
     [
