@@ -883,11 +883,14 @@ def _finite(given: float) -> float:
 
 def as_pattern(name: str, given: object, example: str, flags: int = 0) -> re.Pattern[str]:
     """Return an argument as a regular expression; one that Python's parser gives up on is no bug of ours."""
+    allowed = f"a regular expression such as {example!r}"
     try:
-        return re.compile(given, flags)  # type: ignore[call-overload]
+        pattern: re.Pattern[str] = re.compile(given, flags)  # type: ignore[call-overload]
     except (re.error, TypeError, OverflowError, RecursionError) as error:
-        allowed = f"a regular expression such as {example!r}"
         raise ParameterError(argument=name, given=given, allowed=allowed, hint=f"{error}") from error
+    if not isinstance(pattern.pattern, str):  # of bytes, which matches no text
+        raise ParameterError(argument=name, given=given, allowed=allowed)
+    return pattern
 
 
 def as_number(name: str, given: float, low: float = -math.inf, high: float = math.inf) -> float:
