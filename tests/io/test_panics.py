@@ -323,7 +323,7 @@ def test_sizes_that_cannot_be(change: Callable[[File], None], tmp_path: Path) ->
     change(file)
     data, path = file.written(), tmp_path / "x.parquet"
     path.write_bytes(data)
-    problem = r"its sizes are impossible|its content takes about 17,179,869,[0-9]+ bytes"
+    problem = "its sizes are impossible"
     for read in (dh.read_run, read_records):
         with pytest.raises(FileFormatError, match=problem):
             read(path)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAGIC = b"PAR1"
 BYTES, DOUBLE = 6, 5  # types of Parquet
@@ -134,7 +137,7 @@ class File:
         return bytes(data) + footer + len(footer).to_bytes(4, "little") + MAGIC
 
 
-def texts(values: list[str]) -> bytes:
+def texts(values: Sequence[str]) -> bytes:
     """Return the content of a page of text."""
     encoded = [value.encode() for value in values]
     return b"".join(len(value).to_bytes(4, "little") + value for value in encoded)

@@ -14,7 +14,7 @@ from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeEr
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
 from deadheat.io.records import Records, Wanted, as_text, as_written, read_records
-from deadheat.io.values import text_of_ids
+from deadheat.io.values import NUL, id_with_nul, text_of_ids
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -291,6 +291,8 @@ def _checked_ids(records: Records, column: pl.Series, where: str) -> list[str]:
             raise DataError(
                 f"empty field in column {column.name!r}{beside}", allowed="an id", path=where, line=records.line(place)
             )
+        if NUL in query:
+            raise id_with_nul(query, where)
         if query in seen:
             raise DuplicateError(
                 f"query {query!r} appears {records.where(seen[query], place)}",

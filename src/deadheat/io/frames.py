@@ -46,6 +46,7 @@ from deadheat.io.values import (
     check_number,
     is_beyond,
     is_id,
+    refuse_nul,
     series_of_ids,
     text_of_ids,
 )
@@ -113,6 +114,7 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
         reading.check(wrong, where)
         if topic is not None:
             topics = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
+            refuse_nul(topics[SUBTOPIC], where)
             checked = checked.with_columns(topics[SUBTOPIC])
         if topic is not None:
             return replace(split_off(checked, where, notes), columns=names)

@@ -14,9 +14,10 @@ import polars as pl
 from deadheat.errors import ColumnError, DataError, counted
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
-from deadheat.io.values import BEYOND, is_beyond
+from deadheat.io.values import BEYOND, NUL, id_with_nul, is_beyond
 
 Frame = nw.LazyFrame[Any]
+_MANY = 100_000  # rows
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class WrongRows:
         query_id, doc_id and number of one of them.
     beyond : str or None
         A number that float64 would merge with its neighbours, as it was written.
+    with_nul : str or None
+        An id with a NUL.
     """
 
     n_rows: int
@@ -41,6 +44,7 @@ class WrongRows:
     n_bad: int = 0
     bad: tuple[str, str, float | None] | None = None
     beyond: str | None = None
+    with_nul: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,17 +64,20 @@ class Reading:
     value: str
     ascending: bool = False
 
-    def in_polars(self, frame: Frame) -> tuple[pl.DataFrame, WrongRows]:
-        """Return the rows of a Polars frame in memory, and what is wrong: then they are worth nothing."""
+    def in_polars(self, frame: Frame, *, finds_nul: bool = True) -> tuple[pl.DataFrame, WrongRows]:
+        """Return the rows of a Polars frame in memory, and what is wrong: then they are worth nothing.
+
+        Without `finds_nul` no NUL is looked for: by a caller who has each query once, and hands out no document.
+        """
         beyond, rows = self._beyond(frame), collect(self._numbers(frame))
         lazy = nw.from_native(rows.lazy())
-        wrong = self._wrong(lazy, beyond)
+        wrong = self._wrong(lazy, beyond, self._with_nul(rows.height) if finds_nul else None)
         return (collect(self._scores(lazy)) if self.ascending or self.value == "rank" else rows), wrong
 
     def in_engine(self, frame: Frame, where: str) -> Frame:
         """Return the rows of a lazy frame in its engine, checked there."""
         numbers = self._numbers(frame)
-        self.check(self._wrong(numbers, self._beyond(frame)), where)
+        self.check(self._wrong(numbers, self._beyond(frame), self._with_nul()), where)
         return self._scores(numbers)
 
     def check(self, found: WrongRows, where: str) -> None:
@@ -85,6 +92,8 @@ class Reading:
                 hint="every row needs both",
                 path=where,
             )
+        if found.with_nul is not None:
+            raise id_with_nul(found.with_nul, where)
         if found.bad is not None:
             query, doc, given = found.bad
             what = "missing (null or NaN)" if given is None else "NaN" if math.isnan(given) else "infinite"
@@ -109,18 +118,32 @@ class Reading:
         ends = collect(frame.select(low=nw.col(self.value).min(), high=nw.col(self.value).max())).row(0)
         return next((str(end) for end in ends if end is not None and is_beyond(end)), None)
 
-    def _wrong(self, frame: Frame, beyond: str | None) -> WrongRows:
-        """Look for nulls, empty ids, NaN and wrong ranks in one pass; another one fetches a bad row."""
+    def _with_nul(self, n_rows: int = 0) -> nw.Expr:
+        """Return which rows have an id with a NUL.
+
+        In many rows it is looked for at the end of ids alone, where NumPy loses it: anywhere takes three times as long.
+        """
+        texts = [nw.col(key).str for key in KEYS]
+        marks = [text.ends_with(NUL) if n_rows > _MANY else text.contains(NUL, literal=True) for text in texts]
+        return nw.any_horizontal(*marks, ignore_nulls=True)
+
+    def _wrong(self, frame: Frame, beyond: str | None, has_nul: nw.Expr | None) -> WrongRows:
+        """Look for nulls, empty ids, NUL, NaN and wrong ranks in one pass; another one fetches a bad row."""
         number = nw.col(self.value)
         wrong = ~number.is_finite() if self.kind == "qrels" else number.is_nan()
         if self.value == "rank":
             wrong = wrong | (number < 1) | (number % 1 != 0)
         no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
         marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong}
+        if has_nul is not None:
+            marks["nul"] = has_nul
         counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark cannot sum booleans
-        rows, ids, null, bad = (count or 0 for count in collect(frame.select(rows=nw.len(), **counts)).row(0))
+        rows, ids, null, bad, *n_nul = (count or 0 for count in collect(frame.select(rows=nw.len(), **counts)).row(0))
         example = collect(frame.filter(number.is_null() | wrong).head(1)).row(0) if null or bad else None
-        return WrongRows(rows, ids, null + bad, example, beyond)
+        nul = None
+        if has_nul is not None and any(n_nul):
+            nul = next(key for key in collect(frame.filter(has_nul).select(*KEYS).head(1)).row(0) if key and NUL in key)
+        return WrongRows(rows, ids, null + bad, example, beyond, nul)
 
 
 def add_up(parts: Sequence[WrongRows]) -> WrongRows:
@@ -131,6 +154,7 @@ def add_up(parts: Sequence[WrongRows]) -> WrongRows:
         sum(one.n_bad for one in parts),
         min((one.bad for one in parts if one.bad is not None), key=lambda row: row[:2], default=None),
         min((one.beyond for one in parts if one.beyond is not None), default=None),
+        min((one.with_nul for one in parts if one.with_nul is not None), default=None),
     )
 
 

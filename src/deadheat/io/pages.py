@@ -132,6 +132,9 @@ def _declared(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
     if n_rows != sum(_size(group[3]) for group in footer[4]):
         raise ValueError
     groups = [[chunk[3] for chunk in group.get(1) or () if 1 not in chunk] for group in footer[4]]
+    for group, metas in zip(footer[4], groups, strict=True):
+        if any(len(meta[3]) == 1 and meta[5] != group[3] for meta in metas):  # a column without lists
+            raise ValueError
     chunks = [_chunk(meta, end) for group in groups for meta in group]  # Polars refuses a column in another file
     _check_places(data, footer, chunks, end)
     most_pages = _FEW_PAGES + len(data) // _PAGE

@@ -42,6 +42,7 @@ Nested = Mapping[str, Mapping[str, float]]
 
 LONGEST_NUMBER = 19  # digits of an id that may have been written as a number
 PACKED = 1 << 12  # numbers, of several queries where they have few
+NUL = "\0"
 MANY = 300  # documents of a query
 _ABSENT = math.nan  # no number is NaN
 _EXACT = (Rational, Decimal)
@@ -130,17 +131,32 @@ def _number_in(value: Any) -> Any:  # noqa: ANN401 - it may be anything
 def series_of_ids(ids: Sequence[Any], where: str) -> pl.Series:
     """Return ids as a text column."""
     try:
-        return pl.Series(ids, dtype=pl.String)
+        column = pl.Series(ids, dtype=pl.String)
     except (TypeError, UnicodeEncodeError):
         check_ids(ids, where)
         raise
+    refuse_nul(column, where)
+    return column
+
+
+def refuse_nul(ids: pl.Series, where: str) -> None:
+    """Raise DataError for an id with a NUL, which NumPy and many libraries take for the end of a text."""
+    wrong = ids.filter(ids.str.contains(NUL, literal=True))
+    if len(wrong):
+        raise id_with_nul(wrong[0], where)
+
+
+def id_with_nul(given: str, where: str) -> DataError:
+    """Return the error for an id with a NUL."""
+    return DataError(f"id {given!r} contains the control character U+0000", allowed="text without it", path=where)
 
 
 def check_ids(ids: Sequence[Any], where: str) -> None:
     """Raise for the first id that is not text, or not text that a file can hold."""
     with suppress(TypeError, UnicodeEncodeError):
-        "".join(ids).encode()  # finds other types and lone surrogates ten times as fast as a loop
-        if all(ids):
+        text = "".join(ids)
+        text.encode()  # finds other types and lone surrogates ten times as fast as a loop
+        if all(ids) and NUL not in text:
             return
     for given in ids:
         if not isinstance(given, str):
@@ -152,6 +168,8 @@ def check_ids(ids: Sequence[Any], where: str) -> None:
             )
         if not given:
             raise DataError("an id is an empty string", allowed="text", path=where)
+        if NUL in given:
+            raise id_with_nul(given, where)
         if is_broken(given):
             raise DataError(f"id {given!r} has a lone surrogate", allowed="text that UTF-8 can hold", path=where)
 

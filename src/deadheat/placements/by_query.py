@@ -28,6 +28,7 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.files import is_bounded, rows_at_a_time
 from deadheat.io.guarding import check_threads, guarded, guarded_rows
+from deadheat.io.values import refuse_nul
 from deadheat.placements.contiguous import Contiguous, count_in
 from deadheat.placements.placements import Placements, from_frames
 
@@ -148,9 +149,10 @@ def look_at(
         Where the rows are from, for messages.
     """
     with guarded_rows(where):
-        rows, wrong = reading.in_polars(MemoryRows(frame).lazy)
+        rows, wrong = reading.in_polars(MemoryRows(frame).lazy, finds_nul=False)
     found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
-    if wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or not wrong.n_rows:
+    has_wrong = wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or wrong.with_nul is not None
+    if has_wrong or not wrong.n_rows:
         return found
     scores = rows["score"].to_numpy()
     with warnings.catch_warnings(record=True) as caught:
@@ -161,6 +163,7 @@ def look_at(
         found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
     memory = MemoryRows(rows if stored is scores else rows.with_columns(score=pl.Series(stored)))
     blocks = memory.blocks
+    refuse_nul(blocks.query_ids, where)
     if check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
         return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
     return [*found, *task(blocks, judgments(blocks.query_ids))]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
 from deadheat.errors import DataError, DeadheatWarning, ParameterError, array_of, counted
 from deadheat.io.guarding import check_threads
-from deadheat.io.values import are_beyond
+from deadheat.io.values import NUL, are_beyond, id_with_nul
 from deadheat.placements.comparing import (
     Array,
     Matrix,
@@ -350,6 +350,10 @@ def checked_ids(given: ArrayLike | None, size: int, argument: str) -> TextArray 
     if given is None:
         return None
     found = array_of(argument, given)
+    values = given if isinstance(given, list | tuple) else found.tolist()  # an array of text loses a NUL at its end
+    for value in values:
+        if isinstance(value, str) and NUL in value:
+            raise id_with_nul(value, argument)
     if found.shape != (size,) or (
         found.dtype.kind not in "iuU" and set(map(type, found.tolist())) not in ({str}, {int})
     ):

@@ -1,0 +1,100 @@
+"""A NUL in an id is an error in whatever form the ids come: NumPy loses it at the end, and then q and q\\0 are one."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import deadheat as dh
+from deadheat.errors import DataError
+from deadheat.io import lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+IDS = [("q\0", "d"), ("q", "d\0"), ("q", "d\0e"), ("\0", "d")]
+each_pair = pytest.mark.parametrize(("query", "doc"), IDS)
+
+
+def duckdb_relation(columns: dict[str, Any]) -> object:
+    import duckdb
+
+    return duckdb.connect().from_arrow(pa.table(columns))
+
+
+FRAMES: list[Any] = [
+    pl.DataFrame,
+    pl.LazyFrame,
+    pd.DataFrame,
+    pa.table,
+    pytest.param(duckdb_relation, marks=pytest.mark.skipif(not find_spec("duckdb"), reason="no DuckDB")),
+]
+
+
+@each_pair
+@pytest.mark.parametrize("make", FRAMES)
+def test_frames(make: Callable[[dict[str, Any]], Any], query: str, doc: str) -> None:
+    for value, read in (("score", dh.Run), ("relevance", dh.Qrels)):
+        columns = {"query_id": ["q", query], "doc_id": ["c", doc], value: [1.0, 2.0]}
+        with pytest.raises(DataError, match=r"id '.*\\x00.*' contains the control character U\+0000"):
+            read(make(columns)).to_polars()
+
+
+@each_pair
+@pytest.mark.parametrize("most_memory", [None, 1])
+def test_parquet(query: str, doc: str, most_memory: int | None, tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    rows = {"query_id": ["q", query], "doc_id": ["c", doc], "score": [1.0, 2.0]}
+    pl.DataFrame(rows).write_parquet(path)
+    with dh.max_memory(most_memory or 10**10), pytest.raises(DataError, match=r"x\.parquet: id '.*\\x00"):
+        dh.read_run(path).to_polars()
+    if most_memory and not query.isprintable():  # documents of blocks are not handed out
+        with dh.max_memory(most_memory), pytest.raises(DataError, match=r"x\.parquet: id '.*\\x00"):
+            dh.evaluate({"q": {"c": 1}}, path, "RR")
+
+
+@pytest.mark.parametrize(("query", "doc"), [("q\0", "d"), ("q", "d\0")])
+def test_parquet_of_many_rows(query: str, doc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lazy, "_MANY", 1)
+    path = tmp_path / "x.parquet"
+    pl.DataFrame({"query_id": ["q", query], "doc_id": ["c", doc], "score": [1.0, 2.0]}).write_parquet(path)
+    with pytest.raises(DataError, match=r"id '.*\\x00"):
+        dh.read_run(path)
+
+
+@each_pair
+def test_rows(query: str, doc: str) -> None:
+    for rows in (
+        [("q", "c", 1.0), (query, doc, 2.0)],
+        [{"query_id": "q", "doc_id": "c", "score": 1.0}, {"query_id": query, "doc_id": doc, "score": 2.0}],
+    ):
+        with pytest.raises(DataError, match=r"id '.*\\x00"):
+            dh.Run(rows)
+
+
+@each_pair
+def test_dicts(query: str, doc: str) -> None:
+    """All ids of judgments, and of runs those that are looked at or become columns."""
+    with pytest.raises(DataError, match=r"id '.*\\x00"):
+        dh.evaluate({"q": {"c": 1}, query: {"c": 1, doc: 1}}, {"q": {"c": 1.0}}, "RR")
+    with pytest.raises(DataError, match=r"id '.*\\x00"):
+        dh.Run({"q": {"c": 1.0}, query: {"c": 1.0, doc: 1.0}}).to_polars()
+
+
+def test_queries_arrays_and_subtopics() -> None:
+    for ids in (["q\0"], np.array(["q\0"], object)):
+        with pytest.raises(DataError, match=r"query_ids: id 'q\\x00'"):
+            dh.evaluate_dense(np.array([[0.5, 0.1]]), [[0]], ["RR"], query_ids=ids)
+    for source in (pl.DataFrame({"query_id": ["q\0"], "x": ["a"]}), {"q\0": {"x": "a"}}):
+        with pytest.raises(DataError, match=r"id 'q\\x00'"):
+            dh.Queries(source)
+    rows = pl.DataFrame({"query_id": ["q"], "doc_id": ["d"], "relevance": [1], "subtopic": ["a\0"]})
+    with pytest.raises(DataError, match=r"id 'a\\x00'"):
+        dh.Qrels(rows)
