@@ -8,15 +8,18 @@ import gzip
 import io
 import json
 import shutil
+import struct
 import tempfile
 import warnings
 import zlib
 from abc import abstractmethod
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from unittest.mock import patch
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +31,7 @@ from deadheat.gates.notation import parse_gate, read_settings
 from deadheat.io.files import blocks
 from deadheat.io.formats import letor
 from deadheat.io.formats.letor import read_letor
+from deadheat.io.records import read_records
 from deadheat.measures.notation import split_notation
 from fuzz import strict
 from fuzz.case import Kind
@@ -36,6 +40,8 @@ from fuzz.mutations import damaged
 from fuzz.names import Names
 from support.changed_documents import OTHERS, changes, copied, places
 from support.changed_saves import change_table, saved_documents, use, write_sealed
+from support.parquet_file import Column, File, Page, texts
+from support.workbook import write_workbook
 
 if TYPE_CHECKING:
     from random import Random
@@ -323,6 +329,139 @@ class ParquetInBlocks(Parquet):
     def read(self, path: Path) -> list[Row]:
         with dh.max_memory(1):
             return super().read(path)
+
+
+class ParquetByHand(Kind):
+    """A run whose footer and headers of pages say other sizes than it has, or name the same pages again and again."""
+
+    name = "parquet-by-hand"
+    SIZES = (-1, 0, 1, 2, 7, 100, 1 << 20, 2**31 - 1, 2**31, 2**32, 2**48, 2**62)
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        file = File([self._group(rng) for _ in range(rng.choice((1, 2, 5)))])
+        file.n_rows = [columns[0].pages[0].n_values for columns in file.groups]
+        path = folder / "valid.parquet"
+        if rng.random() < 0.95:
+            path = folder / "x.parquet"
+            for _ in range(rng.choice((1, 1, 2, 4))):
+                self._change(file, rng)
+        path.write_bytes(file.written())
+        return path
+
+    def _group(self, rng: Random) -> list[Column]:
+        queries, docs, scores = zip(*_rows(rng, WORDS), strict=True)
+        contents = {"query_id": texts(queries), "doc_id": texts(docs)}
+        contents["score"] = struct.pack(f"{len(scores)}d", *map(float, scores))
+        return [Column(name, [Page(content, len(scores))]) for name, content in contents.items()]
+
+    def _change(self, file: File, rng: Random) -> None:
+        size = rng.choice(self.SIZES) + rng.choice((0, 0, -1, 1))
+        column = rng.choice(rng.choice(file.groups))
+        kind = rng.randrange(8)
+        if kind == 0:
+            file.n_rows[rng.randrange(len(file.n_rows))] = size
+            file.total = rng.choice((None, size))
+        elif kind == 1:
+            file.groups += [[replace(one, start=4, pages=[]) for one in file.groups[0]]] * rng.choice((1, 1_000))
+            file.n_rows += [file.n_rows[0]] * (len(file.groups) - len(file.n_rows))
+        elif kind <= 4:
+            setattr(column, rng.choice(("n_values", "codec", "start", "size")), size)
+        elif column.pages:
+            setattr(column.pages[0], rng.choice(("n_values", "n_unpacked", "n_packed")), size)
+
+    def read(self, path: Path) -> list[Row]:
+        found = dh.read_run(path).to_polars().rows()
+        with dh.max_memory(1):
+            assert dh.read_run(path).to_polars().rows() == found
+        with suppress(dh.DeadheatError):
+            read_records(path)
+        return [(query, doc, repr(score + 0.0)) for query, doc, score in found]
+
+    def expected(self, path: Path) -> list[Row] | None:
+        """Return the rows of what was not changed."""
+        if path.name != "valid.parquet":
+            return None
+        rows = pq.read_table(path).to_pylist()
+        return [(row["query_id"], row["doc_id"], repr(row["score"] + 0.0)) for row in rows]
+
+
+class LongIds(Kind):
+    """Parquet of a few kilobytes whose ids are long, and in many rows; as text, and as categories."""
+
+    name = "long-ids"
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        n_rows, length = rng.choice(((10, 10), (2_000, 10_000), (5_000, 1_000_000), (10, 1_000_000)))
+        docs = pa.DictionaryArray.from_arrays(pa.array([0] * n_rows, pa.int32()), pa.array(["x" * length]))
+        columns = {"query_id": pa.array([f"q{n}" for n in range(n_rows)]), "score": pa.array([1.0] * n_rows)}
+        columns["doc_id"] = docs.dictionary_decode() if length * n_rows < 10**8 and rng.random() < 0.5 else docs
+        path = folder / "x.parquet"
+        pq.write_table(pa.table(columns), path, compression="zstd", dictionary_pagesize_limit=1 << 24)
+        return path
+
+    def read(self, path: Path) -> None:
+        dh.read_run(path)
+        read_records(path)
+
+
+class Sheet(Kind):
+    """A workbook: its bytes or a part of it are damaged, its header is long, or a part of it unpacks to very much."""
+
+    name = "xlsx"
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        path = folder / "x.xlsx"
+        n_columns = rng.choice((2, 2, 5, 3_000))
+        rows: dict[int, list[object]] = {1: [f"c{n}" for n in range(n_columns)]}
+        for line in range(2, rng.choice((3, 10, 3_000))):
+            rows[line] = [rng.choice((*TEXTS, None, 7, 0.5, True)) for _ in range(rng.randint(0, 3))]
+        write_workbook(path, {"A": rows, **({"B": {1: ["x"]}} if rng.random() < 0.2 else {})})
+        if rng.random() < 0.3:
+            path.write_bytes(damaged(path.read_bytes(), rng))
+            return path
+        with ZipFile(path) as book:
+            parts = {one: book.read(one) for one in book.namelist()}
+        part = rng.choice(sorted(parts))
+        if rng.random() < 0.8:
+            parts[part] = damaged(parts[part], rng)
+        elif rng.random() < 0.3:
+            parts[part] = parts[part].replace(b"<sheetData>", b"<sheetData>" + b"<row/>" * 2_000_000)
+        with ZipFile(path, "w", ZIP_DEFLATED) as book:
+            for one, data in parts.items():
+                book.writestr(one, data)
+        return path
+
+    def read(self, path: Path) -> None:
+        read_records(path).frame  # noqa: B018 - made when it is asked for
+
+
+class Members(Trec):
+    """A compressed run in many members, some of them without content, with zeros or other bytes between them."""
+
+    name = "trec-members"
+    may_refuse = True
+    LONG = "long"
+
+    def write(self, folder: Path, rng: Random) -> Path:
+        packing = rng.choice(PACKINGS)
+        lines = self.content(rng).splitlines(keepends=True)
+        path = folder / f"x.trec{packing}"
+        if rng.random() < 0.1:
+            path = folder / f"{self.LONG}.trec{packing}"
+            lines.append(rng.choice((b"\n", b" \n", b"# a\n")) * rng.choice((1_000, 100_000_000)))
+        members = []
+        for line in lines:
+            members.append(packed(line, packing, rng))
+            if rng.random() < 0.2:
+                members.append(packed(b"", packing, rng) * rng.choice((1, 100, 20_000)))
+            if rng.random() < 0.1 and packing == ".gz":
+                members.append(b"\0" * rng.choice((1, 511, 512, 513, 100_000)))
+        data = b"".join(members)
+        path.write_bytes(damaged(data, rng) if rng.random() < 0.3 else data)
+        return path
+
+    def expected(self, path: Path) -> list[Row] | None:
+        return None if path.name.startswith(self.LONG) else super().expected(path)
 
 
 class LabelledCases(Kind):
@@ -731,6 +870,7 @@ KINDS: dict[str, Kind] = {
         *(QuepidTable(), Predictions(), FolderOfResponses(), FolderOfBeir(), FolderOfBench(), LabelledCases()),
         *(Ontology(), Saved(), SealedSave(), State(), Gates(), Notation()),
         *(Names(), Answers(), Endpoints(), KeptAnswers()),
+        *(ParquetByHand(), LongIds(), Sheet(), Members()),
     )
 }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
+import resource
 import shutil
 import signal
+import sys
 import tempfile
 import time
 import warnings
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from fuzz.case import Kind
 
 LONGEST = 30  # seconds of one case
+MOST_MEMORY = 3_000_000_000  # bytes, the program and earlier cases included
 
 
 @dataclass(frozen=True)
@@ -69,10 +72,14 @@ def run(seed: int, number: int, names: Sequence[str], keep: Path | None = None) 
 
 def problem_of(kind: Kind, path: Path) -> str | None:
     """Return what is wrong with what deadheat makes of a file."""
+    before = _most_memory()
     try:
         with _alarm():
             found = kind.read(path)
     except DeadheatError as error:
+        taken = _most_memory()
+        if taken > max(before, MOST_MEMORY):
+            return f"takes {taken:,} bytes of memory, and says {error}"
         return _problem_of_refusal(kind, path, error)
     except (KeyboardInterrupt, SystemExit):
         raise
@@ -80,11 +87,19 @@ def problem_of(kind: Kind, path: Path) -> str | None:
         return f"more than {LONGEST} seconds"
     except BaseException as raw:  # noqa: BLE001 - also a panic of Rust
         return f"raised {type(raw).__name__}: {str(raw)[:200]}"
+    taken = _most_memory()
+    if taken > max(before, MOST_MEMORY):
+        return f"takes {taken:,} bytes of memory"
     try:
         expected = kind.expected(path)
     except Refused as refused:
         return f"reads {found!r:.200}, where a strict reader says: {refused.why} {sorted(refused.lines)}"
     return None if expected is None or expected == found else f"reads {found!r:.300}, expected {expected!r:.300}"
+
+
+def _most_memory() -> int:
+    """Return the most memory that this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _problem_of_refusal(kind: Kind, path: Path, error: DeadheatError) -> str | None:
