@@ -665,6 +665,7 @@ T = TypeVar("T")  # of every file that has a generic function
 Rng: TypeAlias = "np.random.Generator | int | None"
 LARGEST_INTEGER = 2**53  # from here on a float has no fraction, and no neighbour less than 1 away
 FLOATS = ("float32", "float16", "bfloat16")  # that scores may be rounded to
+MOST_DIGITS = 17  # of a float64
 MAX_DECIMALS = 15
 FEWEST_RESAMPLES = (
     99  # the smallest p-value is then 0.01, and two resampled means lie beyond either end of a 95% interval
@@ -834,6 +835,14 @@ def as_count(name: str, given: int, low: int = 1) -> int:
     return number
 
 
+def as_digits(given: int) -> int:
+    """Return how many digits a table has behind the point."""
+    digits = whole(given)
+    if digits is None or not 0 <= digits <= MOST_DIGITS:
+        raise ParameterError(argument="digits", given=given, allowed=f"a whole number from 0 to {MOST_DIGITS}")
+    return digits
+
+
 def as_text(name: str, given: str) -> str:
     """Return an argument that is text."""
     if not isinstance(given, str):
@@ -843,7 +852,8 @@ def as_text(name: str, given: str) -> str:
 
 def as_list(name: str, given: object, allowed: str) -> list[Any]:
     """Return an argument that has several values as a list of them; raise for text and for a single value."""
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    is_single = isinstance(given, str | bytes) or getattr(given, "ndim", 1) == 0
+    if is_single or not isinstance(given, Iterable):
         raise ParameterError(argument=name, given=given, allowed=allowed)
     return list(given)
 

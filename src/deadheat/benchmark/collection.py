@@ -31,6 +31,7 @@ from deadheat.errors import (
     collected,
     counted,
     did_you_mean,
+    printable,
     three,
 )
 from deadheat.evaluation.intervals import NONE, names_of
@@ -110,7 +111,9 @@ class Collection:
 
     def __repr__(self) -> str:
         n_synonyms = sum(map(len, self.synonyms))
-        return f"<Collection {self.name}: {counted(len(self), 'document')}, {counted(n_synonyms, 'synonym')}>"
+        return printable(
+            f"<Collection {self.name}: {counted(len(self), 'document')}, {counted(n_synonyms, 'synonym')}>"
+        )
 
     def labels(self, language: str | None) -> dict[str, str]:
         """Return what each document is called: in the language, where it has a name in it.

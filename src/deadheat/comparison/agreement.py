@@ -14,7 +14,7 @@ from deadheat.comparison.robustness import SystemOrders, order_agreement, totals
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import DataError, DeadheatWarning, DuplicateError, as_count, as_level, three
+from deadheat.errors import DataError, DeadheatWarning, DuplicateError, as_count, as_level, printable, three
 from deadheat.evaluation.evaluate import by_own_name, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import reconciled
@@ -84,7 +84,7 @@ class Agreement(Renderable):
     tied: tuple[float, float]
 
     def __repr__(self) -> str:
-        return f"<Agreement {self.first}, {self.second}: tau_b {self.means()['tau_b']:.4f}>"
+        return printable(f"<Agreement {self.first}, {self.second}: tau_b {self.means()['tau_b']:.4f}>")
 
     def means(self) -> dict[str, float]:
         """Return the mean of each kind over the queries that have a value; NaN if none has."""

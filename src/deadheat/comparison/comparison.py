@@ -30,7 +30,18 @@ from deadheat.comparison.robustness import SystemOrders, judged_pairs, orders_of
 from deadheat.comparison.verdict import Lacking, Verdict, Within
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import UNIT, DataError, ParameterError, Rng, as_count, as_level, as_positive, collected, counted
+from deadheat.errors import (
+    UNIT,
+    DataError,
+    ParameterError,
+    Rng,
+    as_count,
+    as_level,
+    as_positive,
+    collected,
+    counted,
+    printable,
+)
 from deadheat.evaluation.evaluation import Evaluation, check_judge_has_values, labelled_by_none, refuse_bounds
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
@@ -136,7 +147,7 @@ class Comparison(Plottable, Renderable):
         n_significant, n_doubtful, n_open = (
             int(self.pairs.column(name).sum()) for name in ("significant", "doubtful", "can_flip")
         )
-        return (
+        return printable(
             f"<Comparison of {', '.join(self.systems)} by {', '.join(one.label for one in self.measures)}:"
             f" {n_significant} of {counted(len(self.pairs), 'difference')} significant,"
             f" {n_open} reversible by tie order"

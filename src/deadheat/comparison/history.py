@@ -17,7 +17,7 @@ from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
 from deadheat.data.changes import changes
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import what_is_judged
-from deadheat.errors import NOISE, DataError, T, as_count, collected, counted, reported_path, three
+from deadheat.errors import NOISE, DataError, T, as_count, as_list, collected, counted, printable, reported_path, three
 from deadheat.evaluation.evaluate import opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
@@ -161,7 +161,7 @@ class History(Plottable, Renderable):
         return pair.difference
 
     def __repr__(self) -> str:
-        return f"<History of {counted(len(self.steps), 'evaluation')} by {', '.join(self.measures)}>"
+        return printable(f"<History of {counted(len(self.steps), 'evaluation')} by {', '.join(self.measures)}>")
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each step and measure, in order of time.
@@ -397,7 +397,7 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
         source = [one for one in files if one.name not in others]
     elif isinstance(source, str | Path | Evaluation):
         source = [source]
-    found = list(source)
+    found = as_list("source", source, "a folder, or a list of paths and evaluations")
     if not found:
         raise DataError("there is no saved evaluation", hint="deadheat evaluate QRELS RUN --save FOLDER/ writes them")
     for one in found:

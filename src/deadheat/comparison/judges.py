@@ -25,6 +25,7 @@ from deadheat.errors import (
     as_number,
     by_name,
     counted,
+    printable,
     three,
 )
 from deadheat.evaluation.evaluate import evaluate_under
@@ -134,7 +135,7 @@ class LabelAgreement:
     beyond: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<LabelAgreement of {self.judge}: kappa {self.kappa!r}, {self.n_documents:,} documents>"
+        return printable(f"<LabelAgreement of {self.judge}: kappa {self.kappa!r}, {self.n_documents:,} documents>")
 
     @property
     def n_documents(self) -> int:
@@ -340,7 +341,7 @@ class JudgeAgreement(Plottable, Renderable):
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} {one.kappa:.4f}" for name, one in self.judges.items())
-        return f"<JudgeAgreement with {self.human}: kappa {found}>"
+        return printable(f"<JudgeAgreement with {self.human}: kappa {found}>")
 
     def __getitem__(self, judge: str) -> LabelAgreement:
         return self.judges[judge]

@@ -17,7 +17,17 @@ from deadheat.data.known_ids import ids_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import NOISE, MeasureError, ParameterError, as_count, as_list, check_choice, counted, reported_path
+from deadheat.errors import (
+    NOISE,
+    MeasureError,
+    ParameterError,
+    as_count,
+    as_list,
+    check_choice,
+    counted,
+    printable,
+    reported_path,
+)
 from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
@@ -62,7 +72,7 @@ class QrelsDiff(Renderable):
     evaluations: Mapping[str, tuple[Evaluation, Evaluation]]
 
     def __repr__(self) -> str:
-        return f"<QrelsDiff of {self.old} and {self.new}: {self.changes}>"
+        return printable(f"<QrelsDiff of {self.old} and {self.new}: {self.changes}>")
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, old and new relevance of the judgments that differ."""
@@ -258,7 +268,7 @@ class Holes(Renderable):
     unjudged_queries: Mapping[str, tuple[str, ...]]
 
     def __repr__(self) -> str:
-        return (
+        return printable(
             f"<Holes of {', '.join(self.names)} by {self.measure.label}: {counted(len(self.documents), 'document')} of"
             f" {self.n_unjudged:,} unjudged>"
         )

@@ -31,6 +31,7 @@ from deadheat.errors import (
     collected,
     counted,
     format_p_value,
+    printable,
 )
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
@@ -186,7 +187,7 @@ class Languages(Plottable, Renderable):
     unpaired: str = ""
 
     def __repr__(self) -> str:
-        return (
+        return printable(
             f"<Languages {', '.join(self.languages)} of {', '.join(self.systems)},"
             f" {counted(len(self.query_ids), 'query', 'queries')}>"
         )

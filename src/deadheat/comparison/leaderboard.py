@@ -26,6 +26,7 @@ from deadheat.errors import (
     collected,
     counted,
     generator,
+    printable,
     three,
 )
 from deadheat.evaluation.intervals import FEWEST
@@ -151,7 +152,7 @@ class Leaderboard(Plottable, Renderable):
 
     def __repr__(self) -> str:
         sizes = f"{counted(len(self.models), 'model')} on {counted(len(self.tasks), 'task')}"
-        return f"<Leaderboard of {sizes} by {self.measure}, {self.models[0]} first>"
+        return printable(f"<Leaderboard of {sizes} by {self.measure}, {self.models[0]} first>")
 
     @property
     def _sign(self) -> float:

@@ -16,7 +16,7 @@ from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs
 from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.errors import MOST_OFF, generator
+from deadheat.errors import MOST_OFF, generator, printable
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels import agreement, weighting
@@ -97,7 +97,9 @@ class SystemOrders(Renderable):
     only_second: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<SystemOrders by {', '.join(f'{one.first} / {one.second} {one.tau_b:.4f}' for one in self.pairs)}>"
+        return printable(
+            f"<SystemOrders by {', '.join(f'{one.first} / {one.second} {one.tau_b:.4f}' for one in self.pairs)}>"
+        )
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each two orders, with the attributes of :class:`OrderAgreement`; null without a value."""

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from deadheat.data.tables import Source, label_of, path_of
-from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError, counted, did_you_mean, three
+from deadheat.errors import (
+    ColumnError,
+    DataError,
+    DuplicateError,
+    SourceTypeError,
+    counted,
+    did_you_mean,
+    printable,
+    three,
+)
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
 from deadheat.io.records import Records, Wanted, as_text, as_written, read_records
@@ -108,7 +117,7 @@ class Queries:
 
     def __repr__(self) -> str:
         size = counted(len(self), "query", "queries")
-        return f"<Queries {self.name}: {size}, columns {', '.join(self.columns) or 'none'}>"
+        return printable(f"<Queries {self.name}: {size}, columns {', '.join(self.columns) or 'none'}>")
 
     def __len__(self) -> int:
         return len(self.query_ids)

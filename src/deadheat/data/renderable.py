@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from deadheat.errors import HIGHER, ParameterError, collected, package
+from deadheat.errors import HIGHER, ParameterError, as_digits, collected, package
 from deadheat.io.guarding import check_threads
 
 if TYPE_CHECKING:
@@ -169,6 +169,8 @@ class InNotebooks:
         return self._written("html", None)
 
     def _written(self, form: str, digits: int | None, **options: bool) -> str:
+        if digits is not None:
+            digits = as_digits(digits)
         return str(HIGHER["shown"]().written(self, form, digits, **options))
 
 

@@ -34,6 +34,7 @@ from deadheat.errors import (
     changed,
     check_choice,
     counted,
+    printable,
     shown,
     three,
 )
@@ -129,7 +130,7 @@ class Spans:
     def __repr__(self) -> str:
         n_without = len(self.unanswerable) + len(self.empty_queries)
         queries = counted(self.rows["query_id"].n_unique() + n_without, "query", "queries")
-        return f"<Spans {self.name}: {counted(len(self.rows), 'span')} for {queries}>"
+        return printable(f"<Spans {self.name}: {counted(len(self.rows), 'span')} for {queries}>")
 
     @property
     def where(self) -> str:

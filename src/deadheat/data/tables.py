@@ -36,9 +36,11 @@ from deadheat.errors import (
     ParameterError,
     SourceTypeError,
     as_precision,
+    as_text,
     changed,
     check_choice,
     counted,
+    printable,
     three,
 )
 from deadheat.io.files import CATALOGUE, FileState, exceeds, in_catalogue, path_named
@@ -149,11 +151,13 @@ class DocumentTable(InNotebooks):
         columns: Mapping[str, str] | None = None,
     ) -> None:
         self.path = path_of(source)
+        if name is not None:
+            as_text("name", name)
         self.name = name or (label_of(self.path) if self.path else self.kind)
         if name is None and self.path is None and in_catalogue(source):
             self.name = str(source).removeprefix(CATALOGUE)
         self.format = None if format is None else chosen_format("", format)
-        self.columns = check_given(columns) if columns else {}
+        self.columns = {} if columns is None else check_given(columns)
         self.notes: tuple[str, ...] = ()
         with nullcontext() if isinstance(source, Mapping) else guarded(self.where):  # dicts need no Polars
             self.rows = self._read(source)
@@ -223,9 +227,10 @@ class DocumentTable(InNotebooks):
         DuplicateError
             Two documents of a query have one id then.
         """
+        if form is not None:
+            check_choice("normalize_ids", form, FORMS)
         if form in {None, self.id_form}:
             return self
-        check_choice("normalize_ids", form, FORMS)
         as_form = cast("Any", form)
         ids = pl.col("query_id", "doc_id").str.normalize(as_form)
         frames = {name: getattr(self, name, None) for name in BESIDE_ROWS}
@@ -257,7 +262,7 @@ class DocumentTable(InNotebooks):
         return changed(self, notes=(*map(str, notes), *self.notes))
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name}>"
+        return printable(f"<{type(self).__name__} {self.name}>")
 
     @property
     def where(self) -> str:
@@ -774,7 +779,7 @@ class Run(DocumentTable):
 
     def renamed(self, name: str) -> Self:
         """Return the run under another name."""
-        return changed(self, name=name)
+        return changed(self, name=as_text("name", name))
 
     def then_by(self, *others: Source, score_precision: ScorePrecision = None) -> Self:
         """Return the run with its ties ordered by the scores of other runs, one after the other.

@@ -22,9 +22,11 @@ from deadheat.errors import (
     SourceTypeError,
     as_count,
     as_given,
+    as_text,
     check_choice,
     counted,
     generator,
+    printable,
     whole,
 )
 from deadheat.evaluation.evaluate import check_measures, score_of
@@ -177,6 +179,7 @@ def evaluate_dense(
     """
     check_choice("ties", ties, TIES)
     check_choice("positives", positives, POSITIVES)
+    as_text("name", name)
     conventions = Conventions.of(locals())
     chosen = parse_measures(measures)
     counts = count_dense(
@@ -414,7 +417,7 @@ class Accumulator:
         self.conventions = Conventions.of(locals())
         self.repeated = repeated
         self._depth = _depth(self.measures, items=items)
-        self.name = name
+        self.name = as_text("name", name)
         self._rng: Rng = _seed(rng) if ties == "random" else None
         self._parts: list[Counted] = []
         self._places: dict[str, int] = {}  # the row of each query that has an id
@@ -424,7 +427,7 @@ class Accumulator:
 
     def __repr__(self) -> str:
         names = ", ".join(measure.label for measure in self.measures)
-        return f"<Accumulator {self.name}: {counted(self.n_queries, 'query', 'queries')}, {names}>"
+        return printable(f"<Accumulator {self.name}: {counted(self.n_queries, 'query', 'queries')}, {names}>")
 
     def __len__(self) -> int:
         return self.n_queries

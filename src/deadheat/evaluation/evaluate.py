@@ -27,6 +27,7 @@ from deadheat.errors import (
     DataError,
     ParameterError,
     Rng,
+    as_list,
     by_name,
     collected,
     counted,
@@ -708,7 +709,10 @@ def by_own_name(
     where : str, default ""
         For the error, if two have one name.
     """
-    pairs = given.items() if isinstance(given, Mapping) else ((None, one) for one in given)
+    if isinstance(given, Mapping):
+        pairs: Iterable[tuple[Any, Any]] = given.items()
+    else:
+        pairs = [(None, one) for one in as_list("evaluations", given, "a dict {name: evaluation}, or a list of them")]
     made = [(name, evaluated(one)) for name, one in pairs]
     return by_name(((one.name if name is None else name, one) for name, one in made), where)
 

@@ -28,6 +28,7 @@ from deadheat.errors import (
     collected,
     counted,
     did_you_mean,
+    printable,
     reported_path,
 )
 from deadheat.evaluation.facts import TOP, Facts, facts_of
@@ -151,7 +152,7 @@ class Evaluation(Plottable, Renderable):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure.label}={scores.reported():.4f}" for measure, scores in self._scores.items())
-        return f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>"
+        return printable(f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>")
 
     def __contains__(self, measure: object) -> bool:
         with suppress(MeasureError):
@@ -264,6 +265,7 @@ class Evaluation(Plottable, Renderable):
         >>> ev.steps("AP", "q").to_polars()["precision"].round(3).to_list()
         [1.0, 0.667]
         """
+        as_text("query_id", query_id)
         scores, read = self[measure], None if run is None else Run.of(run)
         if scores.repeats is not None:
             raise ParameterError(
@@ -562,7 +564,7 @@ class Evaluation(Plottable, Renderable):
         ----------
         name : str
         """
-        return changed(self, name=name)
+        return changed(self, name=as_text("name", name))
 
     def renamed(self, names: Mapping[str, str]) -> "Evaluation":
         """Return the evaluation of some queries under other ids.
@@ -819,7 +821,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation]):
 
     def __repr__(self) -> str:
         sizes = "; ".join(f"{label(stratum)}: {len(part.query_ids)}" for stratum, part in self.items())
-        return f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>"
+        return printable(f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>")
 
     def summary(
         self,

@@ -507,11 +507,10 @@ def columns_of(queries: Queries, query_ids: Sequence[str], by: Sequence[str], *,
 
 def names_of(columns: str | Sequence[str]) -> list[str]:
     """Return the names of stratum columns, each once; raise if there are none."""
-    names = [columns] if isinstance(columns, str) else list(columns)
-    if not names or len(set(names)) < len(names):
-        raise ParameterError(
-            argument="columns", given=columns, allowed="a column of the queries table, or several different ones"
-        )
+    allowed = "a column of the queries table, or several different ones"
+    names = [columns] if isinstance(columns, str) else as_list("columns", columns, allowed)
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise ParameterError(argument="columns", given=columns, allowed=allowed)
     return names
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.tables import REPEAT, DocumentTable, Qrels, Run, Source, has_repeats, label_of, path_of
-from deadheat.errors import ParameterError, changed, counted
+from deadheat.errors import ParameterError, changed, counted, printable
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of
@@ -157,7 +157,7 @@ class Repeats(Sequence[Source]):
         return changed(cls(found, found[0].name), is_ascending=ascending) if found else run
 
     def __repr__(self) -> str:
-        return f"<Repeats {self.name}: {len(self)} runs>"
+        return printable(f"<Repeats {self.name}: {len(self)} runs>")
 
     def __len__(self) -> int:
         return len(self.runs)

@@ -23,6 +23,7 @@ from deadheat.errors import (
     changed,
     collected,
     counted,
+    printable,
 )
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
 from deadheat.io.guarding import phase
@@ -242,7 +243,7 @@ class Scores(InNotebooks):
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
-        return f"<Scores {self.measure.label}: {level} over {counted(self.n_queries, 'query', 'queries')}>"
+        return printable(f"<Scores {self.measure.label}: {level} over {counted(self.n_queries, 'query', 'queries')}>")
 
     @cached_property
     def kept(self) -> BoolArray:

@@ -11,7 +11,7 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import round_scores
 from deadheat.data.tables import Run
-from deadheat.errors import DataError, ParameterError, did_you_mean
+from deadheat.errors import DataError, ParameterError, did_you_mean, printable
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels.segments import ratio, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
@@ -74,7 +74,7 @@ class Steps(Renderable):
     lacks_relevant: bool = False
 
     def __repr__(self) -> str:
-        return f"<Steps {self.measure.label} of {self.name} for {self.query_id!r}: {self.value:.4f}>"
+        return printable(f"<Steps {self.measure.label} of {self.name} for {self.query_id!r}: {self.value:.4f}>")
 
     def to_polars(self) -> pl.DataFrame:
         """Return the documents."""

@@ -16,7 +16,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, members
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import DataError, ParameterError, counted
+from deadheat.errors import DataError, ParameterError, counted, printable
 from deadheat.evaluation.evaluate import keys_of
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.explanation.tools import (
@@ -261,7 +261,7 @@ class Explanation(Renderable):
     def __repr__(self) -> str:
         given = ", ".join(f"{one.measure.label}={one.text}" for one in self.reported)
         ways = f"{counted(len(self.matches), 'way')} of {self.n_tried:,}, {', '.join(self.tools) or 'no known tool'}"
-        return f"<Explanation of {self.name}, {given}: {ways if self.matches else 'nothing reproduces it'}>"
+        return printable(f"<Explanation of {self.name}, {given}: {ways if self.matches else 'nothing reproduces it'}>")
 
     @property
     def tools(self) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from deadheat.errors import (
     counted,
     did_you_mean,
     joined,
+    printable,
     rounded,
 )
 from deadheat.evaluation.evaluation import Evaluation
@@ -413,7 +414,7 @@ class Check:
 
     def __repr__(self) -> str:
         result = f"passed with {rounded(self.value)}" if self.passed else "failed"
-        return f"<Check {self.title}: {', '.join(filter(None, (result, self.reason)))}>"
+        return printable(f"<Check {self.title}: {', '.join(filter(None, (result, self.reason)))}>")
 
     @property
     def is_regression(self) -> bool:
@@ -498,7 +499,7 @@ class GateResult(Renderable):
 
     def __repr__(self) -> str:
         failed = "; ".join(f"{check.title} ({check.why})" for check in self.failures)
-        return f"<GateResult {self.summary}{': ' if failed else ''}{failed}>"
+        return printable(f"<GateResult {self.summary}{': ' if failed else ''}{failed}>")
 
     @property
     def passed(self) -> bool:

@@ -32,6 +32,7 @@ from deadheat.errors import (
     DeadheatWarning,
     FileFormatError,
     MalformedRowError,
+    ParameterError,
     T,
     as_count,
     did_you_mean,
@@ -77,7 +78,9 @@ def in_catalogue(source: object) -> bool:
 
 
 def path_named(path: str | os.PathLike[str]) -> Path:
-    """Return a path; raise DataError for an empty name, which `Path` takes for the current folder."""
+    """Return a path; raise for what is none, and for an empty name, which `Path` takes for the current folder."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(argument="path", given=path, allowed="a path: text, or a pathlib.Path")
     if not os.fspath(path):
         raise DataError("the file name is empty", allowed="a path")
     return Path(path)

@@ -183,6 +183,13 @@ def _frame_of(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any
             hint=f"give the dataframe, with query_id, doc_id and {VALUE_COLUMN[kind]}; pandas' reset_index() makes one",
             path=where,
         )
+    is_array = getattr(table, "ndim", None) is not None and hasattr(table, "shape")
+    if is_array:
+        raise SourceTypeError(
+            f"cannot read {kind} from an array of shape {tuple(getattr(table, 'shape', ()))}",
+            allowed="a path, a dict of dicts, tuples or a dataframe",
+            path=where,
+        )
     if isinstance(table, Iterable) and not isinstance(table, str | bytes):
         return nw.from_native(_frame_of_tuples(cast("Any", table), kind, where))
     raise SourceTypeError(

@@ -46,7 +46,7 @@ NUL = "\0"
 MANY = 300  # documents of a query
 _ABSENT = math.nan  # no number is NaN
 _EXACT = (Rational, Decimal)
-_PLAIN_NUMBERS = (int, float, np.generic)
+_PLAIN_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 BEYOND = "an integer or decimal beyond 2**53, where float64 merges neighbours; rescale it"
 
@@ -105,7 +105,8 @@ def copied(source: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[Any, Any]]
     """Return a copy of a dict of dicts, which stays what it is whatever the caller does with the original.
 
     Numbers cannot be changed, but arrays without a dimension can, which libraries of tensors give for a number: where
-    the first number of a query is one, the numbers of the query are taken out of them.
+    the first number of a query is one, the numbers of the query are taken out of them. Complex numbers of NumPy become
+    Python's, which no reader takes for real ones.
 
     Examples
     --------
@@ -332,7 +333,7 @@ def _checked_numbers(
     """
     try:
         yield
-    except (struct.error, TypeError, OverflowError):
+    except (struct.error, TypeError, ValueError, ArithmeticError):  # overflow, arrays, and decimals that signal
         for query in queries:
             for doc, value in mapping[query].items():
                 check_number(kind, query, doc, value, where)

@@ -458,6 +458,8 @@ def _of_sparse(given: Any, shape: tuple[int, int], argument: str) -> Entries:  #
 
 def _of_array(given: Any, shape: tuple[int, int], argument: str) -> Entries:  # noqa: ANN401 - an array of any library
     """Read an array where it is: what is 0 stays there."""
+    if isinstance(given, np.matrix):  # whose rows are matrices, too
+        given = np.asarray(given)
     xp, kind = library_of(given), getattr(given.dtype, "kind", None)
     if tuple(given.shape) != shape or (xp is np and kind not in set("fiub")):
         error = _wrong(argument, f"an array of shape {tuple(given.shape)} and dtype {given.dtype}", shape)

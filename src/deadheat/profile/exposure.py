@@ -21,6 +21,7 @@ from deadheat.errors import (
     check_choice,
     collected,
     counted,
+    printable,
     three,
 )
 from deadheat.evaluation.intervals import why_unknown
@@ -93,7 +94,7 @@ class Exposure(Renderable):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.means().items())
-        return f"<Exposure {self.name}: {counted(len(self.items), 'item')}, {means}>"
+        return printable(f"<Exposure {self.name}: {counted(len(self.items), 'item')}, {means}>")
 
     def means(self) -> dict[str, float]:
         """Return the means over queries of `queries`, by name; NaN where no query has a relevant item."""

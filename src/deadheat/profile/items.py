@@ -13,7 +13,7 @@ from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_star
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError, as_count, as_number, as_positive, counted
+from deadheat.errors import ParameterError, as_count, as_number, as_positive, counted, printable
 from deadheat.io.guarding import check_threads
 from deadheat.placements.comparing import is_array, to_memory
 from deadheat.placements.dense import NOTHING, count_dense, entries_of
@@ -84,7 +84,7 @@ class ItemProfile(Renderable):
 
     def __repr__(self) -> str:
         items = counted(self.n_items, "item")
-        return f"<ItemProfile {self.name}: {self.coverage:.1%} of {items} in the top {self.cutoff}>"
+        return printable(f"<ItemProfile {self.name}: {self.coverage:.1%} of {items} in the top {self.cutoff}>")
 
     def means(self) -> dict[str, float]:
         """Return all numbers by name; those of lists are means over them."""

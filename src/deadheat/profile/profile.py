@@ -26,6 +26,7 @@ from deadheat.errors import (
     collected,
     counted,
     did_you_mean,
+    printable,
     short_repr,
 )
 from deadheat.evaluation.evaluate import RuleDifference, difference_of, differences, evaluate, evaluate_beside, keys_of
@@ -295,7 +296,7 @@ class TieProfile(Plottable, Renderable):
     def __repr__(self) -> str:
         queries, documents = counted(self.n_queries, "query", "queries"), counted(self.n_documents, "document")
         ties = counted(self.n_ties, "tie")
-        return f"<TieProfile {self.name}: {queries}, {documents}, {self.n_tied:,} of them in {ties}>"
+        return printable(f"<TieProfile {self.name}: {queries}, {documents}, {self.n_tied:,} of them in {ties}>")
 
     @property
     def share_tied(self) -> float:
@@ -642,7 +643,7 @@ class TieComplexity:
 
     def __repr__(self) -> str:
         sizes = f"{self.sizes[:SHOWN]}" + (f" and {self.n_groups - SHOWN} more" if self.n_groups > SHOWN else "")
-        return f"<TieComplexity sizes={sizes}, n_orders={_shown(self.n_orders)}, feasible={self.feasible}>"
+        return printable(f"<TieComplexity sizes={sizes}, n_orders={_shown(self.n_orders)}, feasible={self.feasible}>")
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -698,7 +699,8 @@ class TieOrders:
     by_measure: dict[str, FloatArray]
 
     def __repr__(self) -> str:
-        return f"<TieOrders {self.measure.label}: {counted(len(self.orders), 'order')}, mean {self.mean:.4f}>"
+        orders = counted(len(self.orders), "order")
+        return printable(f"<TieOrders {self.measure.label}: {orders}, mean {self.mean:.4f}>")
 
     @property
     def mean(self) -> float:

@@ -30,6 +30,7 @@ from deadheat.errors import (
     changed,
     check_choice,
     counted,
+    printable,
     whole,
 )
 from deadheat.evaluation.evaluate import evaluate_beside
@@ -289,7 +290,7 @@ class CoarseningProfile(Plottable):
 
     def __repr__(self) -> str:
         runs, measures = (dict.fromkeys(getattr(row, name) for row in self.rows) for name in ("run", "measure"))
-        return (
+        return printable(
             f"<CoarseningProfile of {', '.join(runs)} by {', '.join(measures)}:"
             f" {counted(self.n_queries, 'query', 'queries')}>"
         )

@@ -21,6 +21,7 @@ from deadheat.errors import (
     did_you_mean,
     generator,
     is_number,
+    printable,
 )
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of
 from deadheat.evaluation.evaluation import Evaluation
@@ -68,7 +69,7 @@ class ConfidenceScores:
     standard_error: float
 
     def __repr__(self) -> str:
-        return f"<ConfidenceScores {self.measure}: {self.mean:.4f} ± {self.standard_error:.4f}>"
+        return printable(f"<ConfidenceScores {self.measure}: {self.mean:.4f} ± {self.standard_error:.4f}>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class ConfidenceEvaluation:
     def __repr__(self) -> str:
         shown = ", ".join(f"{one.measure} {one.mean:.4f} ± {one.standard_error:.4f}" for one in self.scores)
         drawn = counted(self.n_draws, "drawn order") if self.n_draws else "exact"
-        return f"<ConfidenceEvaluation of {self.name}: {shown}; {drawn}>"
+        return printable(f"<ConfidenceEvaluation of {self.name}: {shown}; {drawn}>")
 
     def __getitem__(self, measure: MeasureLike) -> ConfidenceScores:
         held: dict[Any, ConfidenceScores] = ByMeasure((str(one.measure), one) for one in self.scores)

@@ -17,7 +17,18 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.renderable import Plottable
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ParameterError, Rng, as_count, as_rng, counted, did_you_mean, generator, is_number, whole
+from deadheat.errors import (
+    ParameterError,
+    Rng,
+    as_count,
+    as_rng,
+    counted,
+    did_you_mean,
+    generator,
+    is_number,
+    printable,
+    whole,
+)
 from deadheat.io.files import LONGEST, file_name, path_named, write_files
 from deadheat.io.formats import write
 from deadheat.io.guarding import check_threads
@@ -185,7 +196,7 @@ class Simulation(Plottable):
     measures: tuple[Measure, ...] = MEASURES
 
     def __repr__(self) -> str:
-        return f"<Simulation of {', '.join(self.runs)}: {counted(self.queries.height, 'query', 'queries')}>"
+        return printable(f"<Simulation of {', '.join(self.runs)}: {counted(self.queries.height, 'query', 'queries')}>")
 
     @cached_property
     def profiles(self) -> dict[str, TieProfile]:

@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.benchmark.ontology import LABEL, Ontology, Synonym
 from deadheat.data.tables import Qrels
-from deadheat.errors import CasesError, as_count, collected, counted, is_number
+from deadheat.errors import CasesError, as_count, collected, counted, is_number, printable
 from deadheat.io.records import as_text
 
 LABELS = ("language", "difficulty", "category", "domain")
@@ -161,7 +161,7 @@ class Cases:
 
     def __repr__(self) -> str:
         languages = f", languages {', '.join(self.languages)}" if self.languages else ""
-        return f"<Cases {self.name}: {counted(len(self), 'case')}{languages}>"
+        return printable(f"<Cases {self.name}: {counted(len(self), 'case')}{languages}>")
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ from deadheat.errors import (
     check_choice,
     collected,
     package,
+    printable,
     three,
 )
 from deadheat.io.files import decoded, read_all, readable
@@ -191,7 +192,7 @@ class Ontology:
         return f"{type(self).__name__} {name + ': ' if name else ''}{len(self):,} terms"
 
     def __repr__(self) -> str:
-        return f"<{self.summary}>"
+        return printable(f"<{self.summary}>")
 
     def index(self, term: str) -> int:
         """Return the index of a term in `ids`, or raise `ParameterError` with its status."""

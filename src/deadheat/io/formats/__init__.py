@@ -8,7 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import IO
+from typing import IO, cast
 
 import polars as pl
 
@@ -88,7 +88,7 @@ def chosen_format(path: str | os.PathLike[str], given: str | None = None) -> str
     """
     if given is None:
         return SUFFIXES.get(ending(path), DEFAULT)
-    if given not in FORMATS:
+    if not isinstance(cast("object", given), str) or given not in FORMATS:
         raise ParameterError("unknown format", given=given, allowed=tuple(FORMATS))
     return given
 
