@@ -1,7 +1,8 @@
 """Type aliases for arrays, where runs of equal keys start, and SciPy's special functions."""
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 TextArray: TypeAlias = npt.NDArray[np.object_]
 AnyArray: TypeAlias = npt.NDArray[Any]
 ArrayLike: TypeAlias = npt.ArrayLike
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class _Special:
@@ -103,3 +106,14 @@ def members(texts: TextArray, some: TextArray) -> BoolArray:
     """
     wanted = set(some.tolist())
     return np.fromiter((text in wanted for text in texts.tolist()), np.bool_, len(texts))
+
+
+def with_own_arithmetic(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a function that computes under NumPy's defaults: np.seterr of the caller is about the caller's numbers."""
+
+    @wraps(function)
+    def computed(*arguments: P.args, **options: P.kwargs) -> T:
+        with np.errstate(divide="warn", over="warn", under="ignore", invalid="warn"):
+            return function(*arguments, **options)
+
+    return computed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, special
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, special, with_own_arithmetic
 from deadheat.data.renderable import InNotebooks, Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import (
@@ -97,6 +97,7 @@ class TieSpread:
         self.placements.forget()
         self.__dict__.pop("_near", None)
 
+    @with_own_arithmetic
     def of(self, ranked: Placements) -> FloatArray:
         """Return the exact mean over the orders of other placements of the same run, such as after a tie policy."""
         return np.where(self.is_right, 1.0, self.measure.mean(self.measure.near(ranked)))
@@ -111,11 +112,13 @@ class TieSpread:
         return self.placements.missing & ~self.has_relevant
 
     @cached_property
+    @with_own_arithmetic
     def mean(self) -> FloatArray:
         """Exact mean over the orders."""
         return np.where(self.is_right, 1.0, self.measure.mean(self._near))
 
     @cached_property
+    @with_own_arithmetic
     def std(self) -> FloatArray:
         """Standard deviation over the orders, exactly 0 where all orders give the same value."""
         if not self.placements.have_ties:
@@ -129,6 +132,7 @@ class TieSpread:
         return np.where(is_doubtful, np.minimum(found, (high - low) / 2), found)
 
     @cached_property
+    @with_own_arithmetic
     def extremes(self) -> tuple[FloatArray, FloatArray]:
         """Smallest and largest value."""
         if not self.placements.have_ties:
@@ -137,16 +141,19 @@ class TieSpread:
         return low, high
 
     @cached_property
+    @with_own_arithmetic
     def standard_error(self) -> FloatArray:
         """Monte Carlo error of `mean`: 0, since it is exact, except for a sampled `Custom`."""
         return self.measure.standard_error(self.placements)
 
     @cached_property
+    @with_own_arithmetic
     def has_relevant(self) -> BoolArray:
         """Which queries have a document that counts as relevant."""
         return self.measure.has_relevant(self._near)
 
     @cached_property
+    @with_own_arithmetic
     def reachable(self) -> FloatArray:
         """The best values that the judgments allow; NaN where they set no limit."""
         found = self.measure.reachable(self._near)
@@ -176,6 +183,7 @@ class PlacedBounds:
     documents: Callable[[], pl.DataFrame] | None
 
     @cached_property
+    @with_own_arithmetic
     def ends(self) -> tuple[FloatArray, FloatArray]:
         """Least and greatest value."""
         return ends(self.measure, self.placements, self.unjudged, self.top)
@@ -674,6 +682,7 @@ class Scores(InNotebooks):
         return math.exp(mean) if self.measure.geometric else mean
 
 
+@with_own_arithmetic
 def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interval]:
     """Return the intervals of several scores of the same queries, from the same resamples.
 

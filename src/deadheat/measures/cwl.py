@@ -5,6 +5,7 @@ plans are fixed (INSQ, SDCG), it is a weighted sum. Where they depend on what wa
 only BPM has moments in closed form: the others are ratios of two sums that both depend on the order.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 
@@ -21,6 +22,7 @@ from deadheat.measures.prefix import GainTies, KindTies, PrefixMeasure, along
 from deadheat.placements.placements import Placements
 
 NEARLY = 1e-9  # gains that add up to what is wanted, but for rounding
+MOST_WANTED = 1e100  # its square and the inverse of that are far from the ends of float64
 WANTED = "gain that the user hopes for; a document of the highest relevance has 1"
 RANKS = parameter(
     None, CUTOFF, "ranks that the user may read, over which the weights add up to 1; None: no end (cwl_eval: 1000)"
@@ -56,7 +58,7 @@ class ScaledMeasure(Measure):
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a document with a gain."""
-        return placements.n_relevant(float(np.nextafter(self.min_rel, np.inf))) > 0
+        return placements.n_relevant(math.nextafter(self.min_rel, math.inf)) > 0
 
     def gains(self, placements: Placements) -> tuple[object, FloatArray]:
         """Return the gain of each row."""
@@ -88,7 +90,7 @@ class INSQ(ScaledMeasure, WeightedMeasure):
     0.28
     """
 
-    T: float = parameter(1, Number(low=1e-6), WANTED)
+    T: float = parameter(1, Number(low=1e-6, high=MOST_WANTED), WANTED)
     ranks: int | None = RANKS
 
     def weights(self, n_ranks: int) -> FloatArray:
@@ -263,7 +265,7 @@ class INST(AdaptiveMeasure):
     0.4075
     """
 
-    T: float = parameter(1, Number(low=0.5), WANTED)
+    T: float = parameter(1, Number(low=0.5, high=MOST_WANTED), WANTED)
     ranks: int | None = RANKS
 
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:  # noqa: ARG002 - as above
@@ -395,7 +397,7 @@ class NERR11(AdaptiveMeasure):
     0.6538
     """
 
-    T: float = parameter(1, Number(low=0, open_low=True), WANTED)
+    T: float = parameter(1, Number(low=1e-6, high=MOST_WANTED), WANTED)
     ranks: int | None = RANKS
 
     def goes_on(self, rank: FloatArray, gains: FloatArray, gained: FloatArray) -> FloatArray:  # noqa: ARG002 - as above

@@ -3,6 +3,7 @@
 Also nDCG averaged over several ranks of one list: RnDCG where the ideal gain changes, nDCGRel at gaining documents.
 """
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
@@ -43,7 +44,7 @@ DISCOUNT = Call(
         "none": (),
     }
 )
-LOWEST_POSITIVE = np.nextafter(0.0, 1.0)  # as a lowest relevance that counts: any above 0
+LOWEST_POSITIVE = math.ulp(0.0)  # as a lowest relevance that counts: any above 0
 LARGEST_POWER = 500  # of two, in gains and stop probabilities: sums of their squares are within float64
 
 

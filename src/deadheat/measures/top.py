@@ -519,6 +519,9 @@ class SetAP(Count, RelevanceMeasure):
         return ratio(found**2, placements.n_retrieved * placements.n_relevant(self.rel).astype(np.float64))
 
 
+WORTH = Number(low=-1e100, high=1e100)  # times any number of documents it stays a float64
+
+
 @register(
     "utility of a set",
     "Utility = a C + b (n - C) + c (R - C) + d (N - n - R + C)",
@@ -548,11 +551,11 @@ class Utility(Count, RelevanceMeasure):
     {'Utility': -1.0, 'Utility(b=-0.5)': 0.0}
     """
 
-    a: float = parameter(1, Number(), "worth of a relevant document retrieved")
-    b: float = parameter(-1, Number(), "worth of another document retrieved")
-    c: float = parameter(0, Number(), "worth of a relevant document not retrieved")
-    d: float = parameter(0, Number(), "worth of another document not retrieved")
-    N: float = parameter(0, Number(low=0), "documents in the collection (trec_eval -N); matters with d")
+    a: float = parameter(1, WORTH, "worth of a relevant document retrieved")
+    b: float = parameter(-1, WORTH, "worth of another document retrieved")
+    c: float = parameter(0, WORTH, "worth of a relevant document not retrieved")
+    d: float = parameter(0, WORTH, "worth of another document not retrieved")
+    N: float = parameter(0, Number(low=0, high=1e100), "documents in the collection (trec_eval -N); matters with d")
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the weighted sum."""
