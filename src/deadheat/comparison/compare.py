@@ -395,10 +395,11 @@ def named_runs(
     A single run stays, beside itself in that order.
     """
     listed = as_list("runs", runs, "a dict of name to run, or a list of runs")
-    read = [
-        (name, source, Run.of(source, ascending=ascending, name=name))
-        for name, source in (runs.items() if isinstance(runs, Mapping) else ((None, run) for run in listed))
-    ]
+    given = runs.items() if isinstance(runs, Mapping) else ((None, run) for run in listed)
+    read = []
+    for name, source in given:
+        label = None if name is None else str(name)
+        read.append((name, source, Run.of(source, ascending=ascending, name=label)))
     sources = by_name((run.name if name is None else name, source) for name, source, run in read)
     named = dict(zip(sources, (run.normalized(normalize_ids) for *_, run in read), strict=True))
     if then_by is None:
