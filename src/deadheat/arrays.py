@@ -97,6 +97,17 @@ def codes_of(ids: TextArray, among: Iterable[str]) -> IntArray:
     return np.array([places[one] for one in ids.tolist()], np.int64)
 
 
+def places_of(keep: BoolArray | IntArray) -> IntArray:
+    """Return the places that are kept: of a mask those where it is true, and else what is given.
+
+    Examples
+    --------
+    >>> places_of(np.array([True, False, True])).tolist(), places_of(np.array([2, 0])).tolist()
+    ([0, 2], [2, 0])
+    """
+    return np.flatnonzero(keep) if keep.dtype == np.bool_ else np.asarray(keep, np.int64)
+
+
 def members(texts: TextArray, some: TextArray) -> BoolArray:
     """Tell which of `texts` are in `some`, of shape (n_texts,); `np.isin` takes quadratic time on strings.
 

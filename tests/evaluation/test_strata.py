@@ -244,12 +244,9 @@ def test_languages_are_not_averaged_silently() -> None:
     case().by("document", {query: {"document": row["document"]} for query, row in table().items()})
 
 
-def test_groups_are_masks_for_others() -> None:
-    masks = groups(["q00", "q59", "q01"], "language", table())
-    assert {key: mask.tolist() for key, mask in masks.items()} == {
-        "de": [True, False, True],
-        "fr": [False, True, False],
-    }
+def test_groups_are_places_for_others() -> None:
+    places = groups(["q00", "q59", "q01"], "language", table())
+    assert {key: own.tolist() for key, own in places.items()} == {"de": [0, 2], "fr": [1]}
     with pytest.warns(dh.DeadheatWarning, match="languages"):
         groups(["q00", "q59"], "document", table())
 

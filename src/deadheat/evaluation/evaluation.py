@@ -395,8 +395,8 @@ class Evaluation(Plottable, Renderable):
         names = names_of(columns)
         table = Queries.of(queries, names)
         check_columns(names, table)
-        masks = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
-        return Strata(self, masks, names, table, smallest)
+        places = groups(self.query_ids.tolist(), names, table, pool_languages=pool_languages, stacklevel=3)
+        return Strata(self, places, names, table, smallest)
 
     def save(
         self,
@@ -547,7 +547,7 @@ class Evaluation(Plottable, Renderable):
         of_queries = {
             "name": name or self.name,
             "query_ids": query_ids,
-            "missing_queries": tuple(sorted(set(self.missing_queries).intersection(query_ids.tolist()))),
+            "missing_queries": tuple(sorted(self._all_missing.intersection(query_ids.tolist()))),
             "unjudged_queries": (),
             "placements": self.placements.select(keep),
             "graded": self.graded and self.graded.select(keep),
@@ -556,6 +556,10 @@ class Evaluation(Plottable, Renderable):
             "judge": None,
         }
         return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
+
+    @cached_property
+    def _all_missing(self) -> frozenset[str]:
+        return frozenset(self.missing_queries)
 
     def called(self, name: str) -> "Evaluation":
         """Return the evaluation under another name.
@@ -804,14 +808,14 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation]):
     def __init__(
         self,
         whole: Evaluation,
-        masks: Mapping[Stratum, BoolArray],
+        places: Mapping[Stratum, IntArray],
         columns: Sequence[str],
         queries: Queries,
         smallest: int,
     ) -> None:
         self.columns, self.smallest = tuple(columns), smallest
-        self.whole, self.queries, self._masks = whole, queries, dict(masks)
-        super().__init__({stratum: whole.select(keep) for stratum, keep in masks.items()})
+        self.whole, self.queries, self._places = whole, queries, dict(places)
+        super().__init__({stratum: whole.select(own) for stratum, own in places.items()})
         if whole.judge is not None:
             by_judge = strata_of(whole.judge, columns, queries)
             self.update({one: helped_by(self[one], judged) for one, judged in by_judge.items() if one in self})
@@ -887,7 +891,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation]):
         asked = IntervalOptions(**options)
         table = self.queries if asked.queries is None and isinstance(asked.cluster, str) else asked.queries
         codes = cluster_codes(asked.cluster, table, self.whole.query_ids)
-        clusters = {stratum: None if codes is None else codes[self._masks[stratum]] for stratum in self}
+        clusters = {stratum: None if codes is None else codes[self._places[stratum]] for stratum in self}
         return {
             stratum: part.intervals(**options | {"cluster": clusters[stratum], "queries": None})
             for stratum, part in self.items()
@@ -926,9 +930,10 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation]):
 
     def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
         """Return the numbers named by `AVERAGES`, of one measure over some strata that share the column at `place`."""
-        keep, judge = np.logical_or.reduce([self._masks[one] for one in strata]), self.whole.judge
-        scores = self.whole[measure] if keep.all() else self.whole[measure].select(keep)
-        if judge is not None and not keep.all():
+        keep, judge = np.unique(np.concatenate([self._places[one] for one in strata])), self.whole.judge
+        are_all = len(keep) == len(self.whole.query_ids)
+        scores = self.whole[measure] if are_all else self.whole[measure].select(keep)
+        if judge is not None and not are_all:
             ids = np.unique(np.concatenate([one.judge.query_ids for one in map(self.get, strata) if one and one.judge]))
             scores = helped_by(self.whole.select(keep), judge.select(members(judge.query_ids, ids)))[measure]
         found = {one: self[one][measure].mean for one in strata if is_assigned(one)}

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
+from deadheat.arrays import FloatArray, IntArray, TextArray
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import InNotebooks
 from deadheat.data.tables import Source
@@ -420,8 +420,8 @@ def groups(
     *,
     pool_languages: bool = False,
     stacklevel: int = 2,
-) -> dict[Stratum, BoolArray]:
-    """Return which queries are in which stratum.
+) -> dict[Stratum, IntArray]:
+    """Return which queries are in which stratum, by their places.
 
     Parameters
     ----------
@@ -437,8 +437,8 @@ def groups(
 
     Returns
     -------
-    dict of str (of several columns: tuple) to ndarray of bool, shape (n_queries,)
-        In the order of :class:`Strata`; the strata "(none)", of queries without a value, come last.
+    dict of str (of several columns: tuple) to ndarray of int
+        Ascending. In the order of :class:`Strata`; the strata "(none)", of queries without a value, come last.
     """
     ids, names = list(query_ids), names_of(columns)
     table = Queries.of(queries, names)
@@ -460,11 +460,14 @@ def groups(
             UnlabelledQueriesWarning,
             stacklevel=stacklevel,
         )
-    found: dict[tuple[str, ...], BoolArray] = {}
+    found: dict[tuple[str, ...], list[int]] = {}
     for place, values in enumerate(zip(*labels, strict=True)):
         for stratum in product(*map(tags_of, values)):
-            found.setdefault(stratum, np.zeros(len(ids), np.bool_))[place] = True
-    return {one if len(names) > 1 else one[0]: found[one] for one in sorted(found, key=order)}
+            found.setdefault(stratum, []).append(place)
+    places: dict[Stratum, IntArray] = {}
+    for stratum in sorted(found, key=order):
+        places[stratum if len(names) > 1 else stratum[0]] = np.array(found[stratum], np.int64)
+    return places
 
 
 def tags_of(value: str | None) -> tuple[str, ...]:

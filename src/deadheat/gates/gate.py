@@ -306,7 +306,7 @@ def _subsets(
         )
     columns = [] if table is None else columns_of(table, query_ids, by, pool_languages=pool_languages)
     if table is None or not columns:
-        return (Subset("", "", np.ones(len(query_ids), np.bool_)),)
+        return (Subset("", "", np.arange(len(query_ids))),)
     table.check_columns(by)
     with warnings.catch_warnings(action="ignore", category=UnlabelledQueriesWarning):  # they are a stratum, with a name
         found = groups(query_ids, columns, table, pool_languages=True)
@@ -314,7 +314,7 @@ def _subsets(
         raise DataError(
             f"no evaluated query has a {' and a '.join(columns)}: there is nothing to check by", path=table.where
         )
-    return tuple(Subset(", ".join(columns), label(stratum), keep) for stratum, keep in found.items())
+    return tuple(Subset(", ".join(columns), label(stratum), places) for stratum, places in found.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,12 +325,13 @@ class Subset:
     ----------
     by, stratum : str
         The stratum columns and their values; empty for all queries.
-    keep : ndarray of bool, shape (n_queries,)
+    places : ndarray of int
+        Of its queries.
     """
 
     by: str
     stratum: str
-    keep: BoolArray
+    places: IntArray
 
 
 def check_family(
@@ -379,8 +380,9 @@ def check_family(
     raised = replace(options, confidence_level=level, n_resamples=max(options.n_resamples, least))
     names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
     for subset in family:
-        own = evaluation if subset.keep.all() else evaluation.select(subset.keep)
-        of_subset = IntervalOptions.of(vars(raised), cluster=None if cluster is None else cluster[subset.keep])
+        is_whole = len(subset.places) == len(evaluation.query_ids)
+        own = evaluation if is_whole else evaluation.select(subset.places)
+        of_subset = IntervalOptions.of(vars(raised), cluster=None if cluster is None else cluster[subset.places])
         ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
         # with a seed of their own, which does not change what others draw
         best = intervals([own[name].ideal for name in names], replace(of_subset, rng=0)) if names else []
@@ -652,10 +654,10 @@ class PairedValues:
         """Whether all values are equal, or enough for a test, of shape (n_measures,)."""
         return self.is_same | ((self.n_units >= FEWEST) | options.allow_unknown) & (self.n_queries > 0)
 
-    def select(self, keep: BoolArray) -> "PairedValues":
+    def select(self, places: IntArray) -> "PairedValues":
         """Return the pairs of some queries."""
         columns = (self.values, self.before, self.is_lost, self.cluster, self.query_ids, self.weights)
-        return PairedValues(self.measures, *(None if column is None else column[keep] for column in columns))  # type: ignore[arg-type]
+        return PairedValues(self.measures, *(None if column is None else column[places] for column in columns))  # type: ignore[arg-type]
 
 
 def paired(
@@ -696,7 +698,7 @@ def paired(
 
 def regressions(pairs: PairedValues, family: Sequence[Subset], options: GateOptions) -> Iterator[Check]:
     """Ask the questions of all measures in each subset of a family; p values are corrected over its subsets (Holm)."""
-    subsets = [pairs.select(subset.keep) for subset in family]
+    subsets = [pairs.select(subset.places) for subset in family]
     for question in [one for one in QUESTIONS if getattr(options, one)]:
         found = [_tested(question, of_subset, options) for of_subset in subsets]
         adjusted = np.column_stack(

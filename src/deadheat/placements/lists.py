@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray, BoolArray, IntArray, TextArray, run_starts, spans
+from deadheat.arrays import AnyArray, BoolArray, IntArray, TextArray, places_of, run_starts, spans
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run
 from deadheat.placements.comparing import Piece, to_memory
@@ -75,7 +75,7 @@ class Lists:
         queries : ndarray of bool, shape (n_queries,), or of int
             Which queries, or their places in any order.
         """
-        places = np.arange(len(self.query_ids))[queries]
+        places = places_of(queries)
         rows, query = rows_of(self.query, places)
         return replace(
             self,

@@ -8,7 +8,7 @@ from typing import Any, Self, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, run_starts, spans
+from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, places_of, run_starts, spans
 from deadheat.data.doubts import nearly_equal
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import UnreadRows
@@ -266,7 +266,7 @@ class Placements(Renderable):
         return replace(
             self,
             query=self.query[rows],
-            documents=self.documents[np.arange(len(self.query))[rows]],  # a column of Polars takes no mask
+            documents=self.documents[places_of(rows)],  # a column of Polars takes no mask
             relevance=self.relevance[rows],
             above=self.above[rows],
             tied=self.tied[rows],
@@ -292,7 +292,7 @@ class Placements(Renderable):
         keep : ndarray of bool, shape (n_queries,), or of int
             Which queries; or their places, in any order, each as often as it is named.
         """
-        queries = np.arange(self.n_queries)[keep]
+        queries = places_of(keep)
         rows, query = rows_of(self.query, queries)
         judged, judged_query = rows_of(self.judged_query, queries)
         relevance = self.judged_relevance[judged]

@@ -233,8 +233,9 @@ def _make_room_for_marks(
         marked = max((cell_len(rows[n][place]) for (n, place), marks in own.items() if marks), default=0)
         is_free = all(cell_len(rows[n][place]) < marked for (n, place), marks in own.items() if not marks)
         if is_free or any(marks not in {"", DOUBT} for marks in own.values()):
+            room = max(map(len, own.values()))
             for (n, place), marks in own.items():
-                rows[n][place] += " " * (max(map(len, own.values())) - len(marks))
+                rows[n][place] += " " * (room - len(marks))
 
 
 def _with_narrow_labels(grid: Grid, width: int) -> Grid:
