@@ -55,3 +55,19 @@ def test_a_long_name_is_cut_in_rows_scales_and_titles_alike() -> None:
     assert layer["encoding"]["y"]["title"] == shown[0]
     assert len(set(shown)) == len(LONG)
     assert [re.sub("a+", "a", name) for name in shown] == ["a…a", "a…ab", "a…a (2)", "a…a (3)"]
+
+
+OF_JAVASCRIPT = ("constructor", "toString", "valueOf", "hasOwnProperty", "__proto__")
+
+
+@pytest.mark.slow
+def test_names_that_javascript_knows_are_drawn() -> None:
+    qrels = {query: dict.fromkeys(OF_JAVASCRIPT, 1) for query in OF_JAVASCRIPT}
+    runs = {
+        name: {query: {doc: float((n * m) % 3) for m, doc in enumerate(OF_JAVASCRIPT)} for query in qrels}
+        for n, name in enumerate(OF_JAVASCRIPT)
+    }
+    compared = dh.compare(qrels, runs, ["RR", "nDCG@3"], n_resamples=99)
+    drawn = [one.chart for one in figures.drawings(compared, ["RR", "nDCG@3"]) if one.chart is not None]
+    shown = "".join(figures.rendered(chart, "svg").decode() for chart in drawn)
+    assert all(f">{name}<" in shown for name in OF_JAVASCRIPT)

@@ -349,6 +349,22 @@ def finished(
     return chart
 
 
+NAMES_OF_JAVASCRIPT = {
+    "__defineGetter__",
+    "__defineSetter__",
+    "__lookupGetter__",
+    "__lookupSetter__",
+    "__proto__",
+    "constructor",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+}
+
+
 @dataclass
 class ShortTexts:
     """Long names and ids of a chart, and what they are in it.
@@ -366,7 +382,12 @@ class ShortTexts:
     n_alike: Counter[str] = field(default_factory=Counter)
 
     def short(self, text: str) -> str:
-        """Return a text, cut and with a number if another one looks alike; vl-convert takes long for each character."""
+        """Return a text, cut and with a number if another one looks alike; vl-convert takes long for each character.
+
+        Vega looks names up in objects of JavaScript, which have some from the start: to these, a blank is added.
+        """
+        if text in NAMES_OF_JAVASCRIPT:
+            return f"{text} "
         if len(text) <= LONGEST_LABEL:
             return text
         if text not in self.by_text:
