@@ -21,10 +21,13 @@ class Kind(ABC):
         Of the kind, and the ending of its files.
     may_refuse : bool
         Whether deadheat may refuse what the strict reader takes: a damaged part may be one that only it looks at.
+    n_cases : int
+        That the tests try; fewer where one takes long.
     """
 
     name: ClassVar[str]
     may_refuse: ClassVar[bool] = False
+    n_cases: ClassVar[int] = 120
 
     @abstractmethod
     def write(self, folder: Path, rng: Random) -> Path:

@@ -35,6 +35,7 @@ from deadheat.io.records import read_records
 from deadheat.measures.notation import split_notation
 from fuzz import strict
 from fuzz.case import Kind
+from fuzz.drawings import DrawingSignals, FigureNames
 from fuzz.endpoints import Answers, Endpoints, KeptAnswers
 from fuzz.mutations import damaged
 from fuzz.names import Names
@@ -871,6 +872,7 @@ KINDS: dict[str, Kind] = {
         *(Ontology(), Saved(), SealedSave(), State(), Gates(), Notation()),
         *(Names(), Answers(), Endpoints(), KeptAnswers()),
         *(ParquetByHand(), LongIds(), Sheet(), Members()),
+        *(FigureNames(), DrawingSignals()),
     )
 }
 
