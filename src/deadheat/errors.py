@@ -651,13 +651,28 @@ class UnknownExpectedWarning(NoteWarning):
     """Expected ids are not terms of the ontology that judges them."""
 
 
+class DurationWarning(DeadheatWarning):
+    """Something will take longer than ten seconds: said before the time is spent."""
+
+
 LONG = 10.0  # seconds that are announced
 
 
-def warn_of_time(what: str, seconds: float, then: str) -> None:
-    """Warn of what takes more than ten seconds, before the time is spent; `then` is the end of the sentence."""
+def warn_of_time(what: str, seconds: float, then: str) -> bool:
+    """Warn of what takes more than ten seconds, before the time is spent, and return whether it does.
+
+    It is for what can be estimated by a formula; :func:`deadheat.phases.lasting` looks at the first steps.
+
+    Parameters
+    ----------
+    what : str
+    seconds : float
+    then : str
+        The end of the sentence.
+    """
     if seconds > LONG:
-        warnings.warn(f"{what} takes about {seconds:.0f} s{then}", DeadheatWarning, stacklevel=3)
+        warnings.warn(f"{what} takes about {seconds:.0f} s{then}", DurationWarning, stacklevel=3)
+    return seconds > LONG
 
 
 K = TypeVar("K")

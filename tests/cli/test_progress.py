@@ -12,7 +12,7 @@ import pytest
 
 from deadheat.cli import app as module
 from deadheat.cli.app import Watch
-from deadheat.io.guarding import phase, watched_by
+from deadheat.phases import phase, watched_by
 from support.command import QRELS, RUN, call
 
 

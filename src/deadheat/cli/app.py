@@ -41,7 +41,8 @@ from deadheat.errors import (
     three,
 )
 from deadheat.gone import instead_of
-from deadheat.io.guarding import Advance, noting_files, watched_by
+from deadheat.io.guarding import noting_files
+from deadheat.phases import Advance, watched_by
 from deadheat.settings import Conventions, Design, Rejudging, Saving
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ from deadheat.cli.options import (
     with_spans,
 )
 from deadheat.errors import DataError
-from deadheat.io.guarding import phase
+from deadheat.phases import phase
 from deadheat.settings import Conventions, Estimation
 
 if TYPE_CHECKING:

@@ -59,6 +59,7 @@ from deadheat.evaluation.reconciling import Reconciled
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.phases import lasting
 from deadheat.settings import TUKEY, Design
 from deadheat.stats.power import check_power
 from deadheat.stats.significance import t_tail
@@ -501,7 +502,7 @@ class Comparison(Plottable, Renderable):
         dict of str (of several columns: tuple) to Comparison
         """
         found = {}
-        masks = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
+        places = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
         with catch_warnings(action="ignore"):  # of queries without a value, which the human labels have warned of
             of_judge = {
                 name: groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
@@ -513,27 +514,35 @@ class Comparison(Plottable, Renderable):
             self.cluster,
             len(self.pairs) // len(self.measures),
             len(self.query_ids),
-            n_strata=len(masks),
+            n_strata=len(places),
         )
-        for stratum, keep in masks.items():
-            own = {name: members(one.query_ids, self.query_ids[keep]) for name, one in self.evaluations.items()}
-            part = replace(
-                assemble(
-                    {name: one.select(own[name]) for name, one in self.evaluations.items()},
-                    design,
-                    None if self.cluster is None else self.cluster[keep].tolist(),
-                    None,
-                    {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
-                ),
-                margin=self.margin,
-                detect=self.detect,
-            )
-            judged = {
-                name: one.select(of_judge[name].get(stratum, np.zeros(len(one.query_ids), np.bool_)))
-                for name, one in self.by_judge.items()
-            }
-            found[stratum] = part.with_judge(judged) if judged else part
+        places_in = {name: self._places_in(one) for name, one in self.evaluations.items()}
+        with lasting("comparing strata", len(places)) as advance:
+            for stratum, keep in places.items():
+                own = {name: of_all[keep][of_all[keep] >= 0] for name, of_all in places_in.items()}
+                part = replace(
+                    assemble(
+                        {name: one.select(own[name]) for name, one in self.evaluations.items()},
+                        design,
+                        None if self.cluster is None else self.cluster[keep].tolist(),
+                        None,
+                        {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
+                    ),
+                    margin=self.margin,
+                    detect=self.detect,
+                )
+                judged = {
+                    name: one.select(of_judge[name].get(stratum, np.zeros(0, np.int64)))
+                    for name, one in self.by_judge.items()
+                }
+                found[stratum] = part.with_judge(judged) if judged else part
+                advance(1)
         return _corrected_together(found, design)
+
+    def _places_in(self, evaluation: Evaluation) -> IntArray:
+        """Return the place of each query in an evaluation, whose queries are in the same order; -1: it lacks it."""
+        has_query = members(self.query_ids, evaluation.query_ids)
+        return np.where(has_query, np.cumsum(has_query) - 1, -1)
 
     def with_judge(
         self, judge: Mapping[str, Evaluation], weights: Weights | None = None, queries: Source | None = None

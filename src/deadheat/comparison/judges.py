@@ -31,11 +31,11 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, groups
-from deadheat.io.guarding import phase
 from deadheat.kernels import agreement
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.notation import Measures, parse_measures
+from deadheat.phases import phase
 from deadheat.settings import Conventions, Design
 from deadheat.stats import labels
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds

@@ -32,7 +32,6 @@ from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.evaluation.scores import PlacedBounds, Scores
-from deadheat.io.guarding import phase
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike, Measures, parse_measures
@@ -45,6 +44,7 @@ from deadheat.measures.unjudged import (
     left_after,
     unjudged_documents,
 )
+from deadheat.phases import phase
 from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions
 

@@ -37,9 +37,9 @@ from deadheat.errors import (
     warn_of_time,
 )
 from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
-from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
 from deadheat.measures import Custom, Measure, unit_of
+from deadheat.phases import phase
 from deadheat.settings import BOUNDED, CLUSTERED, PROPORTION, TUKEY, Design
 from deadheat.stats import (
     adjust,

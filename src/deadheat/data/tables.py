@@ -55,7 +55,7 @@ from deadheat.io.formats import (
     scan,
 )
 from deadheat.io.formats.trec import ranks_of_file
-from deadheat.io.guarding import check_threads, guarded, phase
+from deadheat.io.guarding import check_threads, guarded
 from deadheat.io.kinds import Kind, check_given
 from deadheat.io.results import (
     LEAVE_OUT_PADDING,
@@ -69,6 +69,7 @@ from deadheat.io.results import (
 )
 from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
 from deadheat.io.values import FORMS, Nested, check_mapping
+from deadheat.phases import phase
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart

@@ -40,7 +40,6 @@ from deadheat.evaluation.repeats import Repeats, are_runs, together
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.evaluation.spans import SPAN_MEASURES, measures_of_spans
 from deadheat.evaluation.warned import warn, warn_of_one_table
-from deadheat.io.guarding import phase
 from deadheat.io.splitting import in_pieces
 from deadheat.measures import Measure
 from deadheat.measures.notation import Measures, at_level, parse_measures
@@ -54,6 +53,7 @@ from deadheat.measures.unjudged import (
     unjudged_documents,
     with_ties,
 )
+from deadheat.phases import phase
 from deadheat.placements import policies
 from deadheat.placements.contiguous import Together, can_be_together
 from deadheat.placements.place import Engine, engine_of, open_pair

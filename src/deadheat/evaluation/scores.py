@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, special, with_own_arithmetic
+from deadheat.arrays import (
+    ArrayLike,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    TextArray,
+    places_of,
+    special,
+    with_own_arithmetic,
+)
 from deadheat.data.renderable import InNotebooks, Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import (
@@ -26,12 +35,12 @@ from deadheat.errors import (
     printable,
 )
 from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
-from deadheat.io.guarding import phase
 from deadheat.kernels import weighting
 from deadheat.kernels.agreement import n_swapped_pairs
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import Unjudged, ends, has_ends
+from deadheat.phases import phase
 from deadheat.placements.placements import Placements
 from deadheat.settings import PROPORTION
 
@@ -645,11 +654,17 @@ class Scores(InNotebooks):
             query_ids=self.query_ids[keep],
             values=self.values[keep],
             unjudged=None if self.unjudged is None else (low[keep], high[keep]),
-            rows=np.arange(self.spread.placements.n_queries)[self.rows][keep],
+            rows=self._rows_of(places_of(keep)),
             weights=None if self.weights is None else self.weights[keep],
             repeats=self.repeats and self.repeats.select(keep),
             predicted=None,
         )
+
+    def _rows_of(self, places: IntArray) -> IntArray:
+        """Return the places in `spread` of the queries at some places here."""
+        if self.rows == slice(None):
+            return places
+        return np.arange(self.spread.placements.n_queries)[self.rows][places]
 
     def weighted(self, weights: FloatArray | None) -> Scores:
         """Return the scores with these weights, if any: a query of weight 0 loses its value; totals have no weights."""

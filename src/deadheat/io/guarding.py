@@ -1,27 +1,20 @@
-"""What stands around work on a user's data, and loads no Polars: a guard, a watch over forks, and names of phases.
+"""What stands around work on a user's data, and loads no Polars: a guard, a watch over forks, and one over files.
 
 The guard turns failures of Polars and other engines into errors. A fork loses the threads of Polars: a call that needs
-them would hang for ever, and raises an error instead. A phase is named where it happens, and shown by whoever watches:
-the command line, or nobody. It also asks which files are read, so that none of them is written over.
+them would hang for ever, and raises an error instead. The files that are read are noted, so that none of them is
+written over.
 """
 
 import errno
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from contextvars import ContextVar
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeAlias
 
 from deadheat.errors import DataError, DeadheatError
 
-Advance: TypeAlias = Callable[[int], None]
-# Takes what is done, and how many steps it has if that is known
-Watcher: TypeAlias = Callable[[str, int | None], AbstractContextManager[Advance]]
-
-_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 _notebooks: list[set[tuple[int, int]]] = []  # of the command that runs, in all of its threads: the last one counts
 _ENGINES = {"duckdb": "DuckDB", "_duckdb": "DuckDB", "pyspark": "Spark", "py4j": "Spark"}
 _CAUSE = r"(?m)^(?:: |Caused by: )(.+)"  # of an exception of Java, the last one the first of all
@@ -160,29 +153,6 @@ def check_threads() -> None:
             " it would wait for them for ever. Start processes with multiprocessing.get_context('spawn') or"
             " ('forkserver'), or fork before anything is read; evaluate() of dicts of dicts works here too"
         )
-
-
-def phase(what: str, n_steps: int | None = None) -> AbstractContextManager[Advance]:
-    """Name what is done inside the context; it gives a function to call with the number of steps that are done.
-
-    Examples
-    --------
-    >>> with phase("counting", 3) as advance:
-    ...     for _ in range(3):
-    ...         advance(1)
-    """
-    watcher = _watcher.get()
-    return nullcontext(lambda _: None) if watcher is None else watcher(what, n_steps)
-
-
-@contextmanager
-def watched_by(watcher: Watcher | None) -> Iterator[None]:
-    """Let a watcher know of all phases inside the context; None: nobody, as of the steps of a phase."""
-    token = _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
 
 
 @contextmanager

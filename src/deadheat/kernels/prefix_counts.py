@@ -14,6 +14,7 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels.segments import MAX_CELLS
+from deadheat.phases import Advance, lasting
 
 # `added(ties, j, kind, seen)`: what rank j of the ties adds, of shape (n_ties, 1 or counts + 1, ...). `seen` are the
 # documents of each kind above it in the tie, each array along an axis of its own; kinds that these ties lack have no
@@ -47,15 +48,25 @@ def moments(tied: IntArray, inside: IntArray, counts: IntArray, added: Added) ->
     shapes, of_tie = np.unique(np.column_stack((tied, inside, counts)), axis=0, return_inverse=True)
     order = np.argsort(of_tie.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(of_tie.ravel(), minlength=len(shapes)))
-    for (size, last, *kinds), ties in zip(shapes.tolist(), np.split(order, ends[:-1]), strict=True):
-        block = max(1, MAX_CELLS // math.prod(count + 1 for count in kinds))
-        for start in range(0, len(ties), block):
-            chosen = ties[start : start + block]
-            found[:, chosen] = _of_shape(size, last, kinds, chosen, added)
+    of_shapes = list(zip(shapes.tolist(), np.split(order, ends[:-1]), strict=True))
+    n_ranks = sum(last * -(-len(ties) // _block(kinds)) for (_, last, *kinds), ties in of_shapes)
+    with lasting("the exact value of large ties", n_ranks, "; cut at a rank, such as @100, it takes less") as advance:
+        for (size, last, *kinds), ties in of_shapes:
+            block = _block(kinds)
+            for start in range(0, len(ties), block):
+                chosen = ties[start : start + block]
+                found[:, chosen] = _of_shape(size, last, kinds, chosen, added, advance)
     return found
 
 
-def _of_shape(size: int, last: int, kinds: Sequence[int], ties: IntArray, added: Added) -> FloatArray:
+def _block(kinds: Sequence[int]) -> int:
+    """Return how many ties of the same documents are taken together."""
+    return max(1, MAX_CELLS // math.prod(count + 1 for count in kinds))
+
+
+def _of_shape(  # noqa: PLR0917 - what is added, and where
+    size: int, last: int, kinds: Sequence[int], ties: IntArray, added: Added, advance: Advance
+) -> FloatArray:
     """Return the four numbers of ties with the same number of documents of each kind, down to their last rank."""
     axes = [kind for kind, count in enumerate(kinds) if count]  # NumPy allows 64
     grid = np.indices([kinds[kind] + 1 for kind in axes], sparse=True)
@@ -77,6 +88,7 @@ def _of_shape(size: int, last: int, kinds: Sequence[int], ties: IntArray, added:
             states.append(moved)
         chances = np.where(possible, np.array(numbers), 0)[:, None] / (size - j + 1)
         state = np.where(possible, _mixed(chances, np.array(states)), 0.0)
+        advance(1)
     return state.reshape(4, len(ties), -1)[:, :, 0]
 
 

@@ -27,12 +27,14 @@ from deadheat.measures.base import (
     parameters,
 )
 from deadheat.measures.notation import measure_named
+from deadheat.phases import Advance, lasting, phase
 from deadheat.placements.placements import Placements
 
 MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn, or fewer of large ties
 MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 100 are drawn
 FEWEST_DRAWN = 100
 CELLS_A_SECOND = 5e7  # ranks of orders
+LESS = "with a cutoff or a limit of ranks it takes less"
 RULE_OF_THREE = 3.0  # by the number of draws: the most that what none of them shows is probable, at 95%
 
 
@@ -153,19 +155,26 @@ class OrdersMeasure(JointMeasure):
         """Return mean, variance, standard error, minimum and maximum of some queries, of shape (5, n_queries)."""
         fewest, most = self.n_orders
         plans = [Plan.of(*self._ties(placements, query), fewest=fewest, most=most) for query in queries.tolist()]
-        warn_of_time(
+        n_cells = sum(plan.n_orders * len(plan.ranking) for plan in plans)
+        is_known = warn_of_time(
             str(self),
-            sum(plan.n_orders * len(plan.ranking) for plan in plans) / CELLS_A_SECOND,
-            f": orders of the ties of {len(plans):,} queries are listed or drawn; with a cutoff or a limit of ranks it"
-            " takes less",
+            n_cells / CELLS_A_SECOND,
+            f": orders of the ties of {len(plans):,} queries are listed or drawn; {LESS}",
         )
-        found = [self._of_query(placements, *each) for each in zip(queries.tolist(), plans, strict=True)]
+        found = []
+        with phase(str(self), n_cells) if is_known else lasting(str(self), n_cells, f"; {LESS}") as advance:
+            for query, plan in zip(queries.tolist(), plans, strict=True):
+                found.append(self._of_query(placements, query, plan, advance))
         return np.array(found).reshape(len(queries), 5).T
 
-    def _of_query(self, placements: Placements, query: int, plan: Plan) -> tuple[float, ...]:
+    def _of_query(self, placements: Placements, query: int, plan: Plan, advance: Advance) -> tuple[float, ...]:
         seed = zlib.crc32(placements.query_ids[query].encode())
         found = orders.listed(plan.ranking, plan.ties) if plan.is_listed else self.drawn(plan, seed)
-        values = np.concatenate([self.of_rankings(rows, placements, query) for rows in found])
+        parts = []
+        for rows in found:
+            parts.append(self.of_rankings(rows, placements, query))
+            advance(rows.size)
+        values = np.concatenate(parts)
         lowest, highest = self.range
         return moments_of(values, is_listed=plan.is_listed, off=lambda mean: max(highest - mean, mean - lowest))
 

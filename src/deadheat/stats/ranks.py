@@ -8,6 +8,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.errors import ROUNDING, Rng, generator
 from deadheat.kernels.segments import segment_sums
+from deadheat.phases import lasting
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units, batches, bootstrap_means, drawn_counts
 
 MOST = 1 << 22  # counts of queries that are drawn at once
@@ -347,11 +348,15 @@ def critical_value(totals: FloatArray, confidence_level: float) -> float:
     varies = squares > ROUNDING * (own[:, None] + own)
     scales = np.divide(1.0, np.sqrt(np.maximum(squares, 0.0)), out=np.zeros_like(squares), where=varies)
     largest = np.zeros(len(totals))
-    for place, column in enumerate(apart[:-1], start=1):
-        rest = apart[place:] - column
-        np.abs(rest, out=rest)
-        rest *= scales[place - 1, place:, None]
-        np.maximum(largest, rest.max(axis=0), out=largest)
+    n_columns = len(apart)
+    n_pairs = n_columns * (n_columns - 1) // 2
+    with lasting("comparing all pairs", n_pairs, "; fewer resamples take less") as advance:
+        for place, column in enumerate(apart[:-1], start=1):
+            rest = apart[place:] - column
+            np.abs(rest, out=rest)
+            rest *= scales[place - 1, place:, None]
+            np.maximum(largest, rest.max(axis=0), out=largest)
+            advance(len(rest))
     return float(np.quantile(largest, confidence_level, method="higher"))
 
 

@@ -27,6 +27,7 @@ from deadheat.errors import (
     generator,
 )
 from deadheat.kernels.weighting import are_equal, effective_number, relative
+from deadheat.phases import lasting
 from deadheat.settings import ALTERNATIVES
 
 NEGLIGIBLE_DIFFERENCE = NOISE  # differences below it count as zero
@@ -357,10 +358,16 @@ def drawn_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> It
 
 
 def batches(n_rows: int, n_columns: int, max_cells: int) -> Iterator[tuple[int, int]]:
-    """Yield the first row and the end of batches that hold at most `max_cells` cells, or one row."""
+    """Yield the first row and the end of batches that hold at most `max_cells` cells, or one row.
+
+    What the caller does with them is announced if it takes long.
+    """
     rows = max(1, max_cells // max(1, n_columns))
-    for start in range(0, n_rows, rows):
-        yield start, min(start + rows, n_rows)
+    with lasting("resampling", n_rows, "; fewer resamples take less") as advance:
+        for start in range(0, n_rows, rows):
+            stop = min(start + rows, n_rows)
+            yield start, stop
+            advance(stop - start)
 
 
 def joined_groups(keys: Sequence[Collection[Hashable]]) -> list[int]:

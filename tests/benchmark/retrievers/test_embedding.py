@@ -14,7 +14,7 @@ from deadheat.benchmark.collection import Collection
 from deadheat.benchmark.retrievers import Embedding, identity, make_retriever, retrieve
 from deadheat.benchmark.retrievers.protocol import Strings
 from deadheat.errors import DataError, ParameterError
-from deadheat.io.guarding import watched_by
+from deadheat.phases import watched_by
 from support.letters import Letters
 from support.searches import DOCUMENTS, found, indexed
 

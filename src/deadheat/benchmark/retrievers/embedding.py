@@ -53,7 +53,7 @@ from deadheat.errors import (
     package,
 )
 from deadheat.io.files import replacing
-from deadheat.io.guarding import phase
+from deadheat.phases import phase
 
 PART = 256  # strings between two steps of the progress bar
 MAX_CELLS = 1 << 26  # of a matrix of scores: 256 MB

@@ -14,7 +14,7 @@ from deadheat.benchmark.collection import hash_of
 from deadheat.benchmark.retrievers.embedding import default_folder
 from deadheat.benchmark.retrievers.endpoint import Chat, Endpoint, NoAnswerError
 from deadheat.errors import DataError, DeadheatWarning, ParameterError, as_count, as_number, as_positive, counted
-from deadheat.io.guarding import phase
+from deadheat.phases import phase
 
 PROMPT = """How well does the document answer the query?
 0: not at all, 1: it is about the same, but does not answer it, 2: in part, 3: completely.
