@@ -662,7 +662,7 @@ class Scores(InNotebooks):
 
     def _rows_of(self, places: IntArray) -> IntArray:
         """Return the places in `spread` of the queries at some places here."""
-        if self.rows == slice(None):
+        if isinstance(self.rows, slice) and self.rows == slice(None):
             return places
         return np.arange(self.spread.placements.n_queries)[self.rows][places]
 
