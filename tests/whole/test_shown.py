@@ -40,7 +40,7 @@ EVIL = [
     "a\u2028b\u2029c\x85d",
     "\u202egnp.exe",
     "a\u200bb\u2060c\ufeffd",
-    "\x00\x08\x7f",
+    "\x01\x08\x7f",
     "all",
     "all ",
     "::error::forged",

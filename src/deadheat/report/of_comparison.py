@@ -827,4 +827,4 @@ def _of_labels(parts: Parts) -> list[Fact]:
     text = f"{what} {len(reversible)} of {total}: {three(reversible)}" if reversible else f"{what} no difference"
     if unknown:
         text += f"; of {len(unknown)} that is not known (outer bounds): {three(unknown)}"
-    return [Fact("unjudged_outer_bounds", held), said("if judged", text)]
+    return [Fact("unjudged_outer_bounds", held), replace(said("if judged", text), brief=text)]
