@@ -248,3 +248,15 @@ def test_standard_output_is_an_output_too(folder: Path) -> None:
     done = run(*EVALUATE, "--save", "x.json", to="x.json")
     assert (done.returncode, "standard output and --save both write 'x.json'" in done.stderr) == (2, True)
     assert run(*EVALUATE, to="table.txt").returncode == 0
+
+
+def test_a_gate_replaces_no_save_of_its_baseline_folder(folder: Path) -> None:
+    (folder / "weeks").mkdir()
+    older, newer = (folder / "weeks" / f"2026010{n}T000000Z-bm25.json" for n in (1, 2))
+    for path in (older, newer):
+        dh.evaluate("qrels.txt", "bm25.run", "RR").called("bm25").save(path)
+    for path in (older, newer):
+        kept = path.read_text()
+        words = ("gate", "qrels.txt", "bm25.run", "-c", "RR > 0", "--baseline", "weeks", "-o", f"weeks/{path.name}")
+        assert "is a file that this command reads" in refused(*words)
+        assert path.read_text() == kept

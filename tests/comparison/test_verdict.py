@@ -113,7 +113,7 @@ BEHIND: dict[str, Any] = {
     "wins": 10,
     "losses": 30,
 }
-NUMBERS = {"difference": "+0.1000", "95% CI": "[0.0500, 0.1500]", "p": "0.0020, sign flips, 50 queries"}
+NUMBERS = {"difference": "+0.1000, new - old", "95% CI": "[0.0500, 0.1500]", "p": "0.0020, sign flips, 50 queries"}
 NEVER = {"ties": "no order puts old ahead"}
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
     "better": ({}, {}, "better", {"nDCG@10": "new 0.7000, old 0.6000", **NUMBERS, **NEVER}),
@@ -123,7 +123,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
         "better",
         {
             "nDCG@10": "old 0.7000, new 0.6000",
-            "difference": "+0.1000",
+            "difference": "+0.1000, old - new",
             "90% CI": "[0.0500, 0.1500]",
             "p": "0.0020, sign flips, 50 queries",
             "ties": "no order puts new ahead",
@@ -135,7 +135,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
         "not shown",
         {
             "nDCG@10": "new 0.7000, old 0.6000",
-            "difference": "+0.1000",
+            "difference": "+0.1000, new - old",
             "95% CI": "[-0.0500, 0.1500]",
             "p": "0.3000, sign flips, 50 queries",
             "ties": "no order puts old ahead",
@@ -149,7 +149,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
         "few",
         {
             "nDCG@10": "new 0.7000, old 0.6000",
-            "difference": "+0.1000",
+            "difference": "+0.1000, new - old",
             "p": "0.0020, t test, 4 queries",
             "doubt": "4 queries prove little",
             "ties": "no order puts old ahead",
@@ -174,7 +174,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
         {
             **NUMBERS,
             "p": "0.0300, sign flips, 50 queries",
-            "doubt": "differences are skewed (+3.2) for so few queries: p near the level decides nothing",
+            "doubt": "differences are skewed (+3.2) for so few queries: p above 0.005 decides nothing",
         },
     ),
     "skewed, p far below the level": (
@@ -213,7 +213,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
         "better",
         {
             "MR": "new 3.2500, old 4.5000, less is better",
-            "difference": "-1.2500",
+            "difference": "-1.2500, new - old",
             "95% CI": "[-0.1500, -0.0500]",
         },
     ),
@@ -221,7 +221,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
         {"measure": "NumRelRet", "n_queries": 50, "mean": 3.0, "baseline_mean": 2.5, "difference": 0.5, "high": 0.8},
         {},
         "better",
-        {"NumRelRet": "new 150, old 125", "difference": "+25", "95% CI": "[2.5000, 40]"},
+        {"NumRelRet": "new 150, old 125", "difference": "+25, new - old", "95% CI": "[2.5000, 40]"},
     ),
     "one-sided, the other way": (
         {**BEHIND, "significant": False, "p_value": 0.99, "p_adjusted": 0.99},
@@ -251,7 +251,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], str, dict[str, str]]] = {
         {"can_flip": True, "flip_probability": 0.2, "doc_id_reverses": True},
         {},
         "better",
-        {"ties": "20% of orders put old ahead; by document id, as trec_eval, old is"},
+        {"ties": "20% of orders put old ahead; ties broken by document id, as trec_eval, do too"},
     ),
     "a probability that nobody knows": (
         {"can_flip": True, "flip_probability": 0.2, "flip_method": "normal", "flip_standard_error": 0.3},
@@ -416,7 +416,10 @@ def test_systems_are_held_against_the_baseline() -> None:
     levels = {"nDCG@10": {"base": 0.6, "good": 0.7, "poor": 0.5, "fair": 0.61}}
     found = judged(*own, baseline="base", levels=levels)
     assert (found.leader, found.runner_up, found.is_better) == ("good", "base", True)
-    assert found.facts["nDCG@10"] == "good 0.7000, first of 4; baseline base 0.6000"
+    assert (
+        found.facts["nDCG@10"]
+        == "good 0.7000, first of 4; second fair 0.6100, not compared with it; baseline base 0.6000"
+    )
     assert found.facts["against base"] == "1 of 3 others significantly better, 1 significantly worse"
     assert (found.n_above_baseline, found.n_below_baseline) == (1, 1)
     levels = {"nDCG@10": {"base": 0.8, "good": 0.7, "poor": 0.5, "fair": 0.61}}
@@ -435,17 +438,29 @@ def test_of_several_baselines_the_best_is_the_rival() -> None:
     levels = {"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7, "next": 0.65}}
     found = judged(*own, baselines=("poor", "fair"), levels=levels)
     assert (found.leader, found.runner_up, found.is_better) == ("good", "fair", False)
-    assert found.facts["nDCG@10"] == "good 0.7000, first of 4; best baseline fair 0.6000"
+    assert (
+        found.facts["nDCG@10"]
+        == "good 0.7000, first of 4; second next 0.6500, not compared with it; best baseline fair 0.6000"
+    )
     assert found.facts["better than"] == "1 of 2 baselines, by more than chance"
     led = judged(*own, baselines=("good", "fair"), levels=levels | {"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}})
     assert led.runner_up == "fair"
+    three = {"nDCG@10": {"base": 0.5, "good": 0.7, "next": 0.65}}
+    against = [
+        pair(system=name, baseline="base", mean=mean, baseline_mean=0.5)
+        for name, mean in (("good", 0.7), ("next", 0.65))
+    ]
+    untested = judged(*against, baseline="base", levels=three)
+    assert untested.facts["nDCG@10"] == (
+        "good 0.7000, first of 3; second next 0.6500, not compared with it; baseline base 0.5000"
+    )
     assert "runner-up fair" in led.facts["nDCG@10"]
 
 
 def test_means_that_print_alike_are_printed_once() -> None:
     found = judged(pair(mean=0.70002, baseline_mean=0.7, difference=2e-5))
     assert found.facts["nDCG@10"] == "new leads old, both 0.7000"
-    assert found.facts["difference"] == "+2e-05"
+    assert found.facts["difference"] == "+2e-05, new - old"
 
 
 def test_margins_of_many() -> None:
@@ -471,14 +486,14 @@ def test_a_leader_that_is_behind_over_shared_queries_is_not_called_better() -> N
     found = judged(*of_three(**{**BEHIND, "n_queries": 7}), levels={"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}})
     assert (found.outcome, found.is_better) == ("contradicted", False)
     assert found.facts["doubt"] == "not ahead over the 7 queries of both"
-    assert found.facts["difference"] == "-0.1000"
+    assert found.facts["difference"] == "-0.1000, good - fair"
 
 
 def test_what_ties_reverse_is_said_of_the_first_measure_and_the_pair() -> None:
     reversible: dict[str, Any] = {"can_flip": True, "flip_probability": 0.39, "doc_id_reverses": True}
     found = judged(pair(**reversible), pair(measure="RR", **BEHIND))
     assert found.facts["other measures"] == "old leads by RR"
-    assert found.facts["ties"] == "39% of orders put old ahead; by document id, as trec_eval, old is"
+    assert found.facts["ties"] == "39% of orders put old ahead; ties broken by document id, as trec_eval, do too"
     behind = judged(  # the leader of all queries is behind over those that both have
         *of_three(**{**BEHIND, **reversible}), levels={"nDCG@10": {"poor": 0.5, "fair": 0.6, "good": 0.7}}
     )

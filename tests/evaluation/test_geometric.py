@@ -92,7 +92,7 @@ def test_levels_of_a_comparison_are_values_and_differences_logarithms(two: dict[
     assert f"new - old = {pair.difference:.4f} in logarithms" in repr(pair)
     verdict = dh.compare_evaluations(two).judge(0.01)
     assert verdict.facts["GMAP"].startswith(f"new {max(levels.values()):.4f}, old {min(levels.values()):.4f}")
-    assert verdict.facts["difference"] == f"+{abs(pair.difference):.4f} in logarithms"
+    assert verdict.facts["difference"] == f"+{abs(pair.difference):.4f} in logarithms, new - old"
     assert "margin 0.01 in logarithms" in verdict.facts
     assert "logarithms" not in str(dh.compare_evaluations(two).judge(measure=dh.AP()))
 

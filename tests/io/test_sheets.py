@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from unittest.mock import patch
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -78,6 +79,27 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
         read_records(write_workbook(path, {"A": {}}))
     with pytest.raises(ColumnError, match="column 'a' appears 2 times"):
         read_records(write_workbook(path, {"A": {1: ["a", "a"], 2: ["x", "y"]}}))
+
+
+def test_a_workbook_that_is_damaged_anywhere_is_read_or_refused(tmp_path: Path) -> None:
+    rows = {1: ["text", "ids"], **{n: [f"text {n * n}", f"HP:{n:07}"] for n in range(2, 60)}}
+    whole = write_workbook(tmp_path / "whole.xlsx", {"A": rows})
+    with ZipFile(whole) as book, ZipFile(tmp_path / "packed.xlsx", "w", ZIP_DEFLATED) as packed:
+        for part in book.infolist():
+            packed.writestr(part.filename, book.read(part))
+    content = (tmp_path / "packed.xlsx").read_bytes()
+    path = tmp_path / "damaged.xlsx"
+    n_refused = 0
+    for place in range(0, len(content), 11):
+        damaged = bytearray(content)
+        damaged[place] ^= 0xA5
+        path.write_bytes(damaged)
+        with warnings.catch_warnings(action="ignore"):
+            try:
+                read_records(path)
+            except DataError:
+                n_refused += 1
+    assert n_refused > 20
 
 
 def test_a_workbook_cannot_fill_the_memory(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deadheat.comparison.pairs import Pair, Pairs, least_p, n_differing, n_units
-from deadheat.comparison.verdict import Lacking, Verdict, Within
+from deadheat.comparison.verdict import NEAR, Lacking, Verdict, Within
 from deadheat.comparison.verdict_facts import (
     Contest,
     Facts,
@@ -31,7 +31,6 @@ from deadheat.settings import Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
 
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)
-NEAR = 0.1  # of the level: a p value in doubt (skewed differences) that is above this share of it decides nothing
 OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
 OUTCOMES = {
     "no quality": "none",

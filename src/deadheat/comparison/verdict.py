@@ -7,6 +7,8 @@ from typing import Any
 
 from deadheat.comparison.label_bounds import are_of_both_signs, are_of_one_sign
 
+NEAR = 0.1  # of the level: a p value in doubt (skewed differences) that is above this share of it decides nothing
+
 
 @dataclass(frozen=True)
 class Within:

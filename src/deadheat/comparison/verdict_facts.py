@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from deadheat.comparison.pairs import LIKELY, Pair, Pairs, beyond_resamples, least_adjusted, n_differing, n_units
-from deadheat.comparison.verdict import Verdict, Within
+from deadheat.comparison.verdict import NEAR, Verdict, Within
 from deadheat.errors import (
     BY_DOC_ID,
     collected,
@@ -228,7 +228,16 @@ def _describe_lead(kind: str, contest: Contest) -> str:
     place = f"first of {len(contest.levels):,}"
     if leader == contest.design.baseline:
         place = f"the baseline, {place}"
+    second = _second(contest)
+    if second != rival:
+        place += f"; second {second} {number(contest.levels[second])}, not compared with it"
     return f"{leader} {level}, {place}; {role} {rival} {other}{by_whom}{direction}"
+
+
+def _second(contest: Contest) -> str:
+    """Return the best system but for the leader, tested against it or not."""
+    others = {name: level for name, level in contest.levels.items() if name != contest.leader}
+    return max(others, key=lambda name: (not math.isnan(others[name]), contest.measure.sign * others[name]))
 
 
 def _describe_equal_means(kind: str, contest: Contest) -> str:
@@ -248,7 +257,10 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
     """Return the difference, its interval, and p with its test and the queries."""
     pair = contest.pair
     design = contest.design
-    difference = f"{signed(verdict.difference)}{unit_of(contest.measure)}"
+    minuend, subtrahend = pair.system, pair.baseline
+    if contest.sign < 0:
+        minuend, subtrahend = subtrahend, minuend
+    difference = f"{signed(verdict.difference)}{unit_of(contest.measure)}, {minuend} - {subtrahend}"
     if pair.is_estimated:
         difference += ", with the judge's labels"
     facts = {"difference": difference}
@@ -283,7 +295,7 @@ def _describe_doubt(kind: str, verdict: Verdict, contest: Contest) -> str:
         return _describe_differing(verdict, contest)
     skewness = f"differences are skewed ({pair.skewness:+.1f}) for so few {contest.noun[1]}"
     if kind == "in doubt":
-        return f"{skewness}: p near the level decides nothing"
+        return f"{skewness}: p above {NEAR * (1 - contest.design.confidence_level):.3g} decides nothing"
     if kind == "behind":
         return f"not ahead over the {counted(pair.n_queries, *contest.unit)} of both"
     if kind == "by judge":
@@ -418,7 +430,7 @@ def _describe_ties(contest: Contest, ties: str) -> str:
         return f"some orders, under 1%, put {behind} ahead{by_whom}"
     text = f"{chance} put {behind} ahead"
     if pair.doc_id_reverses:
-        text += f"; {BY_DOC_ID}, {behind} is"
+        text += f"; ties broken {BY_DOC_ID}, do too"
     return text + by_whom
 
 

@@ -17,6 +17,7 @@ from deadheat.errors import DataError
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.saved import SAVED, SUFFIX, is_saved
 from deadheat.io.files import LONGEST, file_name, make_folder, path_named
+from deadheat.io.guarding import note_file
 
 ROOM = 15  # bytes that a file name leaves for its ending
 ONE_SAVE = "leave one out (evaluate --save FOLDER/ --replace keeps one save of each run)"
@@ -201,6 +202,7 @@ def list_saves(folder: Path) -> list[Save]:
 def _read_head(path: Path) -> Save:
     """Return what the first lines of a saved evaluation say: its tables, below, may be large."""
     head: dict[str, Any] = {}
+    note_file(path.stat())
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             entry = line.strip().removesuffix(",")

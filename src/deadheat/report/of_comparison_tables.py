@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -449,6 +450,7 @@ def _count_by_one_rule(parts: Sequence[Comparison]) -> Fact:
 
 
 MOST_NOTES = 5
+MOST_KEPT = 3  # measures that a table keeps on the narrowest screen
 
 
 def in_brief(facts: Sequence[Fact]) -> tuple[Fact, ...]:
@@ -569,14 +571,17 @@ def _list_systems(
 
 def _columns(measures: Sequence[Measure], cell: Callable[[Any, str], NumberCell | None]) -> list[Column]:
     """Return a column for each measure; `cell` takes an item of the table and the label of a measure."""
-    return [
-        Column(
-            one.label,
-            one.label if one.higher_is_better else f"{one.label} {LOWER}",
-            lambda item, measure=one.label: cell(item, measure),
-        )
-        for one in measures
-    ]
+    columns = []
+    for place, measure in enumerate(measures):
+        heading = measure.label if measure.higher_is_better else f"{measure.label} {LOWER}"
+        spare = max(0, place - MOST_KEPT + 1)  # on a narrow screen the last measures are left out first
+        columns.append(Column(measure.label, heading, partial(_item_of, cell, measure.label), spare=spare))
+    return columns
+
+
+def _item_of(cell: Callable[[Any, str], NumberCell | None], measure: str, item: Any) -> NumberCell | None:  # noqa: ANN401 - of a table
+    """Return what a table has of an item by a measure."""
+    return cell(item, measure)
 
 
 def _letters(kind: Marks, names: Sequence[str], design: Design) -> dict[str, str]:
