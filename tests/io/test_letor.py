@@ -70,6 +70,14 @@ def test_variants_of_a_line(line: str, tmp_path: Path) -> None:
     assert found.notes == (letor.NUMBERED,)
 
 
+def test_a_blank_of_another_kind_is_no_blank_line(tmp_path: Path) -> None:
+    path = written(tmp_path, "2 qid:1 1:0.5 # docid = b\n\u00a0")
+    with pytest.raises(MalformedRowError) as caught:
+        read_letor(path)
+    assert caught.value.line == 2
+    assert len(read_letor(written(tmp_path, "2 qid:1 1:0.5 # docid = b\n \t\r\n")).rows) == 1
+
+
 def test_documents_without_an_id_are_numbered_beside_others(tmp_path: Path) -> None:
     found = read_letor(written(tmp_path, "1 qid:1 # docid = b\n0 qid:1\n2 qid:1 # DocID: c\n-1 qid:1"))
     assert found.rows["doc_id"].to_list() == ["b", "1", "c", "3"]

@@ -146,7 +146,7 @@ def read_letor(path: Path) -> Letor:
         text = decoded(block, path, first_line)
         n_lines = first_line - 1 + block.count(b"\n")  # also blank ones, which would take time without end
         check_rows(n_bytes + n_lines * ROW, path)
-        if not text.strip():
+        if not text.strip(" \t\r\n"):
             first_line = n_lines + 1
             continue
         frame, line, features = _parse(text, first_line) or _read_lines(text, path, first_line)
