@@ -90,7 +90,7 @@ def test_json_holds_every_pair_and_system() -> None:
 
 @pytest.mark.slow
 def test_table_shows_rounded_what_the_api_says() -> None:
-    out = ok("-m", "nDCG@10", "--baseline", "Olz-gpt4o")
+    out = ok("-m", "nDCG@10", "--baseline", "Olz-gpt4o", "--full")
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10", baseline="Olz-gpt4o")
     for pair in found.pairs:
         (line,) = [
@@ -116,7 +116,9 @@ def test_table_shows_rounded_what_the_api_says() -> None:
 def test_twelve_runs_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     paths = [llm_run(name) for name in LLM_RUNS]
-    result = call("compare", llm_qrels(), *paths, "-m", "nDCG@10")
+    short = call("compare", llm_qrels(), *paths, "-m", "nDCG@10")
+    assert max(map(len, short.stdout.splitlines())) <= width
+    result = call("compare", llm_qrels(), *paths, "-m", "nDCG@10", "--full")
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines())) <= width
     assert "├" in result.stdout
@@ -125,9 +127,9 @@ def test_twelve_runs_fit(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_markdown_and_latex() -> None:
-    markdown = ok("-m", "RR", "--format", "markdown")
+    markdown = ok("-m", "RR", "--format", "markdown", "--full")
     assert "| system | mean | 95% CI (n=25) |" in markdown
-    latex = ok("-m", "RR", "--format", "latex")
+    latex = ok("-m", "RR", "--format", "latex", "--full")
     assert latex.count(r"\toprule") == latex.count(r"\bottomrule") >= 2
 
 
@@ -244,11 +246,21 @@ def test_unknown_columns_are_named(queries: Path) -> None:
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_every_format_begins_with_the_verdict(form: str) -> None:
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10").verdict
-    for options in ([], ["--compact"]):
+    for options in ([], ["--full"]):
         text = ok("-m", "nDCG@10", "--format", form, *options)
         shown = "\n".join(text.splitlines()[form == "latex" :])  # the first line names the packages
-        words = " ".join(re.sub(r"[\\*%]", "", shown).split())
-        assert words.startswith(f"{found.headline} {found}".replace("%", ""))
+        words = plain_words(shown)
+        assert words.startswith(plain_words(found.headline))
+        first = 0
+        for label, fact in found.facts.items():
+            first = words.index(f"{plain_words(label)} {plain_words(fact)}", first)
+        assert first < 900  # above all tables
+
+
+def plain_words(text: str) -> str:
+    """Return the words of a text without what formats put around them."""
+    bare = re.sub(r"[\\*%]", "", text)
+    return " ".join(re.sub(r":|^- |\n- ", " ", bare).split())
 
 
 @pytest.mark.slow
@@ -276,7 +288,8 @@ def test_json_has_the_verdict_of_each_stratum(queries: Path) -> None:
     )
     found = document["verdict"]
     assert list(found["strata"]) == ["easy", "hard"]
-    assert found["text"].startswith("By nDCG@10, of 2 strata of level, ")
+    assert found["facts"]["nDCG@10"].startswith("2 strata of level: ")
+    assert found["text"].startswith(f"{found['headline']}\nnDCG@10: 2 strata of level: ")
     for level, verdict in found["strata"].items():
         pair = document["pairs"][level][verdict["system"]][verdict["baseline"]]["nDCG@10"]
         assert verdict["p_adjusted"] == pair["p_adjusted"]
@@ -355,7 +368,7 @@ def test_ranks_are_those_of_the_api(queries: Path) -> None:
     options = ["-m", "nDCG@10 MR", "--ranks"]
     document = json.loads(ok(*options, "--format", "json"))
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), ["nDCG@10", "MR"]).rank_intervals()
-    out = ok(*options)
+    out = ok(*options, "--full")
     for row in found.iter_rows(named=True):
         measure, system = row.pop("measure"), row.pop("system")
         assert document["ranks"][measure][system] == row

@@ -269,7 +269,7 @@ def test_a_pipe_gets_no_colour(folder: Path) -> None:
     assert b"\x1b" not in run(folder, "evaluate", "qrels.txt", "ties.run").stdout
 
 
-COMPARED = ["compare", "qrels.txt", "ties.run", "über.run", "-m", "RR", "--n-resamples", "99"]
+COMPARED = ["compare", "qrels.txt", "ties.run", "über.run", "-m", "RR", "--n-resamples", "99", "--full"]
 SPARED = ("std err", "effect", "wins", "losses")  # columns that a narrow screen leaves out
 
 

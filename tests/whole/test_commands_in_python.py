@@ -69,6 +69,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
         "digits",
         "table",
         "compact",
+        "full",
         "per_query",
         "sort",
         *("no_title", "figure_width"),

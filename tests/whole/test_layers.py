@@ -21,7 +21,7 @@ PACKAGE = Path(deadheat.__file__).parent
 
 # each may import its own floor and those before it
 FLOORS = (
-    ("version", "gone", "errors", "settings", "arrays", "phases"),
+    ("version", "gone", "interrupts", "errors", "settings", "arrays", "phases"),
     ("io", "kernels"),
     ("data", "stats"),
     ("placements",),
