@@ -174,3 +174,14 @@ def test_a_figure_of_a_paper_has_no_title_and_the_width_of_a_column(chart: alt.L
     ):
         with pytest.raises(ParameterError, match="width must be"):
             figures.save(chart, tmp_path / path, width=width)
+
+
+def test_control_characters_of_names_leave_the_svg_well_formed() -> None:
+    """Vega reads the escapes in a title, for what it says to people who do not see it."""
+    qrels = {f"q{n}": {"a": 1} for n in range(4)}
+    runs = {"\x08<img": dict(qrels), "b": {query: {"b": 2.0, "a": 1.0} for query in qrels}}
+    found = dh.compare(qrels, runs, "RR", n_resamples=99)
+    svg = figures.rendered(figures.scatter(found, "RR"), "svg").decode()
+    assert ET.fromstring(svg).tag.endswith("svg")  # noqa: S314 - it is our own
+    assert "\x08" not in svg
+    assert r"\u0008" in svg

@@ -40,6 +40,7 @@ vegaEmbed("#figure", {spec}, {{renderer: "svg", actions}}).catch(console.error);
 PIXELS, POINTS = 96, 72  # of an inch, on a page and in PDF
 SIZE = re.compile(r'width="([0-9.]+)" height="([0-9.]+)"')
 LIBRARIES = "window.vegaEmbed = vegaEmbed;"
+NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 IDS = re.compile(r'\bid="([^"]+)"')
 USES = re.compile(r'((?:\bid="|="#|url\(#))([^")]+)("|\))')
 """What Vega numbers on from one picture to the next of a process."""
@@ -86,8 +87,17 @@ def _version() -> str | None:
 def svg_of(spec: dict[str, Any]) -> str:
     """Return a chart, given as Vega-Lite reads it, as SVG; its ids are the same each time."""
     svg = painter.call("vegalite_to_svg", vl_spec=spec, vl_version=_version())
+    svg = NO_XML.sub(_as_escape, svg)
     names = {name: f"i{number}" for number, name in enumerate(dict.fromkeys(IDS.findall(svg)))}
     return USES.sub(lambda own: f"{own[1]}{names.get(own[2], own[2])}{own[3]}", svg)
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    """Return a character that XML cannot hold as an escape.
+
+    Vega reads the escapes that stand in titles, for what it says to people who do not see them.
+    """
+    return f"\\u{ord(found[0]):04x}"
 
 
 def rendered(chart: alt.TopLevelMixin, form: str, *, has_title: bool = True, width: float | None = None) -> bytes:
