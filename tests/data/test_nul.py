@@ -26,7 +26,7 @@ each_pair = pytest.mark.parametrize(("query", "doc"), IDS)
 def duckdb_relation(columns: dict[str, Any]) -> object:
     import duckdb
 
-    return duckdb.connect().from_arrow(pa.table(columns))
+    return duckdb.from_arrow(pa.table(columns))  # of the connection that stays
 
 
 FRAMES: list[Any] = [

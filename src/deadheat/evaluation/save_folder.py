@@ -195,6 +195,7 @@ def list_saves(folder: Path) -> list[Save]:
     saves = []
     for path in sorted(folder.iterdir()):
         if is_saved(path):
+            note_file(path.stat())
             saves.append(_read_head(path))
     return saves
 
@@ -202,7 +203,6 @@ def list_saves(folder: Path) -> list[Save]:
 def _read_head(path: Path) -> Save:
     """Return what the first lines of a saved evaluation say: its tables, below, may be large."""
     head: dict[str, Any] = {}
-    note_file(path.stat())
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             entry = line.strip().removesuffix(",")
