@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,6 +56,11 @@ def test_the_mean_is_that_of_prediction_powered_inference() -> None:
     assert found["NumRel"].total == sum(grade > 0 for own in HUMAN.values() for grade in own.values())
 
 
+def fields_of(interval: dh.Interval) -> str:
+    """Return all fields as text: from Python 3.13 on records with NaN are never equal."""
+    return repr(asdict(interval))
+
+
 @pytest.mark.parametrize("form", ["dicts", "files"])
 def test_the_judge_counts_for_each_of_several_runs(form: str, tmp_path: Path) -> None:
     """Runs in files are placed together where nothing but the judgments is asked about."""
@@ -71,7 +77,7 @@ def test_the_judge_counts_for_each_of_several_runs(form: str, tmp_path: Path) ->
     for name, run in runs.items():
         alone = dh.evaluate(HUMAN, run, "nDCG@5", judge=JUDGE)["nDCG@5"]
         assert found[name]["nDCG@5"].mean == alone.mean
-        assert found[name]["nDCG@5"].interval("t") == alone.interval("t")
+        assert fields_of(found[name]["nDCG@5"].interval("t")) == fields_of(alone.interval("t"))
         assert alone.powered is not None
 
 
@@ -99,7 +105,7 @@ def test_strata_have_the_judge_of_their_queries(tmp_path: Path) -> None:
         human, judge = ({q: own for q, own in one.items() if kind[q] == name} for one in (HUMAN, JUDGE))
         alone = dh.evaluate(human, RUN, "nDCG@5", judge=judge)["nDCG@5"].interval("t")
         found = part["nDCG@5"].interval("t")
-        assert found == alone
+        assert fields_of(found) == fields_of(alone)
         assert found.judge_weight
         assert strata.summary("t").filter(kind=name, measure="nDCG@5")["mean"].item() == alone.mean
 
