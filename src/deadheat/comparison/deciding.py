@@ -19,7 +19,6 @@ from deadheat.comparison.verdict_facts import (
     describe_no_leader,
     describe_pair,
     describe_power,
-    describe_weights,
     headline_of_pair,
     headline_without_pair,
     number,
@@ -172,9 +171,7 @@ class Grounds:
             facts |= describe_power(verdict, contest)
         return replace(
             verdict,
-            headline=headline_of_pair(
-                kind, verdict, contest, has_doubtful_weights=bool(describe_weights(verdict, contest, shares))
-            ),
+            headline=headline_of_pair(kind, verdict, contest, has_doubtful_weights="weights" in facts),
             facts=facts | margin,
         )
 
