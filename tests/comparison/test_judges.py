@@ -12,6 +12,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
+from deadheat.comparison.judges import LabelAgreement
 from deadheat.errors import DataError, ParameterError, three
 from deadheat.report.as_data import as_json
 from deadheat.report.of_judgments import report_judges
@@ -52,11 +53,6 @@ def test_intervals_stay_within_what_a_statistic_can_be() -> None:
         {"a": {"x": 2, "y": 3}, "b": {"x": 2, "y": 0}, "c": {"x": 1, "y": 0}},
         {"a": {"x": 2, "y": 3}, "b": {"x": 2, "y": 1}, "c": {"x": 1, "y": 0}},
     ).only
-    shares = np.array([4 / 4, 3 / 4, 3 / 4])  # equal grades, without each query in turn
-    half = scipy_stats.t.ppf(0.975, 2) * math.sqrt(2 / 3 * ((shares - shares.mean()) ** 2).sum())
-    assert 5 / 6 + half > 1
-    agreement = found.estimates["agreement"]
-    assert (agreement.low, agreement.high) == pytest.approx((5 / 6 - half, 1.0))
     for name, one in found.estimates.items():
         assert (0 if name in {"agreement", "precision", "recall"} else -1) <= one.low <= one <= one.high <= 1
     for name, limits in (("precision", (0, 1)), ("recall", (0, 1)), ("inflation", (-3, 3))):
@@ -65,27 +61,60 @@ def test_intervals_stay_within_what_a_statistic_can_be() -> None:
 
 
 def test_shares_of_the_confusion_have_intervals() -> None:
-    """By counting documents without each query in turn."""
+    """Gaffke's bounds, with an added query of the mean size of the queries that documents are in."""
     pairs = {"a": [(0, 0), (0, 1), (1, 1)], "b": [(0, 0), (2, 1), (2, 2)], "c": [(0, 1), (0, 0), (0, 0), (2, 0)]}
     human, judge = (
         {query: {f"{query}{n}": pair[side] for n, pair in enumerate(own)} for query, own in pairs.items()}
         for side in (0, 1)
     )
     found = dh.judge_agreement(human, judge)
-
-    def share(left_out: str, grade: int, other: int) -> float:
-        given = [pair for query, own in pairs.items() if query != left_out for pair in own if pair[0] == grade]
-        return given.count((grade, other)) / len(given) if given else math.nan
-
+    rng = np.random.default_rng(7)
     for grade in range(3):
+        sizes = np.array([sum(pair[0] == grade for pair in own) for own in pairs.values()])
         for other in range(3):
-            one = found.confusion_shares[grade][other]
-            left = np.array([share(query, grade, other) for query in pairs])
-            left = left[~np.isnan(left)]
-            n = len(left)
-            half = scipy_stats.t.ppf(0.975, n - 1) * math.sqrt((n - 1) / n * ((left - left.mean()) ** 2).sum())
-            assert one == pytest.approx(share("", grade, other))
-            assert (one.low, one.high) == pytest.approx((max(one - half, 0), min(one + half, 1)))
+            share = found.confusion_shares[grade][other]
+            hits = np.array([own.count((grade, other)) for own in pairs.values()])
+            assert share == pytest.approx(hits.sum() / sizes.sum())
+            assert share.n_queries == np.count_nonzero(sizes)
+            if share.n_queries < 2:
+                assert math.isnan(share.low)
+                continue
+            weights = rng.dirichlet([1, 1, 1, 1], 200_000)
+            added = weights[:, 3] * (sizes @ sizes) / sizes.sum()
+            totals = weights[:, :3] @ sizes + added
+            low = np.quantile(weights[:, :3] @ hits / totals, 0.025)
+            high = np.quantile((weights[:, :3] @ hits + added) / totals, 0.975)
+            assert (share.low, share.high) == pytest.approx((low, high), abs=0.02)
+
+
+def test_shares_of_single_documents_are_proportions() -> None:
+    """Of one document a query: Clopper and Pearson's interval."""
+    human = {f"q{n}": {"a": 1} for n in range(20)}
+    judge = {query: {"a": int(n >= 3)} for n, query in enumerate(human)}
+    recall = dh.judge_agreement(human, judge).only.estimates["recall"]
+    exact = scipy_stats.binomtest(17, 20).proportion_ci()
+    assert (recall.low, recall.high) == pytest.approx((exact.low, exact.high), abs=0.01)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_queries", [5, 25])
+def test_shares_of_a_good_judge_are_covered(n_queries: int) -> None:
+    """A judge that is right in 95% of the labels, and finds a tenth of the rest to be of the highest grade."""
+    rng, rates = (
+        np.random.default_rng(n_queries),
+        np.array([[0.95, 0.045, 0.005], [0.045, 0.95, 0.005], [0, 0.05, 0.95]]),
+    )
+    covered: dict[str, list[bool]] = {"confusion": [], "recall": []}
+    for _ in range(150):
+        human = np.stack([rng.multinomial(20, [0.7, 0.2, 0.1]) for _ in range(n_queries)])
+        counts = np.array([[rng.multinomial(n, own) for n, own in zip(of, rates, strict=True)] for of in human], float)
+        queries = np.arange(n_queries).astype(str).astype(object)
+        own = LabelAgreement("judge", np.arange(3.0), queries, counts, 0, 0, 1, 0.95)
+        share = own.confusion_shares[0][2]
+        covered["confusion"].append(share.is_known and share.low <= 0.005 <= share.high)
+        recall = own.estimates["recall"]
+        covered["recall"].append(recall.is_known and recall.low <= 1 - 2 / 3 * 0.045 <= recall.high)
+    assert all(np.mean(own) >= 0.93 for own in covered.values()), {name: np.mean(own) for name, own in covered.items()}
 
 
 def judged_alike(n_queries: int, n_wrong: int = 0) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
@@ -96,27 +125,26 @@ def judged_alike(n_queries: int, n_wrong: int = 0) -> tuple[dict[str, dict[str, 
 
 
 def test_an_interval_that_vanishes_is_marked_unknown() -> None:
-    """Of 20 queries in which all that is relevant is found, the recall of others is not known to be 1."""
-    found = dh.judge_agreement(*judged_alike(20, n_wrong=7))
-    recall, precision = found.only.estimates["recall"], found.only.estimates["precision"]
-    assert (recall.low, float(recall), recall.high) == (1.0, 1.0, 1.0)
-    assert (recall.is_known, recall.unknown) == (False, "the same without any of 20 queries")
-    assert repr(recall) == "1.0000 [1.0000, 1.0000]?"
-    assert precision.low < precision.high
-    assert precision.is_known
-    assert repr(precision).endswith("]")
+    """Of 20 queries on which the judge is always right, the kappa of others is not known to be 1."""
+    found = dh.judge_agreement(*judged_alike(20))
+    kappa, recall = found.kappa, found.only.estimates["recall"]
+    assert (kappa.low, float(kappa), kappa.high) == (1.0, 1.0, 1.0)
+    assert (kappa.is_known, kappa.unknown) == (False, "the same without any of 20 queries")
+    assert repr(kappa) == "1.0000 [1.0000, 1.0000]?"
     rows = {row["statistic"]: row for row in found.to_polars().to_dicts()}
-    assert (rows["recall"]["known"], rows["recall"]["unknown"]) == (False, recall.unknown)
-    assert (rows["precision"]["known"], rows["precision"]["unknown"]) == (True, "")
+    assert (rows["kappa"]["known"], rows["kappa"]["unknown"]) == (False, kappa.unknown)
+    assert (rows["recall"]["known"], rows["recall"]["unknown"]) == (True, "")
+    assert (recall.low, recall.high) == pytest.approx((0.025 ** (1 / 20), 1.0), abs=0.01)
+    assert repr(recall).endswith("1.0000]")
     text = " ".join(str(found).split())
     assert "[1.0000, 1.0000]?" in text
     assert "cannot be known: the same without any of 20 queries" in text
     page = found.to_html()
     assert "[1.0000, 1.0000]?" in page
     document = json.loads(as_json(report_judges(found, for_people=False)))
-    assert document["judges"]["qrels"]["recall_known"] is False
-    assert document["judges"]["qrels"]["precision_known"] is True
-    assert document["grades"]["qrels"]["1"]["recall_known"] is False
+    assert document["judges"]["qrels"]["kappa_known"] is False
+    assert document["judges"]["qrels"]["recall_known"] is True
+    assert document["grades"]["qrels"]["1"]["recall_known"] is True
 
 
 def test_few_queries_are_marked_unknown() -> None:
@@ -137,19 +165,17 @@ def test_few_queries_are_marked_unknown() -> None:
 
 
 def test_no_known_interval_is_without_width() -> None:
-    """Of drawn labels of five queries, where a third of the shares have none."""
-    rng, n_shares, n_vanished = np.random.default_rng(6), 0, 0
+    """Of drawn labels of five queries; that of a share never vanishes."""
+    rng, n_vanished = np.random.default_rng(6), 0
     for _ in range(60):
         human, judge = ({f"q{q}": {f"d{d}": int(rng.integers(0, 3)) for d in range(3)} for q in range(5)} for _ in "ab")
         own = dh.judge_agreement(human, judge).only
-        every = [*own.estimates.values()]
-        for row in (*own.confusion_shares, *own.by_grade.values()):
-            every += row
-        for one in every:
-            n_shares += 1
+        for one in (*own.estimates.values(), *own.by_grade["inflation"]):
             n_vanished += one.high == one.low
             assert one.low < one.high or not one.is_known
-    assert n_vanished > 0.02 * n_shares
+        for row in (*own.confusion_shares, own.by_grade["precision"], own.by_grade["recall"]):
+            assert not any(one.low == one.high for one in row)
+    assert n_vanished > 0
 
 
 def test_intervals_of_a_bias_that_vanishes_are_not_drawn() -> None:

@@ -346,7 +346,11 @@ def _facts(found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]) -> list[
         *(note("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
         said("statistics", "; ".join(f"{name} {STATISTICS[name]}" for name in explained)),
-        said("CI", "leaves out one query at a time, with Student's t: documents of a query are not independent"),
+        said(
+            "CI",
+            "over queries, whose documents are not independent: Gaffke's bounds of shares (agreement, precision,"
+            " recall); the others leave out one query at a time, with Student's t, and can be too narrow",
+        ),
         *cannot_be_known((name, one) for name, one in _named_intervals(found, strata) if not np.isnan(one.low)),
     ]
 
