@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 
 import deadheat as dh
-from deadheat.errors import DataError
+from deadheat.compat.pytrec_eval import RelevanceEvaluator
+from deadheat.errors import DataError, SourceTypeError
 from deadheat.io import lazy
 
 if TYPE_CHECKING:
@@ -81,11 +82,20 @@ def test_rows(query: str, doc: str) -> None:
 
 @each_pair
 def test_dicts(query: str, doc: str) -> None:
-    """All ids of judgments, and of runs those that are looked at or become columns."""
-    with pytest.raises(DataError, match=r"id '.*\\x00"):
+    """All ids of judgments and of runs, judged or not."""
+    with pytest.raises(DataError, match=r"qrels: id '.*\\x00"):
         dh.evaluate({"q": {"c": 1}, query: {"c": 1, doc: 1}}, {"q": {"c": 1.0}}, "RR")
+    with pytest.raises(DataError, match=r"run: id '.*\\x00"):
+        dh.evaluate({"q": {"c": 1}}, {"q": {"c": 1.0}, query: {"c": 1.0, doc: 1.0}}, "RR")
     with pytest.raises(DataError, match=r"id '.*\\x00"):
-        dh.Run({"q": {"c": 1.0}, query: {"c": 1.0, doc: 1.0}}).to_polars()
+        RelevanceEvaluator({"q": {"c": 1}}, {"recip_rank"}).evaluate({"q": {"c": 1.0, query: 0.5, doc: 0.5}})
+
+
+@pytest.mark.parametrize("doc", [7, b"d", None, ("d",)])
+def test_ids_of_dicts_that_are_not_text(doc: object) -> None:
+    """Also of a document that nobody judged, of which nothing but its rank counts."""
+    with pytest.raises(SourceTypeError, match="ids are text, got "):
+        dh.evaluate({"q": {"c": 1}}, {"q": {"c": 1.0, doc: 0.5}}, "RR")  # type: ignore[dict-item]
 
 
 def test_queries_arrays_and_subtopics() -> None:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
-from itertools import chain, repeat
+from itertools import repeat
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Generic, TypeVar
@@ -134,8 +134,8 @@ class Evaluator(Generic[Key]):
         """Return the placements of some queries after a tie policy; trec_eval's looks at 32 bits of a score."""
         held = {query: run[query] for query in queries if run[query]}
         of_queries: list[object] = list(held.values())
-        # numbers are no ids here, as in pytrec_eval
-        check_ids([*chain.from_iterable(own for own in of_queries if isinstance(own, Mapping))], "run")
+        # numbers are no ids here, as in pytrec_eval; a mix of both is refused with the ids of all documents
+        check_ids([next(iter(own)) for own in of_queries if isinstance(own, Mapping)], "run")
         held = check_mapping(held, "run", "run") if held else {}
         qrels = Qrels.of_checked({query: self._judged[query] for query in queries}, "qrels")
         qrels.subtopics = self._subtopics
@@ -150,7 +150,8 @@ def _checked_judgments(qrels: Nested) -> dict[str, Mapping[str, float]]:
     """Return judgments that are checked once, without queries that have none."""
     _check_is_mapping(qrels, "relevance")
     mapping = {query: own for query, own in check_mapping(qrels, "qrels", "qrels").items() if own}
-    check_ids([*qrels, *chain.from_iterable(qrels.values())], "qrels")  # numbers are no ids here, as in pytrec_eval
+    firsts = [next(iter(own)) for own in qrels.values() if own]
+    check_ids([*qrels, *firsts], "qrels")  # numbers are no ids here, as in pytrec_eval
     all_numbers(mapping, list(mapping), "qrels", "qrels")
     return mapping
 

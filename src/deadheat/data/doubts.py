@@ -224,9 +224,14 @@ def alike(qrels: Rows, run: Rows, lacking: Sequence[str], unjudged: Sequence[str
     """
     found = [nearly_equal(lacking, unjudged)]
     if not (isinstance(qrels, LazyRows) or isinstance(run, LazyRows)):  # each look may compute a whole frame
-        # a dict may hold ids that are no text
-        first: list[Sequence[object]] = [rows.some_documents(LOOKED) for rows in (qrels, run)]
-        judged, retrieved = ({one for one in ids if isinstance(one, str) and not one.isascii()} for ids in first)
+        judged, retrieved = (_beyond_ascii(rows.some_documents(LOOKED)) for rows in (qrels, run))
         documents = nearly_equal(sorted(judged - retrieved), sorted(retrieved - judged), "document")
         found.append(f"of the first {LOOKED}, {documents}" if documents else "")
     return tuple(filter(None, found))
+
+
+def _beyond_ascii(ids: Sequence[str]) -> set[str]:
+    """Return the ids that have other characters than those of ASCII, which are mostly none: joined, that is seen."""
+    if "".join(ids).isascii():
+        return set()
+    return {doc for doc in ids if not doc.isascii()}

@@ -32,7 +32,7 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import changed
 from deadheat.io.guarding import check_threads, guarded
 from deadheat.io.splitting import HASH_BITS, doc_hash
-from deadheat.io.values import check_ids, look_up
+from deadheat.io.values import look_up
 from deadheat.placements.placements import (
     Listed,
     Placements,
@@ -469,7 +469,6 @@ class OfDicts:
         for query, of_tie, of_own in zip(queries, ties, of_judged, strict=True):
             tie = [documents[query][place] for place in places[slice(*of_tie)]]
             if rule == "doc_id":
-                check_ids(tie, self._run.where)  # numbers and text have no order
                 tie.sort(reverse=True)  # the order of code points is that of UTF-8 bytes
             first += map(dict(zip(tie, range(len(tie)), strict=True)).__getitem__, judged[slice(*of_own)])
         return np.array(first)
