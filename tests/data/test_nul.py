@@ -14,7 +14,7 @@ import pytest
 import deadheat as dh
 from deadheat.compat.pytrec_eval import RelevanceEvaluator
 from deadheat.errors import DataError, SourceTypeError
-from deadheat.io import lazy
+from deadheat.io import id_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,18 +56,31 @@ def test_parquet(query: str, doc: str, most_memory: int | None, tmp_path: Path) 
     pl.DataFrame(rows).write_parquet(path)
     with dh.max_memory(most_memory or 10**10), pytest.raises(DataError, match=r"x\.parquet: id '.*\\x00"):
         dh.read_run(path).to_polars()
-    if most_memory and not query.isprintable():  # documents of blocks are not handed out
-        with dh.max_memory(most_memory), pytest.raises(DataError, match=r"x\.parquet: id '.*\\x00"):
-            dh.evaluate({"q": {"c": 1}}, path, "RR")
+    with dh.max_memory(most_memory or 10**10), pytest.raises(DataError, match=r"x\.parquet: id '.*\\x00"):
+        dh.evaluate({"q": {"c": 1}}, path, "RR")
 
 
-@pytest.mark.parametrize(("query", "doc"), [("q\0", "d"), ("q", "d\0")])
-def test_parquet_of_many_rows(query: str, doc: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lazy, "_MANY", 1)
+@pytest.mark.parametrize("where", ["query_id", "doc_id"])
+@pytest.mark.parametrize("wrong", ["\0", "", None])
+def test_parquet_of_many_rows(where: str, wrong: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some ids are joined at a time to look for a NUL: it is found wherever it is, also beside very long ids."""
+    monkeypatch.setattr(id_columns, "AT_ONCE", 7)
+    monkeypatch.setattr(id_columns, "MOST_TEXT", 100)
     path = tmp_path / "x.parquet"
-    pl.DataFrame({"query_id": ["q", query], "doc_id": ["c", doc], "score": [1.0, 2.0]}).write_parquet(path)
-    with pytest.raises(DataError, match=r"id '.*\\x00"):
-        dh.read_run(path)
+    rows: dict[str, list[Any]]
+    rows = {"query_id": [f"q{n // 4}" for n in range(20)], "doc_id": [f"d{n}" for n in range(20)], "score": [1.0] * 20}
+    for longest in ("x", "x" * 50, "x" * 500):
+        rows["doc_id"][9] = longest
+        pl.DataFrame(rows).write_parquet(path)
+        assert dh.read_run(path).to_dict() == dh.Run(pl.DataFrame(rows)).to_dict()
+        for at in (0, 6, 7, 19):
+            other = list(rows[where])
+            other[at] = wrong if not wrong else f"a{wrong}b"
+            pl.DataFrame({**rows, where: other}).write_parquet(path)
+            with pytest.raises(
+                DataError, match=r"id 'a\\x00b'" if wrong else r"1 of 20 rows lack a query_id or doc_id"
+            ):
+                dh.read_run(path)
 
 
 @each_pair
@@ -95,7 +108,7 @@ def test_dicts(query: str, doc: str) -> None:
 def test_ids_of_dicts_that_are_not_text(doc: object) -> None:
     """Also of a document that nobody judged, of which nothing but its rank counts."""
     with pytest.raises(SourceTypeError, match="ids are text, got "):
-        dh.evaluate({"q": {"c": 1}}, {"q": {"c": 1.0, doc: 0.5}}, "RR")  # type: ignore[dict-item]
+        dh.evaluate({"q": {"c": 1}}, {"q": {"c": 1.0, doc: 0.5}}, "RR")
 
 
 def test_queries_arrays_and_subtopics() -> None:

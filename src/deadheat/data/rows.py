@@ -24,6 +24,7 @@ from deadheat.errors import LARGEST_INTEGER, DataError, DeadheatWarning, as_prec
 from deadheat.io.files import BLOCK, FileState
 from deadheat.io.formats.trec import Marked, note_of_comments, read_blocks
 from deadheat.io.guarding import guarded_rows
+from deadheat.io.id_columns import IdRuns
 from deadheat.io.kinds import KEYS, TREC_FIELDS, Kind
 from deadheat.io.pages import check_texts
 from deadheat.io.splitting import doc_hash
@@ -150,17 +151,11 @@ class Blocks:
 
 def is_grouped(queries: pl.Series) -> bool:
     """Tell whether the rows of each query are adjacent, by the runs of equal ids: of rows there are many more."""
-    found, _ = _runs(queries)
+    found = IdRuns.of(queries).ids
     return found.n_unique() == len(found)
 
 
-def _runs(queries: pl.Series) -> tuple[pl.Series, IntArray]:
-    """Return the id of each run of equal ids, and the row where it ends."""
-    runs = queries.rle().struct.unnest()
-    return runs["value"], np.cumsum(runs["len"].to_numpy(), dtype=np.int64)
-
-
-def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks:
+def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs: IdRuns | None = None) -> Blocks:
     """Return the blocks of a frame; where the rows of some query are not adjacent, they are brought together.
 
     Parameters
@@ -168,14 +163,18 @@ def blocks_of(frame: pl.DataFrame, hashes: pl.Series | None = None) -> Blocks:
     frame : polars.DataFrame
     hashes : polars.Series of UInt32, optional
         Those of the document ids by :func:`~deadheat.io.splitting.doc_hash`, if they are known.
+    query_runs : IdRuns, optional
+        Those of query_id, if they are known.
     """
-    ids, ends = _runs(frame["query_id"])
+    if query_runs is None:
+        query_runs = IdRuns.of(frame["query_id"])
+    ids = query_runs.ids
     if ids.n_unique() < len(ids):  # grouping takes a tenth of a sort's time, and keeps the order of rows
         others = frame.columns[1:]
         return blocks_of(frame.group_by("query_id").agg(others).explode(others))
     if hashes is None:
         hashes = frame.lazy().select(doc_hash()).collect(engine="streaming").to_series()
-    return Blocks(frame, ids, np.append(0, ends), hashes)
+    return Blocks(frame, ids, np.append(0, query_runs.ends), hashes)
 
 
 def written(column: pl.Series, memory: Numbers) -> Numbers:
@@ -365,15 +364,17 @@ class MemoryRows(Rows):
     frame : polars.DataFrame
     hashes : polars.Series of UInt32, optional
         Those of the document ids, if the reader of a file has found them.
+    query_runs : IdRuns, optional
+        Those of query_id, if they are known.
     """
 
-    def __init__(self, frame: pl.DataFrame, hashes: pl.Series | None = None) -> None:
-        self.frame, self.hashes = frame, hashes
+    def __init__(self, frame: pl.DataFrame, hashes: pl.Series | None = None, query_runs: IdRuns | None = None) -> None:
+        self.frame, self.hashes, self.query_runs = frame, hashes, query_runs
 
     @cached_property
     def blocks(self) -> Blocks:
         """The rows, grouped by query."""
-        return blocks_of(self.frame, self.hashes)
+        return blocks_of(self.frame, self.hashes, self.query_runs)
 
     def some_documents(self, size: int) -> list[str]:
         """Return the ids of a few documents."""
@@ -480,9 +481,9 @@ class UnreadRows(LazyRows):
         """The rows, fetched and checked once."""
         self.check_file()
         with guarded_rows(self.where):
-            rows, wrong = self.reading.in_polars(MemoryRows(_collected(self.unchecked)).lazy)
-        self.reading.check(wrong, self.where)
-        return rows
+            checked = self.reading.in_polars(MemoryRows(_collected(self.unchecked)).lazy)
+        self.reading.check(checked.wrong, self.where)
+        return checked.frame
 
     def batches(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the unchecked rows of a file in their order, about so many at a time."""

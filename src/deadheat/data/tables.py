@@ -173,7 +173,7 @@ class DocumentTable(InNotebooks):
             return self._hold(check_mapping(content.rows, self.kind, self.where))
         match content.rows:
             case pl.DataFrame() as frame:
-                return MemoryRows(frame, content.hashes)
+                return MemoryRows(frame, content.hashes, content.query_runs)
             case Path() as path:
                 return UnreadTrec(path)
             case lazy:

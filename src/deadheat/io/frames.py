@@ -110,15 +110,14 @@ def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], 
     with guarded_rows(where):
         if not frame.implementation.is_polars():
             return Content(reading.in_engine(raw, where), notes, _ranks(frame, names), columns=names)
-        checked, wrong = reading.in_polars(raw)
-        reading.check(wrong, where)
+        checked = reading.in_polars(raw)
+        reading.check(checked.wrong, where)
         if topic is not None:
             topics = collect(frame.select(nw.col(topic).cast(nw.String).alias(SUBTOPIC)))
             refuse_nul(topics[SUBTOPIC], where)
-            checked = checked.with_columns(topics[SUBTOPIC])
-        if topic is not None:
-            return replace(split_off(checked, where, notes), columns=names)
-        return Content(checked, notes, _ranks(frame, names), columns=names)
+            with_topics = checked.frame.with_columns(topics[SUBTOPIC])
+            return replace(split_off(with_topics, where, notes), columns=names)
+        return Content(checked.frame, notes, _ranks(frame, names), query_runs=checked.query_runs, columns=names)
 
 
 def _flagged(source: Any, where: str, given: Mapping[str, str]) -> Content:  # noqa: ANN401 - a table

@@ -13,11 +13,11 @@ import polars as pl
 
 from deadheat.errors import ColumnError, DataError, counted
 from deadheat.io.guarding import check_threads
+from deadheat.io.id_columns import IdRuns, are_ids
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.io.values import BEYOND, NUL, id_with_nul, is_beyond
 
 Frame = nw.LazyFrame[Any]
-_MANY = 100_000  # rows
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,23 @@ class WrongRows:
     with_nul: str | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class CheckedRows:
+    """Rows in Polars, and what is wrong with them.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        query_id, doc_id, and relevance or score.
+    query_runs : IdRuns
+    wrong : WrongRows
+    """
+
+    frame: pl.DataFrame
+    query_runs: IdRuns
+    wrong: WrongRows
+
+
 @dataclass(frozen=True)
 class Reading:
     """How rows are read whose columns have been found: query_id and doc_id as text, and a number.
@@ -64,20 +81,21 @@ class Reading:
     value: str
     ascending: bool = False
 
-    def in_polars(self, frame: Frame, *, finds_nul: bool = True) -> tuple[pl.DataFrame, WrongRows]:
-        """Return the rows of a Polars frame in memory, and what is wrong: then they are worth nothing.
-
-        Without `finds_nul` no NUL is looked for: by a caller who has each query once, and hands out no document.
-        """
+    def in_polars(self, frame: Frame) -> CheckedRows:
+        """Return the rows of a Polars frame in memory, and what is wrong: then they are worth nothing."""
         beyond, rows = self._beyond(frame), collect(self._numbers(frame))
+        runs = IdRuns.of(rows["query_id"])
         lazy = nw.from_native(rows.lazy())
-        wrong = self._wrong(lazy, beyond, self._with_nul(rows.height) if finds_nul else None)
-        return (collect(self._scores(lazy)) if self.ascending or self.value == "rank" else rows), wrong
+        are_right = are_ids(runs.ids) and are_ids(rows["doc_id"]) and self._are_right(rows[self.value])
+        wrong = WrongRows(rows.height, beyond=beyond) if are_right else self._wrong(lazy, beyond)
+        if self.ascending or self.value == "rank":
+            rows = collect(self._scores(lazy))
+        return CheckedRows(rows, runs, wrong)
 
     def in_engine(self, frame: Frame, where: str) -> Frame:
         """Return the rows of a lazy frame in its engine, checked there."""
         numbers = self._numbers(frame)
-        self.check(self._wrong(numbers, self._beyond(frame), self._with_nul()), where)
+        self.check(self._wrong(numbers, self._beyond(frame)), where)
         return self._scores(numbers)
 
     def check(self, found: WrongRows, where: str) -> None:
@@ -118,30 +136,24 @@ class Reading:
         ends = collect(frame.select(low=nw.col(self.value).min(), high=nw.col(self.value).max())).row(0)
         return next((str(end) for end in ends if end is not None and is_beyond(end)), None)
 
-    def _with_nul(self, n_rows: int = 0) -> nw.Expr:
-        """Return which rows have an id with a NUL.
+    def _are_right(self, numbers: pl.Series) -> bool:
+        """Tell whether numbers show at once that none is wrong; ranks have to be looked at."""
+        return self.value != "rank" and not numbers.null_count() and bool(numbers.is_finite().all())
 
-        In many rows it is looked for at the end of ids alone, where NumPy loses it: anywhere takes three times as long.
-        """
-        texts = [nw.col(key).str for key in KEYS]
-        marks = [text.ends_with(NUL) if n_rows > _MANY else text.contains(NUL, literal=True) for text in texts]
-        return nw.any_horizontal(*marks, ignore_nulls=True)
-
-    def _wrong(self, frame: Frame, beyond: str | None, has_nul: nw.Expr | None) -> WrongRows:
+    def _wrong(self, frame: Frame, beyond: str | None) -> WrongRows:
         """Look for nulls, empty ids, NUL, NaN and wrong ranks in one pass; another one fetches a bad row."""
         number = nw.col(self.value)
         wrong = ~number.is_finite() if self.kind == "qrels" else number.is_nan()
         if self.value == "rank":
             wrong = wrong | (number < 1) | (number % 1 != 0)
         no_id = nw.any_horizontal(*(nw.col(key).is_null() | (nw.col(key) == "") for key in KEYS), ignore_nulls=True)
-        marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong}
-        if has_nul is not None:
-            marks["nul"] = has_nul
+        has_nul = nw.any_horizontal(*(nw.col(key).str.contains(NUL, literal=True) for key in KEYS), ignore_nulls=True)
+        marks = {"ids": no_id, "null": number.is_null(), "wrong": wrong, "nul": has_nul}
         counts = {name: mark.cast(nw.Int64).sum() for name, mark in marks.items()}  # Spark cannot sum booleans
-        rows, ids, null, bad, *n_nul = (count or 0 for count in collect(frame.select(rows=nw.len(), **counts)).row(0))
+        rows, ids, null, bad, n_nul = (count or 0 for count in collect(frame.select(rows=nw.len(), **counts)).row(0))
         example = collect(frame.filter(number.is_null() | wrong).head(1)).row(0) if null or bad else None
         nul = None
-        if has_nul is not None and any(n_nul):
+        if n_nul:
             nul = next(key for key in collect(frame.filter(has_nul).select(*KEYS).head(1)).row(0) if key and NUL in key)
         return WrongRows(rows, ids, null + bad, example, beyond, nul)
 

@@ -28,7 +28,6 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.files import is_bounded, rows_at_a_time
 from deadheat.io.guarding import check_threads, guarded, guarded_rows
-from deadheat.io.values import refuse_nul
 from deadheat.placements.contiguous import Contiguous, count_in
 from deadheat.placements.placements import Placements, from_frames
 
@@ -149,7 +148,8 @@ def look_at(
         Where the rows are from, for messages.
     """
     with guarded_rows(where):
-        rows, wrong = reading.in_polars(MemoryRows(frame).lazy, finds_nul=False)
+        checked = reading.in_polars(MemoryRows(frame).lazy)
+    rows, wrong = checked.frame, checked.wrong
     found = [said(ROWS, doc_id=[json.dumps(astuple(wrong))])]
     has_wrong = wrong.n_without_id or wrong.n_bad or wrong.beyond is not None or wrong.with_nul is not None
     if has_wrong or not wrong.n_rows:
@@ -161,9 +161,10 @@ def look_at(
     if caught:
         beyond = pl.Series(stored).is_infinite() & rows["score"].is_finite()
         found.append(said(INFINITE, value=[rows["score"].filter(beyond).max()]))
-    memory = MemoryRows(rows if stored is scores else rows.with_columns(score=pl.Series(stored)))
+    if stored is not scores:
+        rows = rows.with_columns(score=pl.Series(stored))
+    memory = MemoryRows(rows, query_runs=checked.query_runs)
     blocks = memory.blocks
-    refuse_nul(blocks.query_ids, where)
     if check_duplicates and (repeated := memory.repeated_pairs()) is not None and len(repeated):
         return [*found, said(REPEATED, **repeated.rename({"n": "above"}).to_dict())]
     return [*found, *task(blocks, judgments(blocks.query_ids))]

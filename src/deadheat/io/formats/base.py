@@ -27,6 +27,7 @@ from deadheat.io.values import Nested
 if TYPE_CHECKING:
     import narwhals as nw
 
+    from deadheat.io.id_columns import IdRuns
     from deadheat.io.lazy import Reading
 
 FORMATS: "dict[str, Format]" = {}
@@ -54,6 +55,8 @@ class Content:
         Queries that qrels call unanswerable, sorted.
     hashes : polars.Series or None
         Those of the document ids, by :func:`~deadheat.io.splitting.doc_hash`, if they were found on the way.
+    query_runs : IdRuns or None
+        Of a data frame, if they were found on the way.
     reading : Reading or None
         How the rows of a lazy frame are to be read, if they are not yet checked.
     is_trec : bool
@@ -73,6 +76,7 @@ class Content:
     subtopics: pl.DataFrame | None = None
     unanswerable: tuple[str, ...] = ()
     hashes: pl.Series | None = None
+    query_runs: "IdRuns | None" = None
     reading: "Reading | None" = None
     is_trec: bool = False
     are_cases: bool = False
