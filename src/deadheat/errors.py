@@ -162,17 +162,21 @@ def is_shown_as_one(p: float, digits: int) -> bool:
     return 1 - 0.5 * 10**-digits <= p < 1 - NOISE
 
 
-def format_p_value(p: float, digits: int = 4) -> str:
-    """Return a p value behind its sign: a bound where its decimals would be those of 0 or of 1.
+def format_p_value(p: float, digits: int = 4, *, is_bound: bool = False) -> str:
+    """Return a p value behind its sign: a bound where it is one, or where its decimals would be those of 0 or of 1.
 
     Examples
     --------
     >>> [format_p_value(p) for p in (0.03124, 0.00002, 0.99997, 1.0, float("nan"))]
     ['= 0.0312', '< 0.0001', '> 0.9999', '= 1.0000', 'unknown']
+    >>> format_p_value(1 / 10_001, is_bound=True)  # none of 10,000 resamples is as extreme
+    '<= 0.0001'
     """
     least = 10**-digits
     if math.isnan(p):
         return "unknown"
+    if is_bound and p >= least / 2:
+        return f"<= {p:.{digits}f}"
     if p < least:
         return f"< {least:.{digits}f}"
     if is_shown_as_one(p, digits):

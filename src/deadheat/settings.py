@@ -7,7 +7,7 @@ errors and what is saved follow from the fields.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Self, TypedDict
 
@@ -38,9 +38,14 @@ _POLICIES = {  # and what help says of each
 }
 TIES = tuple(_POLICIES)
 TUKEY = "tukey"  # of several systems
-CLUSTERED = ("randomization", "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
+RANDOMIZATION = "randomization"
+CLUSTERED = (RANDOMIZATION, "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
 TESTS = (*CLUSTERED, "wilcoxon", "sign")
 CORRECTIONS = ("none", "bonferroni", "holm", "bh")
+MAX_T = "max-t"  # by the largest of all statistics in each resample
+OF_MAXIMA = (MAX_T, "max-t-step-down")
+MOST_FLIPS = 1_000_000  # drawn where fewer leave it open whether a difference is significant
+MOST_COMPARED = 4_000_000_000  # flips times differences that are drawn for it: some five seconds on two cores
 ALTERNATIVES = ("two-sided", "greater", "less")
 OF_ANY_MEANS = ("bca", "bootstrap-t", "percentile", "t")
 BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
@@ -318,8 +323,8 @@ class Estimation(Settings):
     n_resamples: int = setting(
         10_000,
         as_resamples,
-        "Resamples of bootstraps and tests, 99 or more; if it is not given, sign flips of many pairs are as many as the"
-        " correction needs.",
+        "Resamples of bootstraps and tests, 99 or more; if it is not given, more sign flips are drawn, up to a million,"
+        " where these leave it open whether a difference is significant.",
         metavar="N",
     )
     rng: Rng = setting(0, as_rng)
@@ -338,20 +343,32 @@ class Design(Estimation):
     test, correction, alternative : str
     method, confidence_level, n_resamples, rng
         Of the intervals and tests; the method "auto" is "t" for differences.
-    least_flips : int or None
-        Sign flips that the correction of very many pairs needs, if `n_resamples` is the default; None: not known yet.
+    is_default_correction : bool
+        Whether nobody named the correction, so that another may take its place.
+    is_fixed : bool
+        Whether somebody named `n_resamples`, so that no more are drawn.
+    n_strata : int
+        For so many strata, each with all rows, p values are corrected.
     """
 
     baseline: str | None = None
     baselines: tuple[str, ...] = ()
-    least_flips: int | None = None
+    is_default_correction: bool = False
+    is_fixed: bool = False
+    n_strata: int = 1
     test: str = setting(
-        "randomization",
+        RANDOMIZATION,
         (*TESTS, TUKEY),
         "randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
         metavar="TEST",
     )
-    correction: str = setting("holm", CORRECTIONS, "Correction of p values for the number of rows of a measure.")
+    correction: str = setting(  # None becomes the default of the test
+        None,
+        (*OF_MAXIMA, *CORRECTIONS),
+        "Correction of p values for the number of rows of a measure: max-t (default, for the test randomization) or"
+        " max-t-step-down, from sign flips that all rows share; holm (default elsewhere), bonferroni, bh or none.",
+        metavar="CORRECTION",
+    )
     alternative: str = setting("two-sided", ALTERNATIVES, "Of the difference, system - baseline.")
 
     def __post_init__(self) -> None:
@@ -372,6 +389,14 @@ class Design(Estimation):
                 hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile' and 't'"
                 " are for both",
             )
+        given_correction: str | None = self.correction
+        if given_correction is None:
+            object.__setattr__(self, "correction", MAX_T if self.test == RANDOMIZATION else "holm")
+            object.__setattr__(self, "is_default_correction", True)
+        if self.correction in OF_MAXIMA and self.test != RANDOMIZATION:
+            raise ParameterError(
+                argument="correction", given=self.correction, allowed=CORRECTIONS, beside={"test": self.test}
+            )
         if self.test == TUKEY and self.alternative != "two-sided":
             raise ParameterError(
                 argument="alternative", given=self.alternative, allowed="'two-sided'", beside={"test": TUKEY}
@@ -382,10 +407,25 @@ class Design(Estimation):
         """The method of the intervals of differences, whose limits are too far apart to be of use."""
         return "t" if self.method == "auto" else self.method
 
-    @property
-    def test_resamples(self) -> int:
-        """The resamples of the test."""
-        return max(self.n_resamples, self.least_flips or 0)
+    def most_flips(self, n_rows: int) -> int:
+        """Return how many sign flips may be drawn for so many rows where fewer leave it open which are significant."""
+        if self.is_fixed or self.n_resamples != Design.n_resamples:
+            return self.n_resamples
+        return max(self.n_resamples, min(MOST_FLIPS, MOST_COMPARED // max(n_rows, 1)))
+
+    def without_maxima(self, beside: Mapping[str, object]) -> Design:
+        """Return a design for p values that no sign flips alone give; raise if somebody named a correction by flips.
+
+        Parameters
+        ----------
+        beside : mapping of str to object
+            The argument that makes it so, for the message.
+        """
+        if self.correction not in OF_MAXIMA:
+            return self
+        if not self.is_default_correction:
+            raise ParameterError(argument="correction", given=self.correction, allowed=CORRECTIONS, beside=beside)
+        return replace(self, correction="holm")
 
     @property
     def against(self) -> tuple[str, ...]:

@@ -16,8 +16,6 @@ from deadheat import stats
 from deadheat.arrays import FloatArray
 from deadheat.comparison.pairs import Pair, Pairs, least_p, least_ps, n_units, units_of
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError
-from deadheat.stats.significance import paired_p_values
-from deadheat.stats.units import sign_flip_sums
 from oracle.signed_ranks import signed_rank
 from support.random_runs import QRELS, RUNS, hits, random_runs, values
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
@@ -409,69 +407,6 @@ def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert np.array_equal(again.differences, whole[0].differences)
 
 
-def test_the_family_wise_level_of_equal_systems() -> None:
-    """Of systems that are equal in every query but for chance, Holm rejects any difference in 5% of the families."""
-    rng, n_families, n_systems = np.random.default_rng(11), 200, 5
-    first, second = np.triu_indices(n_systems, 1)
-    n_false = 0
-    for _ in range(n_families):
-        values = rng.normal(size=(n_systems, 40)) + rng.normal(size=40)
-        found, is_exact = paired_p_values(values, first, second, alternative="two-sided", n_resamples=999, rng=rng)
-        assert not is_exact.any()
-        n_false += bool((stats.adjust(found, "holm") < 0.05).any())
-    assert n_false / n_families <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n_families)
-
-
-def test_very_many_pairs_are_exact_for_fewer_queries(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(2).normal(size=(5, 12))
-    first, second = np.triu_indices(5, 1)
-    options: dict[str, Any] = {"alternative": "two-sided", "n_resamples": 99, "rng": np.random.default_rng(1)}
-    assert paired_p_values(values, first, second, **options)[1].all()
-    monkeypatch.setattr("deadheat.stats.significance.EXACT_SUMS", 100)
-    found, is_exact = paired_p_values(values, first, second, **options)
-    assert not is_exact.any()
-    assert (found * 100).tolist() == pytest.approx(np.round(found * 100).tolist())  # of 99 flips
-
-
-@pytest.mark.parametrize("n_queries", [31, 70])
-def test_flips_in_batches_are_those_of_all_at_once(n_queries: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(2).normal(size=(6, n_queries)).cumsum(axis=0) / 8
-    first, second = np.triu_indices(6, 1)
-    first, second = np.append(second, [5, 1]), np.append(first, [1, 5])  # of neighbours, and of others
-    for alternative in ("two-sided", "greater", "less"):
-        options: dict[str, Any] = {"alternative": alternative, "n_resamples": 999}
-        monkeypatch.undo()
-        found, is_exact = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
-        assert not is_exact.any()
-        differences = (values[first] - values[second]).T
-        test = stats.p_values(differences, test="randomization", **options, rng=1)
-        assert found.tolist() == pytest.approx(test.p_values.tolist(), abs=1e-12)
-        monkeypatch.setattr("deadheat.stats.significance.FLIPPED_AT_ONCE", 6 * 100)
-        again, _ = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
-        assert again.tolist() == found.tolist()
-
-
-@pytest.mark.parametrize("kind", ["any", "on a grid", "nearly on it", "large"])
-def test_flips_in_float32_are_counted_as_those_in_float64(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums at their bounds, or so near that float32 cannot tell on which side, by definition."""
-    rng = np.random.default_rng(4)
-    values = rng.normal(size=(9, 33)) if kind in {"any", "large"} else rng.integers(8, size=(9, 33)) / 8
-    values = values * (1e40 if kind == "large" else 1.0) + (rng.normal(size=(9, 33)) * 1e-9 if "near" in kind else 0.0)
-    first, second = np.triu_indices(9, 1)
-    monkeypatch.setattr("deadheat.stats.significance.FLIPPED_CELLS", 1_200)  # three systems at a time
-    for alternative in ("two-sided", "greater", "less"):
-        options: dict[str, Any] = {"alternative": alternative, "n_resamples": 600}
-        found, is_exact = paired_p_values(values, first, second, **options, rng=np.random.default_rng(1))
-        flipped = sign_flip_sums(values.T, n_resamples=600, rng=np.random.default_rng(1)).T
-        for pair, (one, other) in enumerate(zip(first, second, strict=True)):
-            own = values[one] - values[other]
-            null, bound = flipped[one] - flipped[other], own.sum()
-            sides = {"two-sided": (abs(null), abs(bound)), "greater": (null, bound), "less": (-null, -bound)}
-            sums, least = sides[alternative]
-            n_extreme = (sums >= least - 1e-12 * abs(own).sum()).sum()
-            assert is_exact[pair] or found[pair] == (n_extreme + 1) / 601
-
-
 def test_very_many_pairs_say_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluations = drawn_systems(3, 4, seed=1)
     monkeypatch.setattr("deadheat.comparison.pairs.SECONDS", 1.5)
@@ -482,43 +417,45 @@ def test_very_many_pairs_say_what_they_cost(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_too_few_resamples_for_so_many_pairs_are_told() -> None:
     evaluations = drawn_systems(5, 34, seed=3, levels=10**6)
-    found = dh.compare_evaluations(evaluations, n_resamples=99)
+    found = dh.compare_evaluations(evaluations, n_resamples=99, correction="holm")
     assert min(pair.p_adjusted for pair in found.pairs) >= 0.1 - 1e-12
     assert found.verdict.facts["resamples"] == (
         "p of 99, corrected for 10 differences, is at least 0.1000: only exact p can be significant. Use"
-        " Tukey's test, a baseline, or 200 resamples"
+        " the correction max-t, a baseline, or 200 resamples"
     )
-    others = (dh.compare_evaluations(evaluations, n_resamples=99, test="t"), dh.compare_evaluations(evaluations))
+    others = (
+        dh.compare_evaluations(evaluations, n_resamples=99, test="t"),
+        dh.compare_evaluations(evaluations, n_resamples=99),
+        dh.compare_evaluations(evaluations, correction="holm"),
+    )
     assert not any("corrected for 10" in str(one.verdict) for one in others)
     told = str(found.to_markdown())
     assert "after the correction for 10 differences, p of 99 resamples is at least 0.1: only exact p" in told
     assert "or 200 resamples" in told
-    assert "after the correction" not in dh.compare_evaluations(evaluations, n_resamples=999).to_markdown()
+    more = dh.compare_evaluations(evaluations, n_resamples=999, correction="holm")
+    assert "after the correction" not in more.to_markdown()
 
 
-def test_sign_flips_are_as_many_as_the_correction_of_many_pairs_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    evaluations = drawn_systems(34, 34, seed=3, levels=10**6)
+def test_more_sign_flips_are_drawn_where_these_leave_a_decision_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluations = drawn_systems(34, 60, seed=3, levels=10**6)
     n_pairs = math.comb(34, 2)  # 561 x 1 / 10,001 is above 0.05
-    found = dh.compare_evaluations(evaluations)
-    enough = found.design.test_resamples
-    assert n_pairs / (enough + 1) < 0.05 <= n_pairs / enough
+    by_holm: dict[str, Any] = {"correction": "holm"}
+    found = dh.compare_evaluations(evaluations, **by_holm)
+    (n_flips,) = {pair.n_resamples for pair in found["nDCG@5"] if not pair.exact_p_value}
+    assert n_flips in {100_000, 1_000_000}
     assert found.design.n_resamples == 10_000
-    assert "after the correction" not in found.to_markdown()
-    in_full = found.to_markdown(compact=False)
-    assert f"{enough:,} resamples, exact where few queries differ; corrected by Holm" in in_full
-    alone = stats.p_values(found.differences[:, :n_pairs], test="randomization", n_resamples=enough, rng=0)
-    assert [pair.p_value for pair in found["nDCG@5"]] == pytest.approx(alone.p_values.tolist(), abs=1e-12)
-    given = dh.compare_evaluations(evaluations, n_resamples=9_999)
-    assert given.design.test_resamples == 9_999
+    assert f"{n_flips:,} resamples, exact where few queries differ; corrected by Holm" in found.to_markdown(
+        compact=False
+    )
+    alone = stats.p_values(found.differences[:, :n_pairs], test="randomization", n_resamples=100_000, rng=0)
+    assert [pair.p_value for pair in found["nDCG@5"]] == pytest.approx(alone.p_values.tolist(), abs=0.005)
+    given = dh.compare_evaluations(evaluations, n_resamples=9_999, **by_holm)
+    assert {pair.n_resamples for pair in given.pairs} <= {0, 9_999}
     assert min(pair.p_adjusted for pair in given.pairs) >= n_pairs / 10_000
-    others: list[dict[str, Any]] = [{"correction": "bh"}, {"correction": "none"}, {"test": "t"}, {"baseline": "s00"}]
-    for options in others:
-        assert dh.compare_evaluations(evaluations, **options).design.test_resamples == 10_000
-    strata = pl.DataFrame({"query_id": found.query_ids.tolist(), "half": ["a", "b"] * 17})
-    (one, other) = found.by("half", strata).values()
-    assert one.design.test_resamples == other.design.test_resamples == 2 * enough
-    monkeypatch.setattr("deadheat.comparison.comparison.MOST_FLIPPED", 3 * n_pairs * 34 * enough - 1)
-    assert dh.compare_evaluations(evaluations).design.test_resamples == 10_000
+    monkeypatch.setattr("deadheat.settings.MOST_COMPARED", 20_000 * len(found.pairs))
+    few = dh.compare_evaluations(evaluations, **by_holm)
+    assert max(pair.n_resamples for pair in few.pairs) == 20_000
+    assert sum(pair.undecided for pair in few.pairs) > sum(pair.undecided for pair in found.pairs)
 
 
 def test_several_baselines_are_compared_with_all_others() -> None:

@@ -391,7 +391,7 @@ def test_the_first_of_many_is_held_against_the_next() -> None:
         3,
     )
     assert found.facts["nDCG@10"] == "good 0.7000, first of 3; runner-up fair 0.6000"
-    assert found.facts["p adj"] == "0.0020, sign flips, 50 queries, corrected by Holm"
+    assert found.facts["p adj"] == "0.0020, sign flips, 50 queries, corrected by max-t"
     assert found.facts["better than"] == "2 of 2 others, by more than chance"
     found = judged(*of_three(**NOT_SHOWN))
     assert not found.is_better
@@ -743,8 +743,14 @@ def test_the_power_is_that_of_a_test_at_the_corrected_level() -> None:
     comparison = dh.compare(QRELS, RUNS, ["nDCG@10", "RR"])
     found = comparison.verdict
     (own,) = [one for one in comparison["nDCG@10"] if {one.system, one.baseline} == {found.leader, found.runner_up}]
+    error = own.std / 5
+    level = 2 * scipy_stats.t.sf((own.simultaneous_high - own.difference) / error, 24)
+    assert 0.05 / 6 < level < 0.05
+    size = dh.stats.detectable_difference(own.std, 25, confidence_level=1 - level)
+    assert found.facts["detects"] == f"{size:.4f} and more (80% power, t test, level 0.05 over 6 differences)"
+    by_holm = dh.compare(QRELS, RUNS, ["nDCG@10"], correction="holm").verdict.facts["detects"]
     size = dh.stats.detectable_difference(own.std, 25, confidence_level=1 - 0.05 / 6)
-    assert found.facts["detects"] == f"{size:.4f} and more (80% power, t test, level 0.05/6)"
+    assert by_holm == f"{size:.4f} and more (80% power, t test, level 0.05/6)"
     alone = dh.stats.detectable_difference(own.std, 25)
     uncorrected = dh.compare(QRELS, RUNS, ["nDCG@10"], correction="bh").verdict.facts["detects"]
     assert uncorrected == f"{alone:.4f} and more (80% power, t test, level 0.05, not corrected for 6 pairs)"

@@ -276,8 +276,8 @@ def test_the_caption_says_how() -> None:
     said = report_compact(compared(), qrels="data/qrels.txt").tables[0].caption
     assert said.startswith("Means over 30 queries; the best of each measure is bold. Of MR (↓) less is better. Letters")
     assert said.endswith(
-        "Significant: p < 0.05 by a paired randomisation test (sign flips), two-sided, corrected by Holm within a"
-        " measure. Ties: the exact mean over all orders of equal scores."
+        "Significant: p < 0.05 by a paired randomisation test (sign flips), two-sided, corrected by the"
+        " largest of all in each resample (max-t) within a measure. Ties: the exact mean over all orders of equal scores."
     )
     lacking = {"some": {"q1": {"a": 1}}, "every": {"q1": {"a": 1}, "q2": {"a": 1}}, "base": {"q1": {"a": 1}}}
     partly = dh.compare({"q1": {"a": 1}, "q2": {"a": 1}}, lacking, "RR", missing="skip", baseline="base")
@@ -295,7 +295,7 @@ def test_the_caption_says_how() -> None:
 
 
 def test_each_format_prints_bold_and_marks_in_its_way() -> None:
-    report = report_compact(compared(baseline="fair"), qrels="q")
+    report = report_compact(compared(baseline="fair", n_resamples=10_000), qrels="q")
     found = cells(report)
     best, worse = found["good", "nDCG@10"], found["weak", "nDCG@10"]
     assert (best.is_best, best.marks, worse.marks) == (True, "†", "‡")
@@ -382,7 +382,7 @@ def test_evil_names_are_text_in_verdict_marks_and_caption(baseline: int | None) 
 
 def test_python_gives_it_in_each_format() -> None:
     qrels, runs = random_runs()
-    comparison = dh.compare(qrels, runs, ["MAP", "nDCG@10"], n_resamples=500, baseline="fair")
+    comparison = dh.compare(qrels, runs, ["MAP", "nDCG@10"], baseline="fair")
     best = comparison.evaluations["good"]["MAP"].mean
     assert rf"\textbf{{{best:.2f}}} & \textsuperscript{{\dag{{}}}}" in comparison.to_latex(compact=True, digits=2)
     assert f"| **{best:.4f}** † |" in comparison.to_markdown(compact=True)

@@ -109,7 +109,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
     limit: int | None = None,
     cluster: str | Mapping[str, object] | None = None,
     test: str = "randomization",
-    correction: str = "holm",
+    correction: str | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,

@@ -93,6 +93,7 @@ CASE = ("case", "cases")
 SURE = {  # whether a lead is more than chance, by the outcome of the verdict
     "better": "yes",
     "not shown": "not shown",
+    "undecided": "undecided",
     "in doubt": "undecided",
     "few": "too few",
     "one query": "too few",
@@ -802,7 +803,7 @@ def _widened(result: BenchResult, key: tuple[str, str]) -> float | None:
 
 def _of_tests(result: BenchResult, shown: AbstractSet[str]) -> Iterator[Fact]:
     designs = [result.settings.design, *(one.design for one in result.comparisons.values())]
-    design, several = max(designs, key=lambda one: one.test_resamples), len(result.comparisons) > 1
+    design, several = designs[-1], len(result.comparisons) > 1
     if result.comparisons:
         each = {
             key: one.pairs.where(np.isin(one.pairs.column("measure"), [*shown]))

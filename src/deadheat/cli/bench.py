@@ -237,7 +237,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
             rerank_then_by_first=options["rerank_then_by_first"],
             confirm=None if options["yes"] else _confirm,
             progress=say,
-            **{name: value for name, value in vars(design).items() if name not in {"baselines", "least_flips"}},
+            **{name: value for name, value in vars(design).items() if name not in INNER},
         )
     if options["output"] is not None:
         say(f"saved in {options['output']}")
@@ -250,6 +250,9 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
             [one.label for one in main_of(result.measures)[:MOST_DRAWN]],
         )
     )
+
+
+INNER = ("baselines", "is_default_correction", "is_fixed", "n_strata")  # fields of a design that bench does not take
 
 
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:

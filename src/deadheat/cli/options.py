@@ -506,8 +506,8 @@ def design_of(options: Mapping[str, Any]) -> Design:
     from deadheat.report.of_comparison import RESAMPLED
 
     also = ("n_resamples",) if options["test"] in RESAMPLED else ()  # a test may need resamples too
-    given = {} if options["n_resamples"] is None else {"least_flips": 0}  # no more than these
-    return Design.of({**options, **given, **vars(intervals_of(options, options["seed"], also=also))})
+    is_fixed = options["n_resamples"] is not None  # no more than these
+    return Design.of({**options, "is_fixed": is_fixed, **vars(intervals_of(options, options["seed"], also=also))})
 
 
 def check_strata(options: Mapping[str, Any]) -> None:

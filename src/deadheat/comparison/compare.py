@@ -38,7 +38,7 @@ def compare(
     *,
     baseline: str | Sequence[str] | None = None,
     test: str = "randomization",
-    correction: str = "holm",
+    correction: str | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
@@ -81,15 +81,18 @@ def compare(
     test : {"randomization", "bootstrap-t", "bootstrap", "t", "wilcoxon", "sign", "tukey"}, default "randomization"
         Paired tests; "wilcoxon" and "sign" do not test the mean difference; Tukey's HSD (by randomisation) accounts for
         all pairs by itself.
-    correction : {"holm", "bonferroni", "bh", "none"}, default "holm"
-        For the number of rows of one measure.
+    correction : {"max-t", "max-t-step-down", "holm", "bonferroni", "bh", "none"}, optional
+        For the number of rows of one measure. "max-t", the default with `test="randomization"`: by the largest
+        studentised difference of each resample, whose sign flips all rows share; it gives intervals that hold
+        together, `Pair.simultaneous_low` and `simultaneous_high`. "max-t-step-down" finds a little more, without
+        intervals. "holm" is the default with other tests, with repeats and with a judge.
     alternative : {"two-sided", "greater", "less"}, default "two-sided"
         Of the difference, system - baseline.
     confidence_level : float, default 0.95
         Of the intervals, between 0 and 1; ``1 - confidence_level`` is the level of significance.
     n_resamples : int, default 10,000
-        99 or more. With the default, also if it is given, sign flips of many pairs are as many as the correction needs
-        so that a p value can be significant (99,000 for 100 systems), if that takes no more than some seconds.
+        99 or more. With the default, also if it is given, more sign flips are drawn, up to a million, where these
+        leave it open which differences are significant, if that takes no more than some seconds.
     method : {"auto", "bca", "bootstrap-t", "percentile", "t"}, default "auto"
         Of the intervals. "auto" is that of :meth:`Scores.interval` for means, and "t" for differences.
     cluster, queries
@@ -236,6 +239,8 @@ def compare_under(
     weights: Weights | None = None,
 ) -> Comparison:
     """Compare runs by a design that was checked for them, without warnings."""
+    if judge is not None:
+        design = design.without_maxima({"judge": "some"})
     check_each(qrels, *runs.values(), judge, is_asked=check_duplicates)
     each = list(
         evaluate_many(
@@ -266,7 +271,7 @@ def compare_evaluations(
     *,
     baseline: str | Sequence[str] | None = None,
     test: str = "randomization",
-    correction: str = "holm",
+    correction: str | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,
@@ -345,6 +350,8 @@ def compare_evaluated(
 ) -> Comparison:
     """Do what :func:`compare_evaluations` does, under a given design."""
     given = evaluations
+    if judge is not None:
+        design = design.without_maxima({"judge": "some"})
     refuse_judge(
         evaluations.values(),
         "a comparison of evaluations",

@@ -16,13 +16,12 @@ from deadheat.comparison.deciding import Grounds
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
 from deadheat.comparison.label_bounds import LabelBound, OuterBound, bound_of_pair, outer_bounds
 from deadheat.comparison.pairs import (
-    MULTIPLIED,
     OF_HUMANS,
     JudgeContribution,
     Pair,
     Pairs,
     compare_sides,
-    n_resamples_for,
+    corrected,
     n_units,
     pairs_of,
 )
@@ -60,7 +59,7 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike
 from deadheat.phases import lasting
-from deadheat.settings import TUKEY, Design
+from deadheat.settings import OF_MAXIMA, TUKEY, Design
 from deadheat.stats.power import check_power
 from deadheat.stats.significance import t_tail
 
@@ -91,7 +90,6 @@ RANKS: dict[str, type[pl.DataType]] = {
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
 OF_JUDGE = tuple(one.name for one in fields(JudgeContribution))
-MOST_FLIPPED = 10**11  # values that get a sign without being asked for: two seconds or three
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
 # fields of a pair that every table shows; the others are details
 COLUMNS = (
@@ -301,16 +299,19 @@ class Comparison(Plottable, Renderable):
 
         None with repeats, of which a power would have to know more.
 
-        Holm's correction begins with the level of Bonferroni's.
+        Holm's correction begins with the level of Bonferroni's; that of maxima has the level of its intervals.
         """
         n_tests = 1
         if any(self.evaluations[name][pair.measure].repeats is not None for name in (pair.system, pair.baseline)):
             return None, n_tests
-        if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni"}:
+        if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni", *OF_MAXIMA}:
             own = self.pairs.by(pair.measure).column("p_value").astype(np.float64)
             n_tests = self.n_strata * max(int((~np.isnan(own)).sum()), 1)
         error = float(self._errors_of([self._place_of(pair)])[0])
-        design = replace(self.design, confidence_level=1 - (1 - self.design.confidence_level) / n_tests)
+        level = (1 - self.design.confidence_level) / n_tests
+        if math.isfinite(half := pair.simultaneous_high - pair.simultaneous_low) and error > 0:
+            level = max(level, 2 * float(t_tail(np.array([half / 2]), np.array([error]), n_units(pair) - 1)[0]))
+        design = replace(self.design, confidence_level=1 - level)
         return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
 
     def _place_of(self, pair: Pair) -> int:
@@ -508,14 +509,9 @@ class Comparison(Plottable, Renderable):
                 name: groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
                 for name, one in self.by_judge.items()
             }
-        design = with_flips(
-            replace(self.design, least_flips=None),
-            self.evaluations,
-            self.cluster,
-            len(self.pairs) // len(self.measures),
-            len(self.query_ids),
-            n_strata=len(places),
-        )
+        design = replace(self.design, n_strata=len(places))
+        if len(self.pairs) == len(self.measures) and design.correction in OF_MAXIMA:
+            design = replace(design, correction="holm")  # of one row in each stratum
         places_in = {name: self._places_in(one) for name, one in self.evaluations.items()}
         with lasting("comparing strata", len(places)) as advance:
             for stratum, keep in places.items():
@@ -784,7 +780,9 @@ class Comparison(Plottable, Renderable):
         found = compare_sides(
             self.measures, ruled, pairs_of(self.systems, self.design.against), design=self.design, cluster=self.cluster
         )
-        differing = np.flatnonzero(self.pairs.column("significant") != found.column("significant")).tolist()
+        is_decided = ~(self.pairs.column("undecided") | found.column("undecided")).astype(np.bool_)
+        differs = self.pairs.column("significant") != found.column("significant")
+        differing = np.flatnonzero(is_decided & differs).tolist()
         ties = next(iter(self.evaluations.values())).ties
         rows = [
             (
@@ -837,44 +835,12 @@ def assemble(
         for scores in one:
             scores.spread.forget()
     places = pairs_of(list(evaluations), design.against)
-    design = with_flips(design, evaluations, codes, len(places), len(ids))
+    if any(scores.repeats is not None for one in evaluations.values() for scores in one):
+        design = design.without_maxima({"runs": "repeats"})
     pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
     return Comparison(
         pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id
     )
-
-
-def with_flips(
-    design: Design,
-    evaluations: Mapping[str, Evaluation],
-    cluster: IntArray | None,
-    n_rows: int,
-    n_queries: int,
-    *,
-    n_strata: int = 1,
-) -> Design:
-    """Return a design that has the sign flips which the correction of very many rows needs, if it is still open.
-
-    Parameters
-    ----------
-    design : Design
-    evaluations : mapping of str to Evaluation
-    cluster : ndarray of int, or None
-    n_rows : int
-        Pairs of systems.
-    n_queries : int
-    n_strata : int, default 1
-        Among which the queries are, each of which has all rows.
-    """
-    if design.least_flips is not None:
-        return design
-    scores = [own for one in evaluations.values() for own in one]
-    is_plain = cluster is None and all(own.weights is None and own.n_queries == n_queries for own in scores)
-    n_values = n_rows * n_queries * len(scores) // len(evaluations)
-    n_enough = n_resamples_for(n_rows * n_strata, design)
-    is_open = design.n_resamples == Design.n_resamples and design.test == "randomization"
-    is_cheap = n_enough * n_values <= (MOST_FLIPPED if is_plain else MOST_FLIPPED // 10)
-    return replace(design, least_flips=n_enough * (is_open and is_cheap and design.correction in MULTIPLIED))
 
 
 def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
@@ -890,21 +856,22 @@ def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) 
 
 
 def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
-    """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families."""
+    """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families.
+
+    Those by maxima of sign flips are corrected already.
+    """
     if design.test == TUKEY:
         return found
-    measures = np.concatenate([part.pairs.column("measure") for part in found.values()])
-    raw = np.concatenate([part.pairs.column("p_value") for part in found.values()]).astype(np.float64)
-    adjusted = np.empty(len(raw))
-    for measure in dict.fromkeys(measures.tolist()):
-        adjusted[measures == measure] = stats.adjust(raw[measures == measure], design.correction)
-    each = np.split(adjusted, np.cumsum([len(part.pairs) for part in found.values()])[:-1])
+    found = {stratum: replace(part, n_strata=len(found)) for stratum, part in found.items()}
+    if design.correction in OF_MAXIMA:
+        return found
+    names = ("measure", "p_value", "exact_p_value", "n_resamples")
+    together = {name: np.concatenate([part.pairs.column(name) for part in found.values()]) for name in names}
+    decided = corrected(together, design, together["measure"])
+    ends = np.cumsum([len(part.pairs) for part in found.values()])[:-1]
+    each = zip(*(np.split(column, ends) for column in decided.values()), strict=True)
     return {
-        stratum: replace(
-            part,
-            pairs=part.pairs.changed(p_adjusted=own, significant=stats.significant(own, 1 - design.confidence_level)),
-            n_strata=len(found),
-        )
+        stratum: replace(part, pairs=part.pairs.changed(**dict(zip(decided, own, strict=True))))
         for (stratum, part), own in zip(found.items(), each, strict=True)
     }
 

@@ -269,12 +269,18 @@ class Grounds:
             return "by judge" if pair.is_estimated else "behind"
         if pair.significant and design.alternative == "two-sided":
             return "contradicted"
+        return self._kind_of_open(pair, least)
+
+    def _kind_of_open(self, pair: Pair, least: float) -> str:
+        """Return the kind of outcome where the difference is not significant."""
         n = n_units(pair)
         if n < FEWEST and n_differing(pair) == n:
             return "few"
         # whether so few queries differ that no size of their differences is significant
-        if least > 0 and not significant([least], 1 - design.confidence_level)[0]:
+        if least > 0 and not significant([least], 1 - self.design.confidence_level)[0]:
             return "few differ"
+        if pair.undecided:
+            return "undecided"
         return "few" if n < FEWEST else "not shown"
 
 

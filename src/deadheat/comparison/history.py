@@ -347,7 +347,7 @@ def history(
     >>> [step.means["RR"]["mean"] for step in found.steps], [pair and pair.difference for pair in found.since["RR"]]
     ([0.5, 0.75, 1.0], [None, 0.25, 0.25])
     """
-    design = Design(test=test, confidence_level=confidence_level, n_resamples=n_resamples, rng=rng)
+    design = Design(test=test, correction="holm", confidence_level=confidence_level, n_resamples=n_resamples, rng=rng)
     notes: list[str] = []
     given = dict(_given(source, notes))
     known = None

@@ -567,7 +567,7 @@ def compare_languages(
     name: str = "queries",
     baseline: str | None = None,
     test: str = "randomization",
-    correction: str = "holm",
+    correction: str | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
     n_resamples: int = 10_000,

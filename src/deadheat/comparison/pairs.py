@@ -40,7 +40,7 @@ from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, clust
 from deadheat.kernels import weighting
 from deadheat.measures import Custom, Measure, unit_of
 from deadheat.phases import phase
-from deadheat.settings import BOUNDED, CLUSTERED, PROPORTION, TUKEY, Design
+from deadheat.settings import BOUNDED, CLUSTERED, OF_MAXIMA, PROPORTION, RANDOMIZATION, TUKEY, Design
 from deadheat.stats import (
     adjust,
     interval_bounds,
@@ -52,20 +52,21 @@ from deadheat.stats import (
     standard_errors,
     tukey_p_values,
 )
-from deadheat.stats.significance import paired_p_values
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative
+from deadheat.stats.families import Block, Blocks, flip_family, shared_bounds, undecided
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative, unit_sums
 from deadheat.stats.variances import rerun_probability, shared_of, shared_p_value, widened
 
 K = TypeVar("K", bound=Hashable)
 
 MULTIPLIED = ("holm", "bonferroni")  # the corrections that multiply the least p by the number of tests
-COUNTED = ("randomization", "bootstrap-t", "bootstrap")  # whose p is a count of resamples, and needs a correction
+COUNTED = (RANDOMIZATION, "bootstrap-t", "bootstrap", TUKEY)  # the tests whose p is a count of resamples
 NEED_SPREAD = ("t", "bootstrap", "bootstrap-t")
-OF_SIGNS = ("randomization", "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
+OF_SIGNS = (RANDOMIZATION, "wilcoxon", "sign")  # k differences that are not 0 have 2^k patterns of signs
 LIKELY = 0.05  # probability of a reversal that is worth saying
 MOST_CELLS = 1 << 19  # judged documents of many sides whose orders are looked at; with more, those of the leading
 LEADING = 3  # systems
 BLOCK, PAIRS = 1 << 20, (64, 1024)  # values of pairs at a time; fewest and most pairs
+HELD = 1 << 25  # values of pairs that stay in memory while signs are drawn: 256 MB
 BYTES = 300  # of memory for a pair
 SECONDS, FLIP_SECONDS = 1.2e-5, 1.5e-9  # of a pair, and of one of its flips on a core
 SHOWN = 100  # pairs that are written out
@@ -118,7 +119,7 @@ class Pair(InNotebooks):
         "t", "bootstrap" and "bootstrap-t" also with a single query or cluster, and where all differences are the same
         and not 0.
     significant : bool
-        Whether ``p_adjusted < 1 - confidence_level``, by more than rounding.
+        Whether ``p_adjusted < 1 - confidence_level``, by more than rounding, and it is not undecided.
     effect_size : float
         Mean difference by the standard deviation of the differences (Cohen's d_z); infinite if all are the same.
     wins, draws, losses : int
@@ -169,6 +170,17 @@ class Pair(InNotebooks):
         Whether the skewness is so large for the number of queries that the test, which holds its level for symmetric
         differences or many queries, may reject equal systems more often than it promises: `test="bootstrap-t"` is
         nearer to its level (:func:`deadheat.stats.is_doubtful`). Never of "wilcoxon" and "sign", which test no mean.
+    simultaneous_low, simultaneous_high : float
+        With the correction "max-t", of two rows and more: its interval where the intervals of all rows of the measure
+        shall hold together. It excludes 0 wherever the difference is significant. Without an end on the side that a
+        one-sided test does not look at; NaN with other corrections.
+    undecided : bool
+        Whether other resamples may take `p_adjusted` to the other side of the level: less than 1 seed in 100 reverses
+        what is not undecided.
+    n_resamples : int
+        Resamples that `p_adjusted` was counted in; 0: none, or all patterns of signs, so that it has no error.
+    p_is_bound : bool
+        Whether no resample was as extreme, so that `p_adjusted` is only known to be at most what it says.
     judged : JudgeContribution or None
         With ``compare(judge=)``: what the judge's labels add. Where they count (`is_estimated`), difference, interval,
         standard error and p value are those of prediction-powered inference; means, effect size, std, wins, draws,
@@ -210,6 +222,11 @@ class Pair(InNotebooks):
     n_effective: float | None = None
     rerun_probability: float = math.nan
     rerun_unknown: str = ""
+    simultaneous_low: float = math.nan
+    simultaneous_high: float = math.nan
+    undecided: bool = False
+    n_resamples: int = 0
+    p_is_bound: bool = False
     judged: JudgeContribution | None = None
 
     @property
@@ -225,8 +242,9 @@ class Pair(InNotebooks):
     def __repr__(self) -> str:
         """Return the difference with its ends and what is said of it, rounded."""
         by_human = "by human labels " if self.is_estimated else ""
-        ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
-        p = f"p {format_p_value(self.p_adjusted)}"
+        low, high = self.ends
+        ends = f"[{rounded(low)}, {rounded(high)}]{'' if self.is_known else '?'}"
+        p = f"p {format_p_value(self.p_adjusted, is_bound=self.p_is_bound)}{' (undecided)' if self.undecided else ''}"
         flips = ""
         if self.can_flip:
             is_known = is_share_known(self.flip_probability, self.flip_standard_error)
@@ -238,6 +256,16 @@ class Pair(InNotebooks):
             f" {'no p value' if math.isnan(self.p_adjusted) else p},"
             f" {by_human}{self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
         )
+
+    @property
+    def is_simultaneous(self) -> bool:
+        """Whether the pair has an interval that holds together with those of all rows of its measure."""
+        return not math.isnan(self.simultaneous_low)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval that tables show: the simultaneous one where there is one, else the pair's own."""
+        return (self.simultaneous_low, self.simultaneous_high) if self.is_simultaneous else (self.low, self.high)
 
     @property
     def is_known(self) -> bool:
@@ -310,19 +338,25 @@ def least_adjusted(pairs: "Pairs", design: Design) -> tuple[int, float]:
     """Return for how many tests p values are corrected, and what those of resamples cannot fall below then; else 0."""
     is_tested = ~np.isnan(pairs.column("p_value").astype(np.float64))
     n_tests = max(Counter(pairs.column("measure")[is_tested].tolist()).values(), default=0)
-    is_multiplied = design.correction in MULTIPLIED and design.test in COUNTED
-    return n_tests, min(1.0, n_tests / (design.test_resamples + 1)) if is_multiplied else 0.0
+    n_resamples = n_resamples_of(pairs)
+    is_multiplied = design.correction in MULTIPLIED and n_resamples > 0
+    return n_tests, min(1.0, n_tests / (n_resamples + 1)) if is_multiplied else 0.0
 
 
-def n_resamples_for(n_tests: int, design: Design) -> int:
-    """Return the fewest resamples of which some p are below the level once they are multiplied by the tests."""
-    return math.ceil(n_tests / (1 - design.confidence_level))
+def n_resamples_of(pairs: "Pairs") -> int:
+    """Return the most resamples that the p value of a pair was counted in; 0 if none was counted."""
+    return int(pairs.column("n_resamples").max(initial=0))
+
+
+def is_least(p_value: float, n_resamples: int) -> bool:
+    """Return whether a p value is the least that resamples give, as none of them was as extreme."""
+    return n_resamples > 0 and p_value * (n_resamples + 1) < 1.5
 
 
 def beyond_resamples(n_tests: int, design: Design) -> str:
     """Say what can be significant where the correction for so many tests raises p of resamples above the level."""
-    n_enough = n_resamples_for(n_tests, design)
-    return f"only exact p can be significant. Use Tukey's test, a baseline, or {n_enough:,} resamples"
+    n_enough = math.ceil(n_tests / (1 - design.confidence_level))
+    return f"only exact p can be significant. Use the correction max-t, a baseline, or {n_enough:,} resamples"
 
 
 class Pairs(Sequence[Pair]):
@@ -508,7 +542,9 @@ def compare_sides(
         _check_tukey(measures, places, name_of)
     if design.test not in CLUSTERED and any(side.repeats is not None for own in measures for side in own.values()):
         raise ParameterError(argument="test", given=design.test, allowed=CLUSTERED, beside={"runs": "repeats"})
-    n_sides, n_queries = len(measures[0]), len(next(iter(measures[0].values())).values)
+    if any(side.repeats is not None for own in measures for side in own.values()):
+        design = design.without_maxima({"runs": "repeats"})
+    n_sides = len(measures[0])
     if n_sides * len(measures) > FEW_SIDES:
         share = FEW_SIDES / (n_sides * len(measures))
         measures = [
@@ -521,11 +557,11 @@ def compare_sides(
     stack, row = Stack.of(measures), {key: n for n, key in enumerate(measures[0])}
     of_keys = np.fromiter((row[key] for pair in places for key in pair), np.int32, 2 * len(places)).reshape(-1, 2)
     first, second = (np.concatenate([own + n * n_sides for n in range(len(measures))]) for own in of_keys.T)
-    size = int(np.clip(BLOCK // max(n_queries, 1), *PAIRS))
+    size = _size_of_blocks(stack)
     blocks = [(first[start : start + size], second[start : start + size]) for start in range(0, len(first), size)]
     if len(blocks) > 1 and not isinstance(design.rng, int):  # all blocks share the resamples
         design = replace(design, rng=int(generator(design.rng).integers(1 << 63)))
-    n_flips = design.test_resamples if design.test == "randomization" else 0
+    n_flips = design.n_resamples if design.test == RANDOMIZATION else 0
     warn_of_time(  # before anything is computed
         f"comparing {len(first):,} pairs, in {len(first) * BYTES / 1e9:.1f} GB of memory,",
         len(first) * (SECONDS + n_flips * FLIP_SECONDS / (os.cpu_count() or 1)),
@@ -546,9 +582,7 @@ def compare_sides(
         columns |= _tested(measures, stack, first, second, blocks, design, cluster)
     if any(side.repeats is not None for side in stack.sides):
         _repeated(columns, stack, first, second, design, cluster)
-    adjusted = columns["p_value"]
-    if design.test != TUKEY:  # it accounts for all pairs by itself
-        adjusted = np.concatenate([adjust(own, design.correction) for own in adjusted.reshape(len(measures), -1)])
+    columns |= corrected(columns, design, np.repeat(np.arange(len(measures)), len(places)))
     with phase("flips", len(first)) as advance:
         _refine(columns, measures, places, advance)
     names = np.array([name_of(key) for key in row], object)
@@ -559,8 +593,6 @@ def compare_sides(
             "system": names[first % n_sides],
             "baseline": names[second % n_sides],
             **columns,
-            "p_adjusted": adjusted,
-            "significant": significant(adjusted, 1 - design.confidence_level),
             "n_clusters": columns.get("n_clusters", unknown),
             "n_effective": columns.get("n_effective", unknown),
             "method": np.broadcast_to(np.array(design.difference_method, object), len(first)),
@@ -751,65 +783,187 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
     design: Design,
     cluster: IntArray | None,
 ) -> dict[str, AnyArray]:
-    """Return p values and whether they are exact, each of shape (n_pairs,)."""
+    """Return p values, whether they are exact and what they were counted in, and what maxima of flips make of them."""
     n_sides = len(measures[0])
-    of_measures = [slice(n * n_sides, (n + 1) * n_sides) for n in range(len(measures))]
-    own = list(zip(np.split(first, len(measures)), np.split(second, len(measures)), strict=True))
-    is_linear = cluster is None and stack.weights is None and not np.isnan(stack.values).any()
+    families = [
+        (slice(n * n_sides, (n + 1) * n_sides), a, b)
+        for n, (a, b) in enumerate(zip(np.split(first, len(measures)), np.split(second, len(measures)), strict=True))
+    ]
     if design.test == TUKEY:
-        found = [
-            (
-                tukey_p_values(
-                    stack.values[rows].T,
-                    cluster=cluster,
-                    weights=None if stack.weights is None else stack.weights[rows.start],
-                    n_resamples=design.n_resamples,
-                    rng=design.rng,
-                )[a - rows.start, b - rows.start],
-                np.zeros(len(a), np.bool_),
-            )
-            for rows, (a, b) in zip(of_measures, own, strict=True)
-        ]
-    elif design.test == "randomization" and is_linear:
-        side, drawn = as_alternative(design.alternative), generator(design.rng)
-        found = [
-            paired_p_values(
-                stack.values[rows],
-                a - rows.start,
-                b - rows.start,
-                alternative=side,
-                n_resamples=design.test_resamples,
-                rng=deepcopy(drawn),  # the same signs for all measures
-            )
-            for rows, (a, b) in zip(of_measures, own, strict=True)
+        each = [_by_tukey(stack, rows, a, b, design, cluster) for rows, a, b in families]
+    elif design.test == RANDOMIZATION:
+        drawn = generator(design.rng)
+        each = [  # the same signs for all measures
+            _by_flips(stack, rows, a, b, design, cluster, rng=deepcopy(drawn), n_rows=len(first))
+            for rows, a, b in families
         ]
     else:
-        found = [_tested_block(stack, a, b, design, cluster) for a, b in blocks]
-    p_value, is_exact = (np.concatenate(column) for column in zip(*found, strict=True))
-    is_empty = [np.isnan(stack.values[a] - stack.values[b]).all(axis=1) for a, b in blocks]
-    # nothing was tested, as in a stratum that one of the two lacks
-    return {"p_value": np.where(np.concatenate(is_empty), np.nan, p_value), "exact_p_value": is_exact}
+        each = [_tested_block(stack, a, b, design, cluster) for a, b in blocks]
+    found = {name: np.concatenate([columns[name] for columns in each]) for name in each[0]}
+    is_empty = np.concatenate([np.isnan(stack.values[a] - stack.values[b]).all(axis=1) for a, b in blocks])
+    for name in found.keys() & {"p_value", "p_adjusted", "simultaneous_low", "simultaneous_high"}:
+        found[name][is_empty] = np.nan  # nothing was tested, as in a stratum that one of the two lacks
+    return found
+
+
+def _by_tukey(  # noqa: PLR0917 - what is tested, and how
+    stack: Stack, rows: slice, a: IntArray, b: IntArray, design: Design, cluster: IntArray | None
+) -> dict[str, AnyArray]:
+    """Return what Tukey's test says of the pairs of one measure."""
+    of_all = tukey_p_values(
+        stack.values[rows].T,
+        cluster=cluster,
+        weights=None if stack.weights is None else stack.weights[rows.start],
+        n_resamples=design.n_resamples,
+        rng=design.rng,
+    )
+    return {
+        "p_value": of_all[a - rows.start, b - rows.start],
+        "exact_p_value": np.zeros(len(a), np.bool_),
+        "n_resamples": np.full(len(a), design.n_resamples),
+    }
+
+
+def _by_flips(  # noqa: PLR0917 - what is tested, and how
+    stack: Stack,
+    rows: slice,
+    a: IntArray,
+    b: IntArray,
+    design: Design,
+    cluster: IntArray | None,
+    *,
+    rng: np.random.Generator,
+    n_rows: int,
+) -> dict[str, AnyArray]:
+    """Return what sign flips say of the pairs of one measure, of `n_rows` of all measures."""
+    alternative = as_alternative(design.alternative)
+    found = flip_family(
+        _family(stack, rows, a, b, cluster),
+        correction=design.correction,
+        level=1 - design.confidence_level,
+        alternative=alternative,
+        n_resamples=design.n_resamples,
+        most_flips=design.most_flips(n_rows),
+        rng=rng,
+        n_families=design.n_strata,
+    )
+    columns: dict[str, AnyArray] = {
+        "p_value": found.p_values,
+        "exact_p_value": found.is_exact,
+        "n_resamples": np.where(found.is_exact, 0, found.n_counted),
+    }
+    if design.correction not in OF_MAXIMA:
+        return columns
+    columns |= {"p_adjusted": found.p_adjusted}
+    if len(a) == 1:
+        return columns | {"simultaneous_low": np.full(1, np.nan), "simultaneous_high": np.full(1, np.nan)}
+    columns["n_resamples"] = np.full(len(a), found.n_counted)
+    size = _size_of_blocks(stack)
+    ends = [
+        shared_bounds(
+            (stack.values[a[start : start + size]] - stack.values[b[start : start + size]]).T,
+            found.critical,
+            alternative=alternative,
+            cluster=cluster,
+            weights=None if stack.weights is None else stack.weights[a[start : start + size]].T,
+        )
+        for start in range(0, len(a), size)
+    ]
+    low, high = np.concatenate(ends, axis=1)
+    return columns | {"simultaneous_low": low, "simultaneous_high": high}
+
+
+def _family(stack: Stack, rows: slice, a: IntArray, b: IntArray, cluster: IntArray | None) -> Blocks:
+    """Return the pairs of one measure, by unit; those of systems that lack no value by the values of each system."""
+    values = stack.values[rows]
+    weights = None if stack.weights is None else stack.weights[rows]
+    if not np.isnan(values).any() and (weights is None or (weights == weights[0]).all()):
+        weighed = values if weights is None else weights * values
+        block = Block(unit_sums(weighed.T, cluster)[0].T, a - rows.start, b - rows.start)
+        return lambda: (block,)
+    size = _size_of_blocks(stack)
+
+    def blocks() -> Iterator[Block]:
+        for start in range(0, len(a), size):
+            places = a[start : start + size]
+            differences = stack.values[places] - stack.values[b[start : start + size]]
+            differences[np.abs(differences) < NEGLIGIBLE_DIFFERENCE] = 0.0
+            if stack.weights is not None:
+                differences *= stack.weights[places]
+            sums, _ = unit_sums(np.nan_to_num(differences).T, cluster)
+            yield Block(sums.T, np.arange(len(places)))
+
+    if len(a) * values.shape[1] > HELD:
+        return blocks
+    held = tuple(blocks())
+    return lambda: held
+
+
+def _size_of_blocks(stack: Stack) -> int:
+    """Return how many pairs are looked at together."""
+    return int(np.clip(BLOCK // max(stack.values.shape[1], 1), *PAIRS))
+
+
+def corrected(columns: Mapping[str, AnyArray], design: Design, families: AnyArray) -> dict[str, AnyArray]:
+    """Return p values corrected within each family, and what they decide.
+
+    Parameters
+    ----------
+    columns : mapping of str to array
+        "p_value", "exact_p_value" and "n_resamples" of all pairs; "p_adjusted" where it is known already.
+    design : Design
+    families : ndarray of shape (n_pairs,)
+        The family of each pair: its measure.
+    """
+    level = 1 - design.confidence_level
+    raw = np.asarray(columns["p_value"], np.float64)
+    n_counted = np.asarray(columns["n_resamples"])
+    is_by_maxima = design.test == RANDOMIZATION and design.correction in OF_MAXIMA
+    if is_by_maxima:
+        adjusted = np.asarray(columns["p_adjusted"], np.float64)
+        least = adjusted / design.n_strata
+        is_open = undecided(least, n_counted, "none", level / design.n_strata)
+    else:
+        correction = "none" if design.test == TUKEY else design.correction  # it accounts for all pairs by itself
+        adjusted, least = np.empty(len(raw)), raw
+        is_open = np.zeros(len(raw), np.bool_)
+        for family in dict.fromkeys(families.tolist()):
+            own = families == family
+            adjusted[own] = adjust(raw[own], correction)
+            is_open[own] = undecided(raw[own], n_counted[own], correction, level)
+    return {
+        "p_adjusted": adjusted,
+        "undecided": is_open,
+        "significant": significant(adjusted, level) & ~is_open,
+        "p_is_bound": (n_counted > 0) & (least * (n_counted + 1) < 1.5),
+    }
 
 
 def _tested_block(
     stack: Stack, a: IntArray, b: IntArray, design: Design, cluster: IntArray | None
-) -> tuple[FloatArray, BoolArray]:
-    """Return the p values of some pairs of rows, and whether they are exact."""
+) -> dict[str, AnyArray]:
+    """Return the p values of some pairs of rows, whether they are exact, and what they were counted in."""
     differences = (stack.values[a] - stack.values[b]).T
     options: dict[str, Any] = {"cluster": cluster, "weights": None if stack.weights is None else stack.weights[a].T}
     found = p_values(
         differences,
         test=design.test,
         alternative=design.alternative,
-        n_resamples=design.test_resamples,
+        n_resamples=design.n_resamples,
         rng=design.rng,
         **options,
     )
-    if design.test not in NEED_SPREAD:
-        return found.p_values, found.is_exact
-    alike = (standard_errors(differences, **options) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
-    # the same difference for every query: nothing says how large chance is
-    return np.where(alike, np.nan, found.p_values), found.is_exact
+    is_counted = ~found.is_exact & (design.test in COUNTED)
+    p_value = found.p_values
+    if design.test in NEED_SPREAD:
+        alike = (standard_errors(differences, **options) == 0) & (np.abs(np.nansum(differences, axis=0)) > 0)
+        # the same difference for every query: nothing says how large chance is
+        p_value = np.where(alike, np.nan, p_value)
+    return {
+        "p_value": p_value,
+        "exact_p_value": found.is_exact,
+        "n_resamples": np.where(is_counted, design.n_resamples, 0),
+    }
 
 
 def _repeated(  # noqa: PLR0917 - what is compared, and how

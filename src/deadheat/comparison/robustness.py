@@ -389,6 +389,7 @@ def judged_pairs(
             "standard_error": powered.standard_error,
             "method": "ppi",
             "exact_p_value": False,
+            "n_resamples": 0,
             "n_queries": int(kept.sum()),
             "doubtful": bool(is_doubtful(np.array([pair.skewness]), np.array([kept.sum()]), "t")[0]),
         }

@@ -75,6 +75,7 @@ class Verdict:
         "better": significant, and in favour of the leader. "not shown": not significant. "in doubt": significant, but
         the differences are too skewed for so few queries. "few": too few queries, or too few that differ, to show
         anything. "one query".
+        "undecided": other resamples may find it significant, or not.
         "equal": the values of all queries are the same. "same mean": those of queries differ. "shared": several of
         many systems have the best mean. "contradicted": a test that is not of the mean, a mean over fewer queries, or
         one with a judge's labels favours the rival. "none": no query has a value for both.

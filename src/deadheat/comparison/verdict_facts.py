@@ -4,7 +4,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from deadheat.comparison.pairs import LIKELY, Pair, Pairs, beyond_resamples, least_adjusted, n_differing, n_units
+from deadheat.comparison.pairs import (
+    LIKELY,
+    Pair,
+    Pairs,
+    beyond_resamples,
+    least_adjusted,
+    n_differing,
+    n_resamples_of,
+    n_units,
+)
 from deadheat.comparison.verdict import NEAR, Verdict, Within
 from deadheat.errors import (
     BY_DOC_ID,
@@ -37,7 +46,13 @@ TEST_NAMES = {
     "sign": "sign test",
     TUKEY: "Tukey's HSD by randomisation",
 }
-CORRECTION_NAMES = {"bonferroni": "Bonferroni", "holm": "Holm", "bh": "Benjamini and Hochberg"}
+CORRECTION_NAMES = {
+    "max-t": "max-t",
+    "max-t-step-down": "max-t (step-down)",
+    "bonferroni": "Bonferroni",
+    "holm": "Holm",
+    "bh": "Benjamini and Hochberg",
+}
 HEADLINES = {
     "no quality": "Nobody leads: {measures} cannot say how good a system is.",
     "none": "Nothing to compare: no {query} has {measure} of both systems.",
@@ -51,6 +66,7 @@ HEADLINES = {
     "few": "{leader} leads {runner_up} by {measure}, but {n_units} prove little.",
     "few differ": "{leader} leads {runner_up} by {measure}, but too few {nouns} differ to prove it.",
     "in doubt": "No clear winner: {leader} leads {runner_up} by {measure}, but chance may explain it.",
+    "undecided": "Undecided: {leader} leads {runner_up} by {measure}, but p is too near the level.",
     "behind": "No clear winner: {leader} does not lead {runner_up} over the {nouns} of both.",
     "by judge": "No clear winner: {leader} leads {runner_up} by {measure}, but not with the judge's labels.",
     "contradicted": "No clear winner: by {measure}, the means and the {test} test disagree.",
@@ -265,10 +281,13 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
         difference += ", with the judge's labels"
     facts = {"difference": difference}
     if pair.is_known:
-        facts[f"{level_text(design.confidence_level)} CI"] = f"[{number(verdict.low)}, {number(verdict.high)}]"
+        low, high = sorted(contest.sign * end for end in pair.ends)
+        label = f"{level_text(design.confidence_level)} CI{', all together' * pair.is_simultaneous}"
+        facts[label] = f"[{number(low)}, {number(high)}]"
     if math.isnan(pair.p_adjusted):
         return facts | {contest.unit[1]: contest.queries.removesuffix(f" {contest.unit[1]}")}
-    parts = [format_p_value(pair.p_adjusted).removeprefix("= "), describe_test(contest), contest.queries]
+    p = format_p_value(pair.p_adjusted, is_bound=pair.p_is_bound).removeprefix("= ")
+    parts = [p, describe_test(contest), contest.queries]
     if contest.is_adjusted:
         parts.append(f"corrected by {CORRECTION_NAMES[design.correction]}")
     label = "p adj" if contest.is_adjusted else "p"
@@ -293,6 +312,9 @@ def _describe_doubt(kind: str, verdict: Verdict, contest: Contest) -> str:
         return f"{contest.units} prove little"
     if kind == "few differ":
         return _describe_differing(verdict, contest)
+    if kind == "undecided":
+        level = 1 - contest.design.confidence_level
+        return f"p is within the error of {pair.n_resamples:,} resamples of {level:.3g}"
     skewness = f"differences are skewed ({pair.skewness:+.1f}) for so few {contest.noun[1]}"
     if kind == "in doubt":
         return f"{skewness}: p above {NEAR * (1 - contest.design.confidence_level):.3g} decides nothing"
@@ -335,7 +357,7 @@ def _describe_too_many(contest: Contest) -> str:
     if contest.pair.exact_p_value or contest.pair.is_estimated or not is_limited:
         return ""
     return (
-        f"p of {design.test_resamples:,}, corrected for {n_tests:,} differences, is at least {number(least)}:"
+        f"p of {n_resamples_of(contest.pairs):,}, corrected for {n_tests:,} differences, is at least {number(least)}:"
         f" {beyond_resamples(n_tests, design)}"
     )
 
@@ -454,7 +476,9 @@ def describe_power(verdict: Verdict, contest: Contest) -> Facts:
     if verdict.detectable is None:
         return {}
     level = f"level {1 - contest.design.confidence_level:.3g}"
-    if verdict.n_tests > 1:
+    if verdict.n_tests > 1 and contest.pair.is_simultaneous:
+        level += f" over {verdict.n_tests} differences"
+    elif verdict.n_tests > 1:
         level += f"/{verdict.n_tests}"
     elif len(contest.pairs) > 1:
         level += f", not corrected for {len(contest.pairs)} pairs"

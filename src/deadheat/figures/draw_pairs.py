@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import COUNTED, Pair
+from deadheat.comparison.pairs import Pair
 from deadheat.errors import NOISE, FigureError, check_choice, counted, is_share_known, percentage, three
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import (
@@ -151,13 +151,7 @@ def tested_by(design: Design, n_pairs: int) -> str:
         return "p: Tukey's HSD test by randomization."
     corrected = f", {design.correction} over {n_pairs:,} pairs" if n_pairs > 1 and design.correction != "none" else ""
     sided = "" if design.alternative == "two-sided" else f", one-sided ({design.alternative})"
-    least = n_pairs / (design.test_resamples + 1)  # a resampled p value is at least 1 / (n_resamples + 1)
-    floor = (
-        f" {design.test_resamples:,} resamples are too few to find any of so many significant."
-        if corrected and design.correction != "bh" and design.test in COUNTED and least >= 1 - design.confidence_level
-        else ""
-    )
-    return f"p: {design.test} test{sided}{corrected}.{floor}"
+    return f"p: {design.test} test{sided}{corrected}."
 
 
 @figure("comparison", place=20)

@@ -72,6 +72,7 @@ AT_ONCE = 64  # runs
 OF_TIES = ("tie_std", "tie_min", "tie_max")
 OF_MEANS = {
     *("mean", "baseline_mean", "difference", "low", "high", "expected_difference", "doc_id_difference"),
+    *("simultaneous_low", "simultaneous_high"),
     *("standard_error", "query_standard_error", "tie_standard_error", "tie_std", "tie_min", "tie_max"),
 }  # numbers that are as many times as large of a total as it has queries; a test and its p value do not change
 OF_MEANS |= {f"human_{name}" for name in OF_MEANS}  # of a comparison with a judge

@@ -93,9 +93,11 @@ def share(value: float | None, error: float = 0.0) -> NumberCell | None:
     return None if value is None else NumberCell(value, "share", error)
 
 
-def p_value(value: float | None, *, is_significant: bool = False) -> NumberCell | None:
+def p_value(value: float | None, *, is_significant: bool = False, is_bound: bool = False) -> NumberCell | None:
     """Return a p value as a cell; a significant one is marked."""
-    return None if value is None else NumberCell(value, "p", marks=MARK if is_significant else "")
+    if value is None:
+        return None
+    return NumberCell(value, "p at most" if is_bound else "p", marks=MARK if is_significant else "")
 
 
 def notation_of(measure: str) -> dict[str, str]:
@@ -652,7 +654,9 @@ def _number(cell: NumberCell, digits: int, empty: str) -> str:
         shown = percentage(cell.value, cell.error)
     elif cell.kind == "worth":
         shown = rounded(cell.value, 1)
-    elif cell.kind == "p" and cell.value < 10**-digits:
+    elif cell.kind == "p at most" and cell.value >= 10**-digits / 2:
+        shown = f"<={shown.removeprefix('0')}"
+    elif cell.kind in {"p", "p at most"} and cell.value < 10**-digits:
         shown = f"<{10**-digits:.{digits}f}".replace("<0.", "<.")  # without its first zero as wide as its neighbours
     elif cell.kind == "p" and is_shown_as_one(cell.value, digits):
         shown = f">{1 - 10**-digits:.{digits}f}".replace(">0.", ">.")

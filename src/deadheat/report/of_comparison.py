@@ -17,10 +17,12 @@ from deadheat.comparison.pairs import (
     Pair,
     Pairs,
     beyond_resamples,
+    is_least,
     least_adjusted,
     least_p,
     least_ps,
     n_differing,
+    n_resamples_of,
     n_units,
     units_of,
 )
@@ -68,6 +70,7 @@ from deadheat.report.conventions import (
     totals_of_row,
 )
 from deadheat.report.model import (
+    DOUBT,
     MARK,
     MEASURE,
     SYSTEM,
@@ -106,6 +109,8 @@ TESTS = {
 }
 CORRECTIONS = {
     "none": "not corrected",
+    "max-t": "corrected by the largest of all in each resample (max-t)",
+    "max-t-step-down": "corrected by the largest of all in each resample (max-t, step-down)",
     "bonferroni": "corrected by Bonferroni",
     "holm": "corrected by Holm",
     "bh": "corrected by Benjamini and Hochberg (false discovery rate)",
@@ -290,10 +295,11 @@ def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
 
 def cells_of(pair: Pair) -> dict[str, Any]:
     """Return what tables show of a pair, by the keys of their columns."""
+    is_bound = not pair.exact_p_value and is_least(pair.p_value, pair.n_resamples)
     return {
         **vars(pair),
-        "ci": span_of(pair),
-        "p_value": p_value(pair.p_value),
+        "ci": Span(*pair.ends, pair.is_known),
+        "p_value": p_value(pair.p_value, is_bound=is_bound),
         "p_adjusted": adjusted(pair),
         "flip_probability": reversal(pair),
     }
@@ -313,6 +319,7 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
     """Return each pair with its difference, and how certain that is."""
     design = next(iter(parts.values())).design
     is_tukey = design.test == TUKEY  # one p value, which accounts for all pairs
+    is_simultaneous = any(pair.is_simultaneous for part in parts.values() for pair in part.pairs.by(measure.label)[:1])
     counts = _counts(parts.values())
     rows = [
         {"stratum": stratum, **cells_of(pair)}
@@ -335,6 +342,7 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     of_what = ", system - baseline" if design.baseline is None else f" from {design.baseline}"
     of_what += ", with the judge's labels" if has_judge else ""
+    of_what += ", intervals of all together" if is_simultaneous else ""
     return tabulate(
         "pairs",
         labels,
@@ -377,9 +385,10 @@ def titled(title: str, parts: Iterable[Comparison]) -> str:
     )
 
 
-def adjusted(pair: Pair) -> Cell:
-    """Return the corrected p value of a pair, marked if it is significant."""
-    return p_value(pair.p_adjusted, is_significant=pair.significant)
+def adjusted(pair: Pair, *, is_marked: bool = True) -> NumberCell | None:
+    """Return the corrected p value of a pair, with a star if it is significant and a question mark if undecided."""
+    cell = p_value(pair.p_adjusted, is_significant=pair.significant and is_marked, is_bound=pair.p_is_bound)
+    return replace(cell, marks=DOUBT) if cell is not None and pair.undecided and is_marked else cell
 
 
 def reversal(pair: Pair) -> Cell:
@@ -646,6 +655,9 @@ def tell_tests(
     n_few, few = _named(places, pairs, pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough))
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
     n_tests, least_sampled = least_adjusted(pairs, design)
+    n_resamples = n_resamples_of(pairs)
+    n_open, open_pairs = _named(places, pairs, pairs.column("undecided").astype(np.bool_))
+    of_open = f"{n_open:,} of {total} undecided: other resamples may take p to the other side of {alpha:.3g}"
     is_resampled = ~pairs.column("exact_p_value").astype(np.bool_) & (pairs.column("method") != "ppi")
     is_limited = least_sampled >= alpha and is_resampled.any()
     too_skewed = (
@@ -659,18 +671,19 @@ def tell_tests(
         f"{in_brackets(hopeless, head='how many, least p: ')}"
     )
     too_many = (
-        f"after the correction for {n_tests:,} differences, p of {design.test_resamples:,} resamples is at least"
+        f"after the correction for {n_tests:,} differences, p of {n_resamples:,} resamples is at least"
         f" {least_sampled:.2g}: {beyond_resamples(n_tests, design)}"
     )
     of_few = f"{n_few:,} of {total} significant with fewer than {enough} {units}, which {why}: {three(few, n=n_few)}"
     return [
         Fact("baselines", design.against),
         *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
-        Fact("test_resamples", design.test_resamples if design.test in RESAMPLED else None),
+        Fact("test_resamples", max(n_resamples, design.n_resamples) if design.test in RESAMPLED else None),
         said("test", f"{between}: {tested}" if between else tested),
         note("skewed", too_skewed if skewed else "", brief=skewed_in_brief if skewed else ""),
         note("few differ", too_few if hopeless else "", brief=few_in_brief if hopeless else ""),
         Fact("least_p_adjusted", least_sampled, "too many", too_many if is_limited else "", is_note=True),
+        note("undecided", of_open + in_brackets(open_pairs) if open_pairs else "", brief=of_open if open_pairs else ""),
         note("few", of_few if few else "", brief=f"{n_few:,} of {total} significant with fewer than {enough} {units}"),
         said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
     ]
@@ -689,11 +702,12 @@ def _named(
 def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
     """Return the test, how it found p values, and which differences these account for."""
     n, n_exact = len(pairs), int(pairs.column("exact_p_value").sum())
+    n_resamples = max(n_resamples_of(pairs), design.n_resamples)
     is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLED
     hows = {
         ", exact": (is_normal or is_resampled) and 0 < n_exact == n,
         f", by the normal distribution for {n - n_exact} of {counted(n, 'difference')}": is_normal,
-        f", {design.test_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
+        f", {n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
     }
     how = first_true(hows)
     return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected_by(design, has_strata=has_strata)}"

@@ -53,6 +53,7 @@ from deadheat.report.model import (
 from deadheat.report.of_comparison import (
     BASELINE,
     TESTS,
+    adjusted,
     as_shown,
     best_first,
     by_humans,
@@ -499,6 +500,8 @@ def _doubts_of_two(comparison: Comparison) -> str:
         meanings.append("p is in doubt, as the queries are few or the differences skewed")
     if not comparison.pairs.column("is_known").all():
         meanings.append("the interval cannot be known")
+    if comparison.pairs.column("undecided").any():
+        meanings.append("p is undecided: other resamples may take it to the other side")
     return f"A question mark: {'; '.join(meanings)}." if meanings else ""
 
 
@@ -510,7 +513,7 @@ def _number_of(comparison: Comparison, pair: Pair, number: float) -> Cell:
 
 def _p_of(comparison: Comparison, pair: Pair) -> Cell:
     """Return the p value of a pair, with a star if it is significant and a question mark if that is in doubt."""
-    cell = p_value(pair.p_adjusted, is_significant=pair.significant)
+    cell = adjusted(pair)
     if cell is None or not pair.significant or not doubt(pair, comparison.design):
         return cell
     return replace(cell, marks=cell.marks + DOUBT)

@@ -1,14 +1,12 @@
 """Tests of "the mean difference is 0" for paired differences, column by column: by t, ranks, signs and resampling."""
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, run_starts, special
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, special
 from deadheat.errors import (
     ROUNDING,
     ParameterError,
@@ -579,11 +577,7 @@ def _against_margin(
 EXACT_UNITS = 30  # up to so many units all sign patterns are counted: 2 x 2^15 sums
 EXACT_SUMS = 1 << 25  # in all columns: a second
 PERMUTED_CELLS = 1 << 20  # permuted at a time: 8 MB
-FLIPPED_CELLS = 1 << 16  # flipped sums compared at a time: 0.25 MB of float32
-FLIPPED_AT_ONCE = 1 << 21  # computed at a time: 16 MB
 COUNTED_AT_ONCE = 1 << 17  # sums that the processor still holds when they are counted: 1 MB
-HUGE = 1e30
-ROUGH = 2.0**-22  # relative, of sums and of a bound: four times the rounding error of a float32, as two are subtracted
 
 
 def randomization_p_values(
@@ -612,10 +606,10 @@ def randomization_p_values(
     """
     sums, _ = unit_sums(np.nan_to_num(differences), cluster)
     n_units = np.count_nonzero(sums, axis=0)
-    is_exact = n_units <= _most_exact(n_units)
+    is_exact = n_units <= most_exact(n_units)
     found = np.ones(sums.shape[1])
     for column in np.flatnonzero(is_exact).tolist():
-        found[column] = _exact(sums[sums[:, column] != 0, column], alternative)
+        found[column] = exact_p_value(sums[sums[:, column] != 0, column], alternative)
     sampled = sums[:, ~is_exact]
     if sampled.size:
         total, tolerance = sampled.sum(axis=0), ROUNDING * np.abs(sampled).sum(axis=0)
@@ -627,117 +621,7 @@ def randomization_p_values(
     return found, is_exact
 
 
-def paired_p_values(
-    values: FloatArray,
-    first: IntArray,
-    second: IntArray,
-    *,
-    alternative: Alternative,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> tuple[FloatArray, BoolArray]:
-    """Return what :func:`randomization_p_values` does for pairs of many systems of which none lacks a value.
-
-    A flipped sum is linear: those of each system are computed once, and those of a pair are their difference.
-
-    Parameters
-    ----------
-    values : ndarray of float, shape (n_systems, n_queries)
-    first, second : ndarray of int, shape (n_pairs,)
-        The rows of each pair, whose differences are those of the first less the second.
-    alternative, n_resamples, rng
-        As there.
-
-    Returns
-    -------
-    p_values : ndarray of float, shape (n_pairs,)
-    is_exact : ndarray of bool, shape (n_pairs,)
-    """
-    found = np.ones(len(first))
-    observed, scales, n_units = np.empty(len(first)), np.empty(len(first)), np.empty(len(first), np.int64)
-    for start, stop in batches(len(first), values.shape[1], PERMUTED_CELLS):
-        own = _differences(values, first[start:stop], second[start:stop])
-        observed[start:stop], scales[start:stop] = own.sum(axis=1), np.abs(own).sum(axis=1)
-        n_units[start:stop] = np.count_nonzero(own, axis=1)
-    is_exact = n_units <= _most_exact(n_units)
-    for pair in np.flatnonzero(is_exact).tolist():
-        (own,) = _differences(values, first[[pair]], second[[pair]])
-        found[pair] = _exact(own[own != 0], alternative)
-    left = np.flatnonzero(~is_exact)
-    if len(left):
-        order = left[np.argsort(second[left], kind="stable")]
-        runs = np.split(order, run_starts(second[order])[1:])
-        bounds = towards(observed, alternative) - ROUNDING * scales
-
-        def counted(flipped: FloatArray, rough: FloatArray, off: float, own: IntArray) -> IntArray:
-            return _n_extreme(
-                flipped, rough, off, first[own], int(second[own[0]]), bounds=bounds[own], alternative=alternative
-            )
-
-        extreme = np.zeros(len(order), np.int64)
-        with ThreadPoolExecutor(os.cpu_count()) as beside:
-            for start, stop in batches(n_resamples, len(values), FLIPPED_AT_ONCE):
-                flipped = sign_flip_sums(values.T, n_resamples=stop - start, rng=rng).T
-                largest = float(np.abs(flipped).max())
-                # float32 rounds such numbers relative to the largest
-                rough = flipped.astype(np.float32) if 1 / HUGE < largest < HUGE else flipped
-                extreme += np.concatenate(list(beside.map(partial(counted, flipped, rough, ROUGH * largest), runs)))
-        found[order] = (extreme + 1) / (n_resamples + 1)
-    return found, is_exact
-
-
-def _differences(values: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
-    """Return the differences of pairs, of shape (n_pairs, n_queries); 0 for what rounding leaves of equal values."""
-    found = values[first] - values[second]
-    found[np.abs(found) < NEGLIGIBLE_DIFFERENCE] = 0.0
-    return found
-
-
-def _n_extreme(
-    flipped: FloatArray,
-    rough: FloatArray,
-    off: float,
-    first: IntArray,
-    second: int,
-    *,
-    bounds: FloatArray,
-    alternative: Alternative,
-) -> IntArray:
-    """Count what :func:`count_extreme` does, for several systems less one; few sums at a time stay in the cache.
-
-    They are compared as float32 (`rough`, which is `off` by so much at most; `flipped` itself if these would not do)
-    where that decides: it takes three quarters of the time. A system with a sum near its bound is counted again as
-    float64. If most of some systems have one, as of values that repeat, all others are counted as float64 at once.
-    """
-    bounds = bounds[:, None]
-    error = off + ROUGH * np.abs(bounds)
-    low, high = (bounds - error).astype(rough.dtype), (bounds + error).astype(rough.dtype)
-    counts = np.empty(len(first), np.int64)
-    use_rough = rough is not flipped
-    for start, stop in batches(len(first), flipped.shape[1], FLIPPED_CELLS):
-        left = np.arange(start, stop)
-        if use_rough:
-            null = _beyond(rough, first[left], second, alternative)
-            reached = null >= low[left]
-            counts[left] = [*map(np.count_nonzero, reached)]  # row by row it is fast
-            is_near = reached != (null >= high[left])
-            left = left[is_near.any(axis=1)] if is_near.any() else left[:0]  # mostly none is
-            use_rough = 2 * len(left) <= stop - start
-        if len(left):
-            counts[left] = [*map(np.count_nonzero, _beyond(flipped, first[left], second, alternative) >= bounds[left])]
-    return counts
-
-
-def _beyond(sums: FloatArray, first: IntArray, second: int, alternative: Alternative) -> FloatArray:
-    """Return how far sums of some systems less those of one are from 0, as :func:`towards` does, in their own place."""
-    rows = slice(first[0], first[-1] + 1) if (np.diff(first) == 1).all() else first  # a slice needs no copy
-    null = sums[rows] - sums[second]
-    if alternative == "two-sided":
-        return np.abs(null, out=null)
-    return np.negative(null, out=null) if alternative == "less" else null
-
-
-def _most_exact(n_units: IntArray) -> int:
+def most_exact(n_units: IntArray) -> int:
     """Return up to how many units all sign patterns are counted: fewer where very many columns have so many."""
     counts = np.bincount(np.minimum(n_units, EXACT_UNITS + 1), minlength=EXACT_UNITS + 2)[: EXACT_UNITS + 1]
     n_sums = np.cumsum(counts * 2.0 ** (np.arange(EXACT_UNITS + 1) / 2 + 1))
@@ -765,7 +649,7 @@ def count_extreme(
     return (towards(null, alternative) >= towards(observed, alternative) - tolerance).sum(axis=0)
 
 
-def _exact(values: FloatArray, alternative: Alternative) -> float:
+def exact_p_value(values: FloatArray, alternative: Alternative) -> float:
     """Count the sign patterns whose sum is at least as extreme, out of all 2^n.
 
     Meet in the middle: a sum of all is one of the sums of the first half plus one of the second; for each of the

@@ -270,15 +270,20 @@ def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Gener
     >>> np.unique(sign_flip_sums(differences, n_resamples=100, rng=np.random.default_rng(1))).tolist()
     [-0.75, -0.25, 0.25, 0.75]
     """
-    n_units, n_columns = values.shape
-    total = values.sum(axis=0)
-    width = 4 * -(-n_units // 32)  # bytes of a row: whole words, since a generator draws no less
-    sums = np.empty((n_columns, n_resamples)).T  # all of a column lie together
+    sums = np.empty((values.shape[1], n_resamples)).T  # all of a column lie together
     for start, stop in batches(n_resamples, max(values.shape), BATCH_CELLS):
-        words = np.frombuffer(rng.bytes((stop - start) * width), np.uint8).reshape(stop - start, width)
-        positive = np.unpackbits(words, axis=1, count=n_units)
-        sums[start:stop] = 2 * (positive.astype(np.float64) @ values) - total
+        sums[start:stop] = drawn_signs(stop - start, len(values), rng) @ values
     return sums
+
+
+def drawn_signs(n_resamples: int, n_units: int, rng: np.random.Generator) -> FloatArray:
+    """Return a random sign of each unit in each resample, shape (n_resamples, n_units)."""
+    width = 4 * -(-n_units // 32)  # bytes of a row: whole words, since a generator draws no less
+    words = np.frombuffer(rng.bytes(n_resamples * width), np.uint8).reshape(n_resamples, width)
+    signs = np.unpackbits(words, axis=1, count=n_units).astype(np.float64)
+    signs *= 2
+    signs -= 1
+    return signs
 
 
 def resampled_means(

@@ -107,7 +107,7 @@ def _pairs(subject: Subject, systems: Sequence[str], shown: Sequence[Measure]) -
             measure, design = shown[measures[pair.measure]], subject.comparison.design
             is_shown = favoured(pair, measure, design) is not None and not doubt(pair, design)
             scale = pair.n_queries if measure.total else 1
-            ends = [scale * pair.difference, scale * pair.low, scale * pair.high]
+            ends = [scale * end for end in (pair.difference, *pair.ends)]
             *numbers, chance = _numbers(np.array([*ends, pair.p_adjusted, pair.flip_probability]), ROUNDED)
             yield [measures[pair.measure], places[pair.system], places[pair.baseline], *numbers, is_shown, chance]
 
@@ -135,7 +135,9 @@ def _values(subject: Subject, system: str, measure: Measure, digits: int | None)
 
 def _numbers(column: FloatArray, digits: int | None) -> list[float | None]:
     rounded = column if digits is None else np.round(column, digits)
-    return [None if math.isnan(value) else int(value) if value == int(value) else value for value in rounded.tolist()]
+    return [
+        None if not math.isfinite(value) else int(value) if value == int(value) else value for value in rounded.tolist()
+    ]
 
 
 def _ties(subject: Subject, system: str) -> dict[str, list[int]] | None:
