@@ -74,9 +74,7 @@ def test_intervals_and_tests_are_told_as_in_a_comparison(files: tuple[Path, Path
         "intervals: means: Gaffke's bounds, 200 resamples (rng 7); others: Student's t over cases, two-sided" in report
     )
     assert "?: cannot be known: only 3 queries" in report
-    assert (
-        "(sign flips), less, exact; corrected by the largest of all in each resample (max-t) within a measure" in report
-    )
+    assert "(sign flips), less, exact; corrected by max-t within a measure" in report
     assert "p below 0.05: 0 of 1 difference" in report
     (comparison,) = result.comparisons.values()
     of_bench = {fact.key: fact.value for fact in report_bench(result).facts}

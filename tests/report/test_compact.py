@@ -276,8 +276,8 @@ def test_the_caption_says_how() -> None:
     said = report_compact(compared(), qrels="data/qrels.txt").tables[0].caption
     assert said.startswith("Means over 30 queries; the best of each measure is bold. Of MR (↓) less is better. Letters")
     assert said.endswith(
-        "Significant: p < 0.05 by a paired randomisation test (sign flips), two-sided, corrected by the"
-        " largest of all in each resample (max-t) within a measure. Ties: the exact mean over all orders of equal scores."
+        "Significant: p < 0.05 by a paired randomisation test (sign flips), two-sided, corrected by max-t within a"
+        " measure. Ties: the exact mean over all orders of equal scores."
     )
     lacking = {"some": {"q1": {"a": 1}}, "every": {"q1": {"a": 1}, "q2": {"a": 1}}, "base": {"q1": {"a": 1}}}
     partly = dh.compare({"q1": {"a": 1}, "q2": {"a": 1}}, lacking, "RR", missing="skip", baseline="base")

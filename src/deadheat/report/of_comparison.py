@@ -77,6 +77,7 @@ from deadheat.report.model import (
     Cell,
     Column,
     Fact,
+    NumberCell,
     Report,
     Span,
     Table,
@@ -109,8 +110,8 @@ TESTS = {
 }
 CORRECTIONS = {
     "none": "not corrected",
-    "max-t": "corrected by the largest of all in each resample (max-t)",
-    "max-t-step-down": "corrected by the largest of all in each resample (max-t, step-down)",
+    "max-t": "corrected by max-t",
+    "max-t-step-down": "corrected by max-t (step-down)",
     "bonferroni": "corrected by Bonferroni",
     "holm": "corrected by Holm",
     "bh": "corrected by Benjamini and Hochberg (false discovery rate)",

@@ -321,7 +321,7 @@ def draw(
 ) -> Flips:
     """Draw flips; or take all patterns of signs of the units that differ, if that can be and they are no more."""
     n_units = next(iter(blocks())).rows.shape[1]
-    differing = np.arange(n_units)
+    differing: IntArray = np.arange(n_units)
     if can_be_complete and int(observed.n_units.max()) <= n_flips.bit_length():
         differing = _differing(blocks)
     n_free = max(len(differing) - (alternative == "two-sided"), 0)  # the opposite signs are as far from 0
@@ -334,7 +334,7 @@ def draw(
     n_rows = len(observed.scales) if is_step_down else max(len(block.rows) for block in blocks())
     for start, stop in batches(n_flips, max(n_rows, n_units), CELLS):
         if is_complete:
-            signs = np.ones((n_units, stop - start))
+            signs: FloatArray = np.ones((n_units, stop - start))
             signs[differing] = 1.0 - 2.0 * (np.arange(start, stop) >> np.arange(len(differing))[:, None] & 1)
         else:
             signs = drawn_signs(stop - start, n_units, rng).T
