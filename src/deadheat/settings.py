@@ -391,8 +391,10 @@ class Design(Estimation):
             )
         given_correction: str | None = self.correction
         if given_correction is None:
-            object.__setattr__(self, "correction", MAX_T if self.test == RANDOMIZATION else "holm")
             object.__setattr__(self, "is_default_correction", True)
+        is_open = self.is_default_correction and self.test != RANDOMIZATION
+        if given_correction is None or is_open:
+            object.__setattr__(self, "correction", "holm" if is_open else MAX_T)
         if self.correction in OF_MAXIMA and self.test != RANDOMIZATION:
             raise ParameterError(
                 argument="correction", given=self.correction, allowed=CORRECTIONS, beside={"test": self.test}

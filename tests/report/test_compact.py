@@ -53,7 +53,7 @@ def many(n_systems: int = 12, n_queries: int = 40, name: str = "system-{}") -> t
 
 def compared(**options: Any) -> dh.Comparison:  # noqa: ANN401 - of compare
     qrels, runs = random_runs()
-    return dh.compare(qrels, runs, MEASURES, n_resamples=500, **options)
+    return dh.compare(qrels, runs, MEASURES, **{"n_resamples": 500, **options})
 
 
 def cells(report: Report) -> dict[tuple[str, str], NumberCell]:
@@ -382,7 +382,7 @@ def test_evil_names_are_text_in_verdict_marks_and_caption(baseline: int | None) 
 
 def test_python_gives_it_in_each_format() -> None:
     qrels, runs = random_runs()
-    comparison = dh.compare(qrels, runs, ["MAP", "nDCG@10"], baseline="fair")
+    comparison = dh.compare(qrels, runs, ["MAP", "nDCG@10"], baseline="fair", correction="holm")
     best = comparison.evaluations["good"]["MAP"].mean
     assert rf"\textbf{{{best:.2f}}} & \textsuperscript{{\dag{{}}}}" in comparison.to_latex(compact=True, digits=2)
     assert f"| **{best:.4f}** † |" in comparison.to_markdown(compact=True)

@@ -51,8 +51,8 @@ def test_flips_are_counted_as_by_numpy(kind: str, correction: str, alternative: 
     differences = values[first] - values[second]
     blocks = pairs_of(values)
     if kind == "of blocks":
-        halves = np.array_split(differences, 3)
-        blocks = lambda: [Block(half, np.arange(len(half))) for half in halves]  # noqa: E731
+        parts = [Block(part, np.arange(len(part))) for part in np.array_split(differences, 3)]
+        blocks = partial(tuple, parts)
     found = flipped(blocks, correction=correction, alternative=alternative)
     sums = sign_flip_sums(differences.T, n_resamples=999, rng=np.random.default_rng(1))
     scales = np.sqrt((differences**2).sum(axis=1))

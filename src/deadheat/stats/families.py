@@ -21,6 +21,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -404,12 +405,10 @@ def _compared(
             pieces = _pieces(block, np.flatnonzero(is_chosen & (observed.n_units > 0)))
             bounds = (observed.bounds - slack).astype(own.dtype)
             weights = (1 / observed.scales).astype(own.dtype)
-
-            def compare(n: int) -> FloatArray:
-                """Compare every so many pieces."""
-                return _compare(own, block, pieces[n::n_threads], bounds, weights, counts, alternative)  # noqa: B023
-
-            for found in threads.map(compare, range(n_threads)):
+            compare = partial(
+                _compare, own, block, bounds=bounds, weights=weights, counts=counts, alternative=alternative
+            )
+            for found in threads.map(compare, [pieces[n::n_threads] for n in range(n_threads)]):
                 np.maximum(maxima, found, out=maxima)
     return counts, maxima
 
@@ -423,10 +422,11 @@ def _pieces(block: Block, places: IntArray) -> list[IntArray]:
     return [piece for run in runs if len(run) for piece in np.array_split(run, -(-len(run) // ROWS))]
 
 
-def _compare(  # noqa: PLR0917 - arrays of the same differences
+def _compare(
     sums: FloatArray,
     block: Block,
     pieces: list[IntArray],
+    *,
     bounds: FloatArray,
     weights: FloatArray,
     counts: IntArray,
