@@ -1,0 +1,141 @@
+"""All pairs of several systems: how often any truly equal pair is found different, how many different ones are found,
+and how often the intervals of all pairs hold together.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from _families import table
+from numpy.typing import NDArray
+
+from deadheat import stats
+from deadheat.stats.families import Block, flip_family, shared_bounds
+
+Values = NDArray[np.float64]
+
+CELLS = ((2, 50), (5, 25), (5, 50), (5, 200), (40, 25), (40, 50), (40, 200), (200, 50))  # systems, queries
+N_SETS = {2: 1000, 5: 600, 40: 200, 200: 40}
+N_FLIPS, N_PERMUTED = 999, 199
+SHIFT = 0.7
+METHODS = ("max-t", "max-t-step-down", "holm", "tukey", "bh")
+
+
+class Drawn(NamedTuple):
+    """Values of systems, shape (n_systems, n_queries), and their true means."""
+
+    values: Values
+    means: Values
+
+
+def kinds() -> dict[str, Callable[[np.random.Generator, int, int], Drawn]]:
+    """Return what draws systems, by name."""
+
+    def equal(rng: np.random.Generator, n_systems: int, n: int) -> Drawn:
+        return Drawn(rng.normal(size=(n_systems, n)) + rng.normal(size=n), np.zeros(n_systems))
+
+    def half(rng: np.random.Generator, n_systems: int, n: int) -> Drawn:
+        means = np.where(np.arange(n_systems) < n_systems // 2, SHIFT, 0.0)
+        return Drawn(equal(rng, n_systems, n).values + means[:, None], means)
+
+    def unequal(rng: np.random.Generator, n_systems: int, n: int) -> Drawn:
+        scale = np.where(np.arange(n_systems) < max(1, n_systems // 5), 3.0, 1.0)
+        return Drawn(rng.normal(size=(n_systems, n)) * scale[:, None], np.zeros(n_systems))
+
+    def duplicates(rng: np.random.Generator, n_systems: int, n: int) -> Drawn:
+        values = rng.normal(size=(n_systems, n))
+        values[1::2] = values[::2][: n_systems // 2] + rng.normal(size=(n_systems // 2, n)) * 0.02
+        return Drawn(values, np.zeros(n_systems))
+
+    def skewed(rng: np.random.Generator, n_systems: int, n: int) -> Drawn:
+        values = rng.exponential(size=(n_systems, n))
+        values[::2] = rng.normal(1, 0.2, size=values[::2].shape)
+        return Drawn(values, np.ones(n_systems))
+
+    def tied(rng: np.random.Generator, n_systems: int, n: int) -> Drawn:
+        values = np.where(rng.random((n_systems, n)) < 0.8, rng.random(n), rng.random((n_systems, n)))
+        return Drawn(values, np.full(n_systems, 0.5))
+
+    def hits(rng: np.random.Generator, n_systems: int, n: int) -> Drawn:
+        return Drawn((rng.random((n_systems, n)) < 0.9).astype(np.float64), np.full(n_systems, 0.9))
+
+    return {
+        "equal, normal": equal,
+        f"half of them better by {SHIFT}": half,
+        "equal; a fifth vary three times as much": unequal,
+        "equal; pairs of near-duplicates": duplicates,
+        "equal; skewed differences": skewed,
+        "equal; most values tied": tied,
+        "equal; 0 or 1, a tenth 0": hits,
+    }
+
+
+def rates(draw: Callable[[np.random.Generator, int, int], Drawn], n_systems: int, n: int, seed: int) -> dict[str, float]:
+    """Return shares in percent: of sets with a false finding, of different pairs found, of sets of intervals that hold."""
+    second, first = np.triu_indices(n_systems, 1)
+    errors: dict[str, list[float]] = {method: [] for method in METHODS}
+    power: dict[str, list[float]] = {method: [] for method in METHODS}
+    held = []
+    for number in range(N_SETS[n_systems]):
+        rng = np.random.default_rng([seed, n_systems, n, number])
+        drawn = draw(rng, n_systems, n)
+        true = drawn.means[first] - drawn.means[second]
+        differences = (drawn.values[first] - drawn.values[second]).T
+        block = Block(drawn.values, first, second)
+        p_values = {}
+        for correction in METHODS[:2]:
+            if correction == "max-t-step-down" and n_systems > 40:
+                continue
+            found = flip_family(
+                partial(tuple, [block]),
+                correction=correction,
+                level=0.05,
+                alternative="two-sided",
+                n_resamples=N_FLIPS,
+                most_flips=N_FLIPS,
+                rng=rng,
+            )
+            p_values[correction] = found.p_adjusted
+            if correction == "max-t" and n_systems > 2:
+                low, high = shared_bounds(
+                    differences, found.critical, alternative="two-sided", cluster=None, weights=None
+                )
+                held.append(100 * float(((low <= true) & (true <= high)).all()))
+        alone = stats.p_values(differences, test="t").p_values
+        p_values["holm"], p_values["bh"] = (stats.adjust(alone, method) for method in ("holm", "bh"))
+        if n_systems <= 40:
+            p_values["tukey"] = stats.tukey_p_values(drawn.values.T, n_resamples=N_PERMUTED, rng=rng)[first, second]
+        for method, own in p_values.items():
+            errors[method].append(100 * float((own[true == 0] < 0.05).any()))
+            if true.any():
+                power[method].append(100 * float((own[true != 0] < 0.05).mean()))
+    found_of = {f"error {method}": own for method, own in errors.items()}
+    found_of |= {f"power {method}": own for method, own in power.items()} | {"held": held}
+    return {name: float(np.mean(own)) for name, own in found_of.items() if own}
+
+
+def main() -> None:
+    """Print three tables."""
+    found = {
+        name: [rates(draw, n_systems, n, zlib.crc32(name.encode())) for n_systems, n in CELLS]
+        for name, draw in kinds().items()
+    }
+    columns = ["systems", *(f"{n_systems}, n = {n}" for n_systems, n in CELLS)]
+
+    def cells(own: list[dict[str, float]], kind: str, methods: tuple[str, ...]) -> list[str]:
+        return [" / ".join(f"{one[f'{kind}{m}']:.0f}" if f"{kind}{m}" in one else "-" for m in methods) for one in own]
+
+    rows = [[name, *cells(own, "error ", METHODS)] for name, own in found.items()]
+    print(f"Sets with a false finding, in %, by `max-t` / `max-t-step-down` / Holm (t) / Tukey / BH:\n\n{table(columns, rows)}\n")
+    rows = [[name, *cells(own, "power ", METHODS)] for name, own in found.items() if "power max-t" in own[0]]
+    print(f"Different pairs that are found, in %, by the same:\n\n{table(columns, rows)}\n")
+    rows = [[name, *cells(own, "held", ("",))] for name, own in found.items()]
+    print(f"Sets in which the intervals of all pairs hold, in %:\n\n{table(columns, rows)}")
+
+
+if __name__ == "__main__":
+    main()
