@@ -74,7 +74,9 @@ def kinds() -> dict[str, Callable[[np.random.Generator, int, int], Drawn]]:
     }
 
 
-def rates(draw: Callable[[np.random.Generator, int, int], Drawn], n_systems: int, n: int, seed: int) -> dict[str, float]:
+def rates(
+    draw: Callable[[np.random.Generator, int, int], Drawn], n_systems: int, n: int, seed: int
+) -> dict[str, float]:
     """Return shares in percent: of sets with a false finding, of different pairs found, of sets of intervals that hold."""
     second, first = np.triu_indices(n_systems, 1)
     errors: dict[str, list[float]] = {method: [] for method in METHODS}
@@ -130,7 +132,9 @@ def main() -> None:
         return [" / ".join(f"{one[f'{kind}{m}']:.0f}" if f"{kind}{m}" in one else "-" for m in methods) for one in own]
 
     rows = [[name, *cells(own, "error ", METHODS)] for name, own in found.items()]
-    print(f"Sets with a false finding, in %, by `max-t` / `max-t-step-down` / Holm (t) / Tukey / BH:\n\n{table(columns, rows)}\n")
+    print(
+        f"Sets with a false finding, in %, by `max-t` / `max-t-step-down` / Holm (t) / Tukey / BH:\n\n{table(columns, rows)}\n"
+    )
     rows = [[name, *cells(own, "power ", METHODS)] for name, own in found.items() if "power max-t" in own[0]]
     print(f"Different pairs that are found, in %, by the same:\n\n{table(columns, rows)}\n")
     rows = [[name, *cells(own, "held", ("",))] for name, own in found.items()]

@@ -282,7 +282,7 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
     facts = {"difference": difference}
     if pair.is_known:
         low, high = sorted(contest.sign * end for end in pair.ends)
-        label = f"{level_text(design.confidence_level)} CI{', all together' * pair.is_simultaneous}"
+        label = f"{level_text(design.confidence_level)} {'joint ' * pair.is_simultaneous}CI"
         facts[label] = f"[{number(low)}, {number(high)}]"
     if math.isnan(pair.p_adjusted):
         return facts | {contest.unit[1]: contest.queries.removesuffix(f" {contest.unit[1]}")}

@@ -93,7 +93,7 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
-from deadheat.settings import TUKEY, Design
+from deadheat.settings import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
 from deadheat.version import __version__
 
 BASELINE = Column("baseline", "baseline", is_name=True)
@@ -343,7 +343,7 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     of_what = ", system - baseline" if design.baseline is None else f" from {design.baseline}"
     of_what += ", with the judge's labels" if has_judge else ""
-    of_what += ", intervals of all together" if is_simultaneous else ""
+    of_what += ", joint intervals" if is_simultaneous else ""
     return tabulate(
         "pairs",
         labels,
@@ -602,11 +602,13 @@ def tell_intervals(
     methods += [("differences", pair.method) for _, pair in differences]
     how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
     sides = ", two-sided" if design.alternative != "two-sided" else ""
+    has_joint = any(pair.is_simultaneous for _, pair in differences)
+    joint = "; those of differences that are shown hold together, by max-t" if has_joint else ""
     named: list[tuple[str, Interval | Pair]] = [*((name, one) for _, name, one in found), *differences]
     return [
         *(Fact(name, getattr(design, name)) for name in ("method", "confidence_level", "n_resamples")),
         Fact("rng", seed),
-        said("intervals", f"{how}{sides}, not corrected"),
+        said("intervals", f"{how}{sides}, not corrected{joint}"),
         note("intervals", few_units((one for _, one in named), unit)),
         *cannot_be_known((name, one) for name, one in named if not math.isnan(one.low)),
     ]
@@ -703,6 +705,8 @@ def _named(
 def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
     """Return the test, how it found p values, and which differences these account for."""
     n, n_exact = len(pairs), int(pairs.column("exact_p_value").sum())
+    if design.test == RANDOMIZATION and design.correction in OF_MAXIMA:
+        n_exact = int((pairs.column("n_resamples") == 0).sum())  # after the correction
     n_resamples = max(n_resamples_of(pairs), design.n_resamples)
     is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLED
     hows = {
