@@ -1,6 +1,4 @@
-"""All pairs of several systems: how often any truly equal pair is found different, how many different ones are found,
-and how often the intervals of all pairs hold together.
-"""
+"""All pairs of several systems: false findings, findings, and how often the intervals of all pairs hold together."""
 
 from __future__ import annotations
 
@@ -22,6 +20,7 @@ CELLS = ((2, 50), (5, 25), (5, 50), (5, 200), (40, 25), (40, 50), (40, 200), (20
 N_SETS = {2: 1000, 5: 600, 40: 200, 200: 40}
 N_FLIPS, N_PERMUTED = 999, 199
 SHIFT = 0.7
+FALSE = "Sets with a false finding, in %, by `max-t` / `max-t-step-down` / Holm (t) / Tukey / BH:"
 METHODS = ("max-t", "max-t-step-down", "holm", "tukey", "bh")
 
 
@@ -77,7 +76,7 @@ def kinds() -> dict[str, Callable[[np.random.Generator, int, int], Drawn]]:
 def rates(
     draw: Callable[[np.random.Generator, int, int], Drawn], n_systems: int, n: int, seed: int
 ) -> dict[str, float]:
-    """Return shares in percent: of sets with a false finding, of different pairs found, of sets of intervals that hold."""
+    """Return percentages: sets with a false finding, different pairs that are found, sets of intervals that hold."""
     second, first = np.triu_indices(n_systems, 1)
     errors: dict[str, list[float]] = {method: [] for method in METHODS}
     power: dict[str, list[float]] = {method: [] for method in METHODS}
