@@ -25,7 +25,7 @@ def is_command() -> bool:
 def end_interrupted() -> None:
     """End the process, and say why."""
     try:
-        os.write(2, b"Interrupted\n")
+        os.write(sys.stderr.fileno(), b"Interrupted\n")  # which need not be 2
     finally:  # standard error may be closed
         os._exit(INTERRUPTED)
 
@@ -48,6 +48,7 @@ def interrupt_again(lost: "UnraisableHookArgs") -> None:
     Timer(SOON, interrupt_main).start()
 
 
-if is_command():
+IS_COMMAND = is_command()  # later on the words of the process are others
+if IS_COMMAND:
     sys.excepthook = end_if_interrupted
     sys.unraisablehook = interrupt_again

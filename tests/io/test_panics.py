@@ -32,6 +32,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+CRY = """
+import os
+import sys
+
+sys.argv = ["deadheat", "evaluate", "qrels.txt", "run.parquet"]
+
+import polars as pl
+
+from deadheat.cli import main
+from deadheat.io import frames
+
+read = frames.canonical
+
+def panic(*given, **named):
+    os.write(2, b"thread 'polars' panicked\\n")
+    if "--panic" in sys.orig_argv:
+        raise pl.exceptions.PanicException("of Rust")
+    return read(*given, **named)
+
+frames.canonical = panic
+try:
+    main()
+finally:
+    os.write(2, b"after\\n")
+"""
+
 READ_DAMAGED = """
 from pathlib import Path
 
@@ -171,7 +197,7 @@ def test_decimals_of_256_bits(precision: int, tmp_path: Path) -> None:
 
 def test_a_panic_names_the_data() -> None:
     with (
-        pytest.raises(DataError, match=r"^bm25\.run: Polars crashed .*\(index out of bounds\)") as caught,
+        pytest.raises(DataError, match=r"^bm25\.run: Polars crashed while reading it: it is damaged") as caught,
         guarded("bm25.run"),
     ):
         raise pl.exceptions.PanicException("index out of bounds\nand more")
@@ -189,6 +215,19 @@ def panic(*_, **__):
 evaluating.evaluate_under = panic
 main(["evaluate", "qrels.txt", "bm25.run"])
 """
+
+
+@pytest.mark.parametrize("panics", [True, False])
+def test_what_polars_prints_when_it_panics_is_not_shown(tmp_path: Path, *, panics: bool) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n")
+    pl.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "score": [1.5]}).write_parquet(tmp_path / "run.parquet")
+    command = [sys.executable, "-c", CRY, *["--panic"] * panics]
+    done = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    if panics:  # other threads may panic afterwards
+        expected = "Error: run.parquet: Polars crashed while reading it: it is damaged, or has content that Polars"
+        assert (done.returncode, done.stderr) == (3, f"{expected} does not know\n")
+    else:
+        assert (done.returncode, done.stderr) == (0, "after\n")
 
 
 @pytest.mark.slow
@@ -258,6 +297,39 @@ def test_a_long_id_in_many_rows(few: int, most: int | None, tmp_path: Path, *, h
         read_records(tmp_path / "x.parquet")
     with dh.max_memory(10_000_000), pytest.warns(dh.DeadheatWarning):
         assert dh.evaluate({"q1": {"d": 1}}, tmp_path / "x.parquet", "RR").means() == {"RR": 0}
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("name", ["doc_id", "note", "notes"])
+def test_texts_that_begin_as_the_one_before(few: int, name: str, version: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    """Ten kilobytes of Parquet were 10 GB of ids: of each but the first only its end is there."""
+    n_rows, path = 500, tmp_path / "x.parquet"
+    long = ["x" * 10_000] * n_rows
+    values = [[one] for one in long] if name == "notes" else long
+    columns: dict[str, Any] = {"query_id": [f"q{n}" for n in range(n_rows)], "score": [1.0] * n_rows}
+    columns |= {"doc_id": [f"d{n}" for n in range(n_rows)], name: values}
+    encodings = {"notes.list.element" if name == "notes" else name: "DELTA_BYTE_ARRAY"}
+    options: dict[str, Any] = {"use_dictionary": False, "column_encoding": encodings, "data_page_version": version}
+    pq.write_table(pa.table(columns), path, compression="snappy", **options)
+    assert path.stat().st_size < few / 10
+    for read in (dh.read_run, read_records):
+        with pytest.raises(FileFormatError, match=r"takes about [\d,]+ bytes, more than 1,000,000"):
+            read(path)
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd", "lz4", "brotli"])
+def test_ids_that_begin_as_the_one_before_are_read(version: Any, compression: str, tmp_path: Path) -> None:  # noqa: ANN401
+    """With missing values in some other column, and in several pages."""
+    n_rows, path = 3_000, tmp_path / "x.parquet"
+    docs = [f"msmarco-doc-{n:05}" for n in range(n_rows)]
+    notes = [doc if n % 3 else None for n, doc in enumerate(docs)]
+    columns = {"query_id": ["q"] * n_rows, "doc_id": docs, "score": [-float(n) for n in range(n_rows)], "note": notes}
+    encodings = dict.fromkeys(["query_id", "doc_id", "note"], "DELTA_BYTE_ARRAY")
+    options: dict[str, Any] = {"use_dictionary": False, "column_encoding": encodings, "data_page_version": version}
+    pq.write_table(pa.table(columns), path, compression=compression, data_page_size=2_000, **options)
+    assert dh.read_run(path).to_polars()["doc_id"].to_list() == docs
+    read_records(path)
 
 
 def test_rows_that_take_no_room_in_the_file(few: int, tmp_path: Path) -> None:

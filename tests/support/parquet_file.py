@@ -60,19 +60,22 @@ class Page:
     n_values : int
     n_unpacked, n_packed : int or None
         None: the size of the content.
+    encoding : int
+        0: plain.
     """
 
     content: bytes
     n_values: int
     n_unpacked: int | None = None
     n_packed: int | None = None
+    encoding: int = 0
 
     def written(self) -> bytes:
         """Return the page with its header."""
         size = len(self.content)
         unpacked = size if self.n_unpacked is None else self.n_unpacked
         packed = size if self.n_packed is None else self.n_packed
-        data_page = {1: Short(self.n_values), 2: Short(0), 3: Short(3), 4: Short(3)}
+        data_page = {1: Short(self.n_values), 2: Short(self.encoding), 3: Short(3), 4: Short(3)}
         return thrift({1: Short(0), 2: Short(unpacked), 3: Short(packed), 5: data_page}) + self.content
 
 

@@ -41,7 +41,8 @@ from deadheat.errors import (
     three,
 )
 from deadheat.gone import instead_of
-from deadheat.io.guarding import noting_files
+from deadheat.interrupts import IS_COMMAND
+from deadheat.io.guarding import noting_files, take_stderr
 from deadheat.phases import Advance, watched_by
 from deadheat.settings import Conventions, Design, Rejudging, Saving
 
@@ -196,6 +197,8 @@ class App(click.Group):
             return super().main(args, prog_name, standalone_mode=False, **extra)
         _fill_numbers()
         _buffer_stdout()
+        if IS_COMMAND:
+            take_stderr()
         with _signals_as_exceptions() as received:
             try:
                 code = super().main(args, prog_name, standalone_mode=False, **extra) or 0  # commands return None

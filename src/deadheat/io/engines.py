@@ -15,7 +15,7 @@ import polars as pl
 
 from deadheat.errors import DataError, MissingDependencyError, package
 from deadheat.io.formats.parquet import check_file
-from deadheat.io.guarding import note_file
+from deadheat.io.guarding import give_stderr_back, note_file
 
 ENGINES = ("polars", "duckdb", "spark")
 _HADOOP_PATTERN = re.compile(r"[\\*?\[\]{}]")  # characters that stand for others in the names of Hadoop
@@ -156,6 +156,7 @@ def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are processes of this machine
     builder = spark.builder.appName("deadheat")
     builder = builder.remote(master) if is_server else builder.master(master).config(map=QUIET)
+    give_stderr_back()  # Spark starts a process, which says there what is wrong with it
     session = builder.config(map=dict(conf)).getOrCreate()
 
     def frame(path: str) -> object:

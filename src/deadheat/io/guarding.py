@@ -1,6 +1,7 @@
 """What stands around work on a user's data, and loads no Polars: a guard, a watch over forks, and one over files.
 
-The guard turns failures of Polars and other engines into errors. A fork loses the threads of Polars: a call that needs
+The guard turns failures of Polars and other engines into errors; in the command, what Polars' threads print when they
+panic is hidden too. A fork loses the threads of Polars: a call that needs
 them would hang for ever, and raises an error instead. The files that are read are noted, so that none of them is
 written over.
 """
@@ -9,6 +10,7 @@ import errno
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -43,17 +45,18 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
     import polars as pl
 
     check_threads()
+    _OUTCRIES.hide()
     try:
         yield
     except pl.exceptions.PanicException as panic:
-        what = str(panic).partition("\n")[0]
-        if re.search(_NO_THREADS, what):
+        _OUTCRIES.hide()  # for good: other threads may panic later
+        if re.search(_NO_THREADS, str(panic).partition("\n")[0]):
             raise OSError(
                 errno.EAGAIN,
                 "no threads left: memory or processes are short (with POLARS_MAX_THREADS=1 Polars needs fewer)",
             ) from panic
         raise DataError(
-            f"Polars crashed while reading it ({what})",
+            "Polars crashed while reading it",
             hint="it is damaged, or has content that Polars does not know",
             path=Path(where),
         ) from panic
@@ -66,6 +69,67 @@ def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
         if engine is None or "PythonException" in f"{type(error).__name__} {error}":  # of our own code in a worker
             raise
         raise DataError(f"{engine} failed: {_told(error)}", path=os.fspath(where)) from error
+    finally:
+        _OUTCRIES.show()
+
+
+class _Outcries:
+    """What threads of Polars print to descriptor 2 when they panic, which nothing else keeps them from.
+
+    Where the command has taken a descriptor of its own for standard error, nothing goes to descriptor 2 while a guard
+    is at work. A program that uses deadheat as a library may print there itself, so that nothing is hidden.
+
+    Attributes
+    ----------
+    stderr : int or None
+        The command's own descriptor of standard error. None: nothing is hidden.
+    n_guards : int
+        Those that are at work.
+    """
+
+    def __init__(self) -> None:
+        self.stderr: int | None = None
+        self.n_guards = 0
+        self._lock = threading.Lock()
+
+    def hide(self) -> None:
+        """Begin a guard's work."""
+        if self.stderr is None:
+            return
+        with self._lock:
+            self.n_guards += 1
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, 2)
+            os.close(nowhere)
+
+    def show(self) -> None:
+        """End a guard's work."""
+        if self.stderr is None:
+            return
+        with self._lock:
+            self.n_guards -= 1
+            if self.n_guards == 0:
+                os.dup2(self.stderr, 2)
+
+
+_OUTCRIES = _Outcries()
+
+
+def take_stderr() -> None:
+    """Let `sys.stderr` write to a descriptor of its own, so that a guard can hide what Polars prints.
+
+    For a process that is the command and no other program.
+    """
+    _OUTCRIES.stderr = os.dup(2)
+    given = sys.stderr
+    sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, encoding=given.encoding, errors=given.errors)
+
+
+def give_stderr_back() -> None:
+    """Hide nothing more: a process that is started now writes to the descriptor 2 that it finds, as long as it runs."""
+    if _OUTCRIES.stderr is not None:
+        os.dup2(_OUTCRIES.stderr, 2)
+        _OUTCRIES.stderr = None
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import polars as pl
 from deadheat.errors import FileFormatError
 from deadheat.io.files import LONGEST_LINE, ROW, check_held
 from deadheat.io.guarding import guarded
+from deadheat.io.shared_prefixes import DELTA_BYTE_ARRAY, DeltaPage, shared_bytes
 
 _MAGIC = b"PAR1"
 _TAIL = 8  # four bytes that give the length of the footer, and the magic
@@ -38,12 +39,15 @@ class Chunk:
         Where its pages are.
     n_values : int
     codec : int
+    repetition : int or None
+        0: it has a value in each row, 1: values may be missing; None: it is within other columns.
     """
 
     start: int
     end: int
     n_values: int
     codec: int
+    repetition: int | None
 
 
 def check_pages(data: bytes | mmap.mmap, path: Path, n_packed: int, *, is_whole: bool = False) -> None:
@@ -71,9 +75,18 @@ def check_pages(data: bytes | mmap.mmap, path: Path, n_packed: int, *, is_whole:
             path=path,
         )
     try:
-        n_bytes = _declared(data, len(data) - _TAIL - n_footer, is_whole=is_whole)
+        with guarded(path):  # Polars looks at some pages
+            n_bytes = _declared(data, len(data) - _TAIL - n_footer, is_whole=is_whole)
     # a field is missing or of another type, there is nothing where it should be, or lists in lists in lists
-    except (LookupError, TypeError, AttributeError, ValueError, OverflowError, RecursionError):
+    except (
+        LookupError,
+        TypeError,
+        AttributeError,
+        ValueError,
+        OverflowError,
+        RecursionError,
+        pl.exceptions.PolarsError,
+    ):
         raise FileFormatError(
             allowed="a Parquet file, but it is damaged",
             hint="its sizes are impossible, or files were joined",
@@ -131,11 +144,14 @@ def _declared(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
     n_rows = _size(footer[3])
     if n_rows != sum(_size(group[3]) for group in footer[4]):
         raise ValueError
+    leaves = [element for element in footer[2] if not element.get(5)]
     groups = [[chunk[3] for chunk in group.get(1) or () if 1 not in chunk] for group in footer[4]]
     for group, metas in zip(footer[4], groups, strict=True):
         if any(len(meta[3]) == 1 and meta[5] != group[3] for meta in metas):  # a column without lists
             raise ValueError
-    chunks = [_chunk(meta, end) for group in groups for meta in group]  # Polars refuses a column in another file
+    chunks = []  # Polars refuses a column in another file
+    for group in groups:
+        chunks += [_chunk(meta, leaf, end) for meta, leaf in zip(group, leaves, strict=False)]
     _check_places(data, footer, chunks, end)
     most_pages = _FEW_PAGES + len(data) // _PAGE
     n_bytes = n_pages = 0
@@ -150,9 +166,10 @@ def _declared(data: bytes | mmap.mmap, end: int, *, is_whole: bool) -> int:
     return n_bytes + n_rows * ROW
 
 
-def _chunk(meta: dict[int, Any], end: int) -> Chunk:
+def _chunk(meta: dict[int, Any], leaf: dict[int, Any], end: int) -> Chunk:
+    repetition = leaf.get(3, 0) if len(meta[3]) == 1 else None
     start = min(_size(meta[9]), _size(meta.get(11) or meta[9]))  # some writers put 0 where there is no dictionary
-    return Chunk(start, min(end, start + _size(meta[7])), _size(meta[5]), meta[4])
+    return Chunk(start, min(end, start + _size(meta[7])), _size(meta[5]), meta[4], repetition)
 
 
 def _check_places(data: bytes | mmap.mmap, footer: dict[int, Any], chunks: list[Chunk], end: int) -> None:
@@ -174,6 +191,7 @@ def _check_chunk(data: bytes | mmap.mmap, chunk: Chunk, most_pages: int) -> tupl
     left, at = chunk.n_values, chunk.start
     ratio = _RATIOS.get(chunk.codec, _LARGEST_RATIO)
     n_pages = n_bytes = 0
+    delta_pages = []
     while left > 0:
         n_pages += 1
         if at >= chunk.end or n_pages > most_pages:
@@ -181,16 +199,21 @@ def _check_chunk(data: bytes | mmap.mmap, chunk: Chunk, most_pages: int) -> tupl
         reader = _Thrift(data, at)
         page = reader.struct()
         n_packed, n_unpacked = _size(page[3]), _size(page[2])
-        n_values = _size((page.get(7) or page.get(5) or page[8])[1])
+        own_header = page.get(7) or page.get(5) or page[8]
+        n_values = _size(own_header[1])
         is_dictionary = 7 in page
         if n_unpacked > ratio * n_packed + _SLACK or (is_dictionary and n_values > n_unpacked):
             raise ValueError
+        if own_header[4 if 8 in page else 2] == DELTA_BYTE_ARRAY and reader.at + n_packed <= chunk.end:
+            delta_pages.append(DeltaPage(page, data[reader.at : reader.at + n_packed]))
         at = reader.at + n_packed
         n_bytes += n_unpacked
         if not is_dictionary:
             left -= n_values
     if left < 0 or at > max(chunk.end, chunk.start):
         raise ValueError
+    if delta_pages:
+        n_bytes += shared_bytes(delta_pages, chunk.codec, chunk.repetition)
     return n_pages, n_bytes
 
 
@@ -219,7 +242,7 @@ class _Thrift:
         while header := self._byte():
             number = number + (header >> 4) if header >> 4 else self._value(4)
             kind = header & 15
-            fields[number] = None if kind in {1, 2} else self._value(kind)  # for booleans the kind is the value
+            fields[number] = kind == 1 if kind in {1, 2} else self._value(kind)  # for booleans the kind is the value
         return fields
 
     def _value(self, kind: int) -> Any:  # noqa: ANN401 - what a field holds
