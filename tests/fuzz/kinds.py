@@ -358,8 +358,10 @@ class ParquetByHand(Kind):
     def _change(self, file: File, rng: Random) -> None:
         size = rng.choice(self.SIZES) + rng.choice((0, 0, -1, 1))
         column = rng.choice(rng.choice(file.groups))
-        kind = rng.randrange(8)
-        if kind == 0:
+        kind = rng.randrange(9)
+        if kind == 8 and column.pages:
+            column.pages[0].encoding = rng.randrange(12)
+        elif kind == 0:
             file.n_rows[rng.randrange(len(file.n_rows))] = size
             file.total = rng.choice((None, size))
         elif kind == 1:
