@@ -301,7 +301,7 @@ def test_a_long_id_in_many_rows(few: int, most: int | None, tmp_path: Path, *, h
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("name", ["doc_id", "note", "notes"])
-def test_texts_that_begin_as_the_one_before(few: int, name: str, version: Any, tmp_path: Path) -> None:  # noqa: ANN401
+def test_texts_that_begin_as_the_one_before(few: int, name: str, version: Any, tmp_path: Path) -> None:  # noqa: ANN401 - a Literal
     """Ten kilobytes of Parquet were 10 GB of ids: of each but the first only its end is there."""
     n_rows, path = 500, tmp_path / "x.parquet"
     long = ["x" * 10_000] * n_rows
@@ -319,7 +319,7 @@ def test_texts_that_begin_as_the_one_before(few: int, name: str, version: Any, t
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "zstd", "lz4", "brotli"])
-def test_ids_that_begin_as_the_one_before_are_read(version: Any, compression: str, tmp_path: Path) -> None:  # noqa: ANN401
+def test_ids_that_begin_as_the_one_before_are_read(version: Any, compression: str, tmp_path: Path) -> None:  # noqa: ANN401 - a Literal
     """With missing values in some other column, and in several pages."""
     n_rows, path = 3_000, tmp_path / "x.parquet"
     docs = [f"msmarco-doc-{n:05}" for n in range(n_rows)]
