@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import takewhile
 
+import numpy as np
 import polars as pl
 import pytest
 import scipy
 
 import deadheat as dh
+from deadheat.comparison.pairs import Pairs
+from deadheat.report.as_data import as_json
 from deadheat.report.model import Bar, Row
-from deadheat.report.of_comparison import report_comparison
+from deadheat.report.of_comparison import report_comparison, tell_tests
 from deadheat.report.of_comparison_tables import report_with_requests
 from deadheat.report.text import as_text
+from deadheat.settings import Design
 
 QUERIES = [f"q{number:02}" for number in range(12)]
 QRELS = {query: {"a": 1} for query in QUERIES}
@@ -267,3 +272,36 @@ def test_a_system_of_which_nothing_is_judged_is_named() -> None:
     found = dh.compare(qrels, {"good": good, "foreign": {"q": {"x1": 1.0}, "r": {"x2": 1.0}}}, "RR")
     (warned,) = [fact for fact in report_comparison(found, qrels="qrels").facts if fact.heading == "WARNING"]
     assert warned.text.startswith("no document that foreign retrieves is judged")
+
+
+@pytest.mark.parametrize("n_queries", [24, 25])
+def test_with_few_queries_a_p_near_the_level_decides_nothing(n_queries: int) -> None:
+    """In every format, whatever the differences look like; of tests that are of no mean it is not said."""
+    is_said = n_queries < 25
+    qrels = {f"q{n}": {"a": 1} for n in range(n_queries)}
+    runs = {
+        "one": {query: {"a": 2.0, "b": float(n % 4)} for n, query in enumerate(qrels)},
+        "two": {query: {"a": 2.0, "b": float(n % 7)} for n, query in enumerate(qrels)},
+    }
+    found = dh.compare(qrels, runs, "RR", n_resamples=200)
+    text = "with so few queries a p near 0.05 decides nothing"
+    for shown in (str(found), found.to_markdown(), found.to_latex(), found.to_html()):
+        assert (text in " ".join(shown.split())) == is_said
+    assert json.loads(as_json(report_comparison(found, qrels="q", for_people=False)))["few_queries"] == int(is_said)
+    signs = dh.compare(qrels, runs, "RR", test="sign")
+    assert text not in " ".join(str(signs).split())
+    clusters = {query: str(n // 2) for n, query in enumerate(qrels)}
+    by_cluster = " ".join(str(dh.compare(qrels, runs, "RR", cluster=clusters)).split())
+    assert "with so few clusters a p near 0.05 decides nothing" in by_cluster
+
+
+@pytest.mark.slow
+def test_what_few_skewed_differences_find_is_never_unmarked() -> None:
+    """Of 300 sets of ten exponential differences with the mean 0 far more than 5% are found different."""
+    rng = np.random.default_rng(10)
+    pairs = [dh.paired_test(rng.exponential(1, 10) - 1, np.zeros(10)) for _ in range(300)]
+    significant = [pair for pair in pairs if pair.p_value <= 0.05]
+    assert len(significant) > 0.07 * len(pairs)
+    assert sum(not pair.doubtful for pair in significant) > 0.2 * len(significant)
+    facts = {fact.key: fact.value for fact in tell_tests(Design(), [""] * len(pairs), Pairs.of(pairs))}
+    assert facts["few_queries"] == len(pairs)

@@ -30,6 +30,7 @@ from deadheat.settings import Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
 
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)
+FEW = 25  # queries or clusters: fewer do not show how skewed differences are, and p is too small (docs/simulations.md)
 OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
 OUTCOMES = {
     "no quality": "none",

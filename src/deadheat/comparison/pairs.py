@@ -1162,6 +1162,13 @@ def paired_test(
     ParameterError
         The values are no numbers, the lists are not of one length, or an option has an unknown value.
 
+    Notes
+    -----
+    With fewer than 25 pairs (or clusters) a p near 0.05 decides nothing: so few do not show how skewed differences are.
+    In simulations of skewed differences the default test finds 8 to 15% in place of 5% with 10 to 20 of them, 95%
+    intervals cover in 80 to 92%, and half of such sets look harmless (docs/simulations.md). "bootstrap-t" is nearer to
+    its level, and does not hold it either.
+
     Examples
     --------
     >>> found = paired_test([0.9, 0.8, 0.7, 0.9, 0.6, 0.8], [0.7, 0.7, 0.6, 0.5, 0.5, 0.9])

@@ -11,7 +11,7 @@ import numpy as np
 from deadheat import stats
 from deadheat.arrays import BoolArray, IntArray, run_starts
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.deciding import ENOUGH
+from deadheat.comparison.deciding import ENOUGH, FEW, OF_NO_MEAN
 from deadheat.comparison.pairs import (
     LIKELY,
     Pair,
@@ -689,7 +689,24 @@ def tell_tests(
         note("undecided", of_open + in_brackets(open_pairs) if open_pairs else "", brief=of_open if open_pairs else ""),
         note("few", of_few if few else "", brief=f"{n_few:,} of {total} significant with fewer than {enough} {units}"),
         said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
+        _tell_few_queries(design, pairs, units, total),
     ]
+
+
+def _tell_few_queries(design: Design, pairs: Pairs, units: str, total: str) -> Fact:
+    """Say that a p near the level decides nothing where there are few queries: these do not show how skewed others are.
+
+    In JSON it is the number of such differences.
+    """
+    is_tested = ~np.isnan(pairs.column("p_value").astype(np.float64))
+    is_few = is_tested & (units_of(pairs) < FEW)
+    n_few = 0 if design.test in OF_NO_MEAN else int(is_few.sum())
+    text = ""
+    if n_few:
+        text = f"with so few {units} a p near {1 - design.confidence_level:.3g} decides nothing"
+    if 0 < n_few < len(pairs):
+        text += f": {n_few:,} of {total}"
+    return Fact("few_queries", n_few, f"few {units}", text, is_note=True, brief=text)
 
 
 def _named(
