@@ -13,7 +13,6 @@ from scipy import stats
 import deadheat as dh
 from deadheat.comparison.comparison import estimated_within
 from deadheat.errors import DataError, FigureError, ParameterError
-from deadheat.kernels.weighting import linearised
 from deadheat.report.model import format_cell
 from deadheat.report.shown import report_of
 from deadheat.stats.labels import powered_mean, sample_doubt, strata_doubt
@@ -246,10 +245,10 @@ def test_weights_count_in_all_means() -> None:
     human, judge = (one[0].values - one[1].values for one in each)
     ids, own = each[1][0].query_ids, np.isin(each[1][0].query_ids, each[0][0].query_ids)
     w = np.array([weights[query] for query in ids])
-    arrays = ((human, w[own]), (judge[own], w[own]), (judge[~own], w[~own]))
-    wanted = powered_mean(*(linearised(*one) for one in arrays))
+    wanted = powered_mean(human, judge[own], judge[~own], weights=w[own], other_weights=w[~own])
     sign = 1 if (pair.system, pair.baseline) == tuple(RUNS) else -1
     assert pair.difference == pytest.approx(sign * wanted.estimate, rel=1e-9)
+    assert pair.standard_error == pytest.approx(wanted.standard_error, rel=1e-9)
     assert pair.judged.weight == pytest.approx(wanted.weight, rel=1e-9)
     assert pair.judged.difference == pytest.approx(sign * np.average(human, weights=w[own]), rel=1e-9)
 

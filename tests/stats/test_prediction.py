@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deadheat.stats.labels import powered_by, powered_mean
+from deadheat.stats.labels import Sample, powered_by, powered_mean
 
 N_DRAWS = 600  # a share of 0.95 is then known to within 0.02
 
@@ -66,7 +66,8 @@ def test_it_is_that_of_ppi_python_for_a_given_weight() -> None:
         known, predicted = drawn(30, 0.5, "skewed", rng)
         others = drawn(200, 0.5, "skewed", rng)[1]
         expected = package.ppi_mean_pointestimate(known, predicted, others, lam=weight)
-        found = powered_by(known, np.full(30, weight), predicted, others, 0.95)
+        sample = Sample(known, predicted, others, np.ones(30), np.ones(200), 30)
+        found = powered_by(sample, np.full(30, weight), 0.95)
         assert found.estimate == pytest.approx(expected.item(), abs=1e-9)
 
 

@@ -367,13 +367,15 @@ def judged_pairs(
         if judge[pair.system][pair.measure].weights is not None:
             ends = zip(known_of(pair.measure, "weights"), (kept, known), strict=True)
             weights, of_others = (columns[some, a] for columns, some in ends)
-        predicted = weighting.linearised(others[known], of_others)
+        predicted = others[known]
         if judge[pair.system][pair.measure].measure.total:  # it is of these queries alone, which humans judged
-            predicted = predicted[:0]
+            predicted, of_others = predicted[:0], None
         powered = powered_mean(
-            weighting.linearised(own[kept], weights),
-            weighting.linearised(both[kept], weights),
+            own[kept],
+            both[kept],
             predicted,
+            weights=weights,
+            other_weights=of_others,
             confidence_level=design.confidence_level,
         )
         human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}

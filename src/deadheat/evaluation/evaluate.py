@@ -518,7 +518,8 @@ def evaluate(
         the qrels, which are a random sample of all: means and their intervals are estimated from both
         (prediction-powered inference, see :func:`compare`), `Scores.human_mean` and `Interval.alone` are those of the
         qrels, `Interval.judge_weight` and `Interval.n_effective` say what the judge adds, in each stratum by itself.
-        With weights all of its queries need one. Not with clusters or repeats.
+        Of fewer than 40 queries with human labels (by weight, worth fewer) all is as without the judge. With weights
+        all of its queries need one. Not with clusters or repeats.
 
     Returns
     -------

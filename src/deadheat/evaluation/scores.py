@@ -300,14 +300,17 @@ class Scores(InNotebooks):
         """What the labels of a judge add to the mean (prediction-powered inference); None without a judge."""
         if self.predicted is None or not self.n_queries:
             return None
-        from deadheat.stats.labels import powered_mean  # few evaluations have a judge
+        from deadheat.stats.labels import FEWEST_OF_MEAN, powered_mean  # few evaluations have a judge
 
         own, others, of_others = self.predicted
         known, rest = self.kept & ~np.isnan(own), ~np.isnan(others)
         found = powered_mean(
-            weighting.linearised(self.values[known], self._weights_of(known)),
-            weighting.linearised(own[known], self._weights_of(known)),
-            weighting.linearised(others[rest], None if of_others is None else of_others[rest]),
+            self.values[known],
+            own[known],
+            others[rest],
+            weights=self._weights_of(known),
+            other_weights=None if of_others is None else of_others[rest],
+            fewest=FEWEST_OF_MEAN,
         )
         return replace(found, n_effective=found.n_effective * self.n_effective / self.n_queries)
 

@@ -348,19 +348,23 @@ def helped(evaluations: Sequence[Evaluation]) -> list[Fact]:
     """Say what was assumed of a judge's labels, and where they add nothing."""
     if (judge := evaluations[0].judge) is None:
         return []
-    from deadheat.stats.labels import sample_doubt  # few evaluations have a judge
+    from deadheat.stats.labels import FEWEST_OF_MEAN, sample_doubt  # few evaluations have a judge
 
     scores = [one for evaluation in evaluations for one in evaluation if one.powered is not None]
     n_others = len({*judge.query_ids.tolist()}.difference(evaluations[0].query_ids.tolist()))
-    useless = sum(one.powered is not None and not one.powered.weight for one in scores)
-    text = f"the judge adds nothing to {useless} of {counted(len(scores), 'mean')}: human labels alone make these"
+    total = counted(len(scores), "mean")
+    n_few = sum(one.n_effective < FEWEST_OF_MEAN for one in scores)
+    n_useless = sum(not one.is_estimated for one in scores) - n_few
+    few = f"human labels alone make {n_few} of {total}: the judge counts from {FEWEST_OF_MEAN} labelled queries on"
+    useless = f"the judge adds nothing to {n_useless} of {total}: human labels alone make these"
     doubts = {
         one.measure.label: sample_doubt(*one.predicted[:2]) for one in evaluations[0] if one.predicted is not None
     }
     return [
         *of_judge(judge, evaluations[0], n_others, len(evaluations[0].query_ids), "means and their intervals"),
         tell_own_judges([one.name for one in evaluations if one.is_own_judge]),
-        said("weight 0", text if useless else ""),
+        Fact("few_labels", n_few, "few labels", few if n_few else "", is_note=True, brief=few if n_few else ""),
+        said("weight 0", useless if n_useless else ""),
         *(not_a_sample(measure, p, "means") for measure, p in doubts.items() if p is not None),
     ]
 

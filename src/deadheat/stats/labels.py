@@ -13,9 +13,11 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, special
 from deadheat.errors import ROUNDING
+from deadheat.kernels import weighting
 from deadheat.stats.units import BATCH_CELLS, batches
 
 FEWEST = 5  # known values: with fewer the weight would be a guess
+FEWEST_OF_MEAN = 40  # known values between limits: with fewer, intervals of people's labels alone hold and these do not
 ENOUGH = 50  # from which one weight for all will do
 N_FOLDS = 10
 N_SAMPLES = 9_999
@@ -56,6 +58,9 @@ def powered_mean(
     predicted: FloatArray,
     others: FloatArray,
     *,
+    weights: FloatArray | None = None,
+    other_weights: FloatArray | None = None,
+    fewest: int = FEWEST,
     confidence_level: float = 0.95,
 ) -> Powered:
     r"""Estimate a mean by prediction-powered inference (PPI++).
@@ -75,6 +80,13 @@ def powered_mean(
         What was predicted for these.
     others : ndarray of float, shape (N,)
         What was predicted for others.
+    weights : ndarray of float, shape (n,), optional
+        How much each known value counts, above 0. All three means are weighted then, the errors are the jackknife's of
+        ratios, and there are as many degrees of freedom as Kish's number less 1.
+    other_weights : ndarray of float, shape (N,), optional
+        Those of the others.
+    fewest : int, default 5
+        Of fewer known values (with weights, of fewer by Kish's number) all is as without predictions.
     confidence_level : float, default 0.95
         Of the interval, by Student's t with n - 1 degrees of freedom.
 
@@ -90,12 +102,64 @@ def powered_mean(
     >>> round(float(known.mean()), 4), round(found.estimate, 4), round(found.weight, 4)
     (0.2833, 0.3489, 0.5287)
     """
-    n = len(known)
-    alone = powered_by(known, np.zeros(n), predicted, others, confidence_level)
-    if n < FEWEST or not len(others) or not np.ptp(predicted):
+    sample = Sample(
+        known=weighting.linearised(known, weights),
+        predicted=weighting.linearised(predicted, weights),
+        others=weighting.linearised(others, other_weights),
+        pulls=_pulls(weights, len(known)),
+        other_pulls=_pulls(other_weights, len(others)),
+        n_effective=_effective_number(weights, len(known)),
+    )
+    alone = powered_by(sample, np.zeros(len(known)), confidence_level)
+    if sample.n_effective < max(fewest, FEWEST) or not len(others) or not np.ptp(predicted):
         return alone
-    found = powered_by(known, _weights(known, predicted, others), predicted, others, confidence_level)
+    found = powered_by(sample, _weights(sample.known, sample.predicted, sample.others), confidence_level)
     return alone if found.standard_error >= alone.standard_error else found
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Known values and predictions; those of weighted means are linearised.
+
+    Attributes
+    ----------
+    known, predicted : ndarray of float, shape (n,)
+    others : ndarray of float, shape (n_others,)
+    pulls, other_pulls : ndarray of float, shape (n,) and (n_others,)
+        How many times as far each value moves a weighted mean, if it is left out, as the linear error says; ones
+        without weights.
+    n_effective : float
+        As many known values of equal weight give a mean as precise.
+    """
+
+    known: FloatArray
+    predicted: FloatArray
+    others: FloatArray
+    pulls: FloatArray
+    other_pulls: FloatArray
+    n_effective: float
+
+
+def _effective_number(weights: FloatArray | None, n: int) -> float:
+    """Return how many of n values of equal weight give a mean as precise."""
+    if weights is None or weighting.are_equal(weights):
+        return float(n)
+    return weighting.effective_number(weights)
+
+
+def _pulls(weights: FloatArray | None, n: int) -> FloatArray:
+    r"""Return how far each value pulls its weighted mean to itself, :math:`(1 - 1/n) W / (W - w)`."""
+    if weights is None or weighting.are_equal(weights) or n < 2:
+        return np.ones(n)
+    return (1 - 1 / n) * weights.sum() / (weights.sum() - weights)
+
+
+def _variance_of_mean(values: FloatArray, pulls: FloatArray) -> float:
+    """Return the squared standard error of the mean of linearised values; 0 of fewer than two."""
+    n = len(values)
+    if n < 2:
+        return 0.0
+    return float((((values - values.mean()) * pulls) ** 2).sum()) / (n * (n - 1))
 
 
 def sample_doubt(one: FloatArray, other: FloatArray) -> float | None:
@@ -149,31 +213,33 @@ def _weight(known: FloatArray, predicted: FloatArray, others: FloatArray, ratio:
     return min(max(float(np.cov(known, predicted)[0, 1]) / (ratio * spread), 0.0), 1.0) if spread else 0.0
 
 
-def powered_by(
-    known: FloatArray, weights: FloatArray, predicted: FloatArray, others: FloatArray, confidence_level: float
-) -> Powered:
+def powered_by(sample: Sample, weights: FloatArray, confidence_level: float) -> Powered:
     """Estimate a mean as :func:`powered_mean` does, with given weights of the predictions.
 
     Parameters
     ----------
-    known, weights, predicted : ndarray of float, shape (n,)
-    others : ndarray of float, shape (n_others,)
+    sample : Sample
+    weights : ndarray of float, shape (n,)
+        What the prediction of each known value counts.
     confidence_level : float
     """
+    known, predicted, others = sample.known, sample.predicted, sample.others
     n, mean_weight = len(known), float(weights.mean())
     centre = float(others.mean()) if len(others) else 0.0
     residuals = known - weights * (predicted - centre)
     estimate = float(residuals.mean())
     if n < 2:
         return Powered(estimate, math.nan, math.nan, math.nan, math.nan, mean_weight, math.nan, float(n))
-    of_others = float(np.var(others, ddof=1)) / len(others) if len(others) > 1 else 0.0
-    variance = float(np.var(residuals, ddof=1)) / n + mean_weight**2 * of_others
+    variance_alone = _variance_of_mean(known, sample.pulls)
+    variance = _variance_of_mean(residuals, sample.pulls)
+    variance += mean_weight**2 * _variance_of_mean(others, sample.other_pulls)
     error = math.sqrt(variance)
-    half = float(special.stdtrit(n - 1, (1 + confidence_level) / 2)) * error
-    p_value = float(2 * special.stdtr(n - 1, -abs(estimate / error))) if error > 0 else math.nan
+    freedom = sample.n_effective - 1
+    half = float(special.stdtrit(freedom, (1 + confidence_level) / 2)) * error
+    p_value = float(2 * special.stdtr(freedom, -abs(estimate / error))) if error > 0 else math.nan
     varies = np.ptp(known) > 0 and np.ptp(predicted) > 0
     correlation = float(np.corrcoef(known, predicted)[0, 1]) if varies else math.nan
-    n_effective = float(np.var(known, ddof=1)) / variance if variance > 0 else float(n)
+    n_effective = n * variance_alone / variance if variance > 0 else float(n)
     return Powered(estimate, error, estimate - half, estimate + half, p_value, mean_weight, correlation, n_effective)
 
 
