@@ -451,15 +451,21 @@ def _count_by_one_rule(parts: Sequence[Comparison]) -> Fact:
 
 
 MOST_NOTES = 5
+ALWAYS = ("few_queries",)  # keys of notes that are shown whatever others there are
 MOST_KEPT = 3  # measures that a table keeps on the narrowest screen
 
 
 def in_brief(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return the facts that can change a decision, in brief, at most five of them; those for programs stay."""
+    """Return the facts that can change a decision, in brief, at most five of them; those for programs stay.
+
+    Those that are always shown are not counted.
+    """
     kept, notes = [], []
     for fact in facts:
         if not fact.text:
             kept.append(fact)
+        elif fact.key in ALWAYS:
+            kept.append(replace(fact, text=fact.brief))
         elif fact.brief or ((fact.is_note or fact.is_warning) and fact.heading != DOUBT):
             notes.append(replace(fact, text=fact.brief or fact.text))
     notes.sort(key=lambda fact: not fact.is_warning)
