@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
 
 from deadheat.stats.ranks import (
     critical_value,
+    flipped_totals,
     pairwise_errors,
     rank_bounds,
     resampled_totals,
     separated,
     tiers_of,
 )
-from deadheat.stats.units import Units
+from deadheat.stats.units import Units, sign_flip_sums
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
@@ -71,7 +71,7 @@ def test_equal_columns_have_no_error() -> None:
     errors, freedom = pairwise_errors([units(np.column_stack([one, one, one + 0.1]))], [1.0])
     assert errors[0, 1] == errors[1, 0] == 0.0
     assert freedom[0, 1] == np.inf
-    better = separated(np.array([1.0, 1.0]), np.array([1.0, 1.0]), errors[:2, :2], freedom[:2, :2], 2.0, 0.95)
+    better = separated(np.array([1.0, 1.0]), np.array([1.0, 1.0]), errors[:2, :2], freedom[:2, :2], 2.0)
     assert not better.any()
 
 
@@ -81,12 +81,33 @@ def all_totals(given: list[FloatArray], shares: list[float]) -> FloatArray:
     return np.array([sum(s * m for s, m in zip(shares, means, strict=True)) for means in product(*of_tasks)])
 
 
-def test_critical_value_is_that_of_all_resamples() -> None:
+def test_critical_value_is_that_of_the_largest_of_all_flips() -> None:
+    """Of one block the values change sign, of several what they differ by from the mean of theirs."""
+    for sizes, shares in (((9,), [1.0]), ((3, 4), [0.4, 0.6])):
+        given = parts(*sizes)
+        sums, products = flipped_totals(
+            [units(one) for one in given], shares, n_resamples=999, rng=np.random.default_rng(3)
+        )
+        centred = given if len(given) == 1 else [one - one.mean(axis=0) for one in given]
+        pulls = np.vstack(
+            [s / np.sqrt(len(one) * (len(one) - 1)) * one for s, one in zip(shares, centred, strict=True)]
+        )
+        assert sums == pytest.approx(sign_flip_sums(pulls, n_resamples=999, rng=np.random.default_rng(3)))
+        largest = [
+            max(
+                abs(row[i] - row[j]) / np.sqrt(((pulls[:, i] - pulls[:, j]) ** 2).sum())
+                for i in range(pulls.shape[1])
+                for j in range(i)
+            )
+            for row in sums
+        ]
+        expected = np.quantile(largest, 0.9, method="higher")
+        assert critical_value(sums, products, 0.9) == pytest.approx(expected, abs=1e-12)
+
+
+def test_resampled_totals_have_the_spread_of_all_resamples() -> None:
     given, shares = parts(3, 4), [0.5, 0.5]
     every = all_totals(given, shares)
-    apart = np.array([[row[i] - row[j] for i in range(4) for j in range(i)] for row in every])
-    largest = (np.abs(apart - apart.mean(axis=0)) / apart.std(axis=0)).max(axis=1)
-    assert critical_value(every, 0.9) == pytest.approx(np.quantile(largest, 0.9, method="higher"), abs=1e-12)
     drawn = resampled_totals(
         [units(one) for one in given],
         np.array(shares),
@@ -96,7 +117,6 @@ def test_critical_value_is_that_of_all_resamples() -> None:
     )
     assert drawn.mean(axis=0) == pytest.approx(every.mean(axis=0), abs=0.01)
     assert np.cov(drawn.T) == pytest.approx(np.cov(every.T), rel=0.06, abs=2e-4)
-    assert critical_value(drawn, 0.9) == pytest.approx(np.quantile(largest, 0.9, method="higher"), abs=0.05)
 
 
 @pytest.mark.parametrize("grouped", [False, True])
@@ -136,13 +156,11 @@ def test_separations_ranks_and_tiers_are_as_defined() -> None:
     given = [one + slope + n for n, one in enumerate(parts(11, 19, n_models=7, seed=5))]
     means = sum(s * one.mean(axis=0) for s, one in zip(shares, given, strict=True))
     errors, freedom = pairwise_errors([units(one) for one in given], shares)
-    better = separated(means, means, errors[:-1, :-1], freedom[:-1, :-1], 2.5, 0.95)
+    better = separated(means, means, errors[:-1, :-1], freedom[:-1, :-1], 2.5)
     low, high = rank_bounds(better)
-    few = min(scipy_stats.norm.sf(2.5), 0.05 / 42)
-    tails = np.where(freedom < 20, few, scipy_stats.norm.sf(2.5))
-    reach = np.array(
-        [[scipy_stats.t.isf(tails[i, j], freedom[i, j]) * errors[i, j] for j in range(7)] for i in range(7)]
-    )
+    varies = errors > 0
+    reach = np.zeros((8, 8))
+    reach[varies] = 2.5 * np.sqrt(freedom[varies] / (freedom[varies] + 1 - 2.5**2)) * errors[varies]
     above = {(i, j) for i in range(7) for j in range(7) if means[i] - means[j] > reach[i, j]}
     assert above == {tuple(pair) for pair in np.argwhere(better).tolist()}
     assert above

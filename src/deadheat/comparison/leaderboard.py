@@ -38,6 +38,7 @@ from deadheat.stats.ranks import (
     MANY,
     bounds_of_ranks,
     critical_value,
+    flipped_totals,
     pairwise_errors,
     rank_bounds,
     ranks,
@@ -77,7 +78,8 @@ class Uncertainty:
     reach : ndarray of float, shape (n_models,)
         From a mean to the ends of its interval, for itself alone.
     critical : float
-        Deviations that the largest difference of two means exceeds with the probability of an error.
+        What the largest difference of two means, by the root of its sum of squares, exceeds with the probability of an
+        error.
     better : ndarray of bool, shape (n_models, n_models)
         Whether the model of the row is above that of the column in all simultaneous intervals.
     rank_low, rank_high : ndarray of float, shape (n_models,)
@@ -415,8 +417,8 @@ def leaderboard(
     Notes
     -----
     Differences are divided by their standard errors over queries (or tasks). The critical value of the largest of them
-    is that of a hierarchical bootstrap, as a quantile of Student's t with the degrees of freedom of each difference; of
-    one with fewer than 20, as with 10 tasks at random, it is Bonferroni's.
+    is that of resamples in which every query (or task) has a random sign, the same for all models, as a quantile of
+    Student's t with the degrees of freedom of each difference.
 
     References
     ----------
@@ -682,10 +684,11 @@ def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, r
         of_blocks = [float(board.shares[own].sum()) for own in groups]
     errors, freedom = pairwise_errors(blocks, of_blocks)
     totals = resampled_totals(tasks, board.shares, groups, n_resamples=n_resamples, rng=rng)
-    critical = critical_value(totals, board.confidence_level)
+    flipped = flipped_totals(blocks, of_blocks, n_resamples=n_resamples, rng=rng)
+    critical = critical_value(*flipped, board.confidence_level)
     sign = 1.0 if board.higher_is_better else -1.0
     low, high = np.sort(sign * np.vstack([board.mean_low, board.mean_high]), axis=0)
-    better = separated(low, high, errors[:-1, :-1], freedom[:-1, :-1], critical, board.confidence_level)
+    better = separated(low, high, errors[:-1, :-1], freedom[:-1, :-1], critical)
     filled = totals + (board.mean_low + board.mean_high) / 2 - totals.mean(axis=0)
     rank_low, rank_high, p_best = bounds_of_ranks(*ranks(sign * filled), board.confidence_level)
     return Uncertainty(

@@ -5,15 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, special
+from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import ROUNDING, Rng, generator
 from deadheat.kernels.segments import segment_sums
 from deadheat.phases import lasting
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units, batches, bootstrap_means, drawn_counts
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units, batches, bootstrap_means, drawn_counts, sign_flip_sums
 
 MOST = 1 << 22  # counts of queries that are drawn at once
 CELLS = 1 << 19  # units drawn at a time where each draw has a tie-break of its own: 4 MB
-FEW = 20  # degrees of freedom with which the errors of differences are too uncertain for the bootstrap of the largest
 MANY = 1e9  # of Student's t, which is the normal distribution then
 MOST_DRAWN = 200  # queries of a task; the mean over more of them is drawn from the normal distribution it tends to
 
@@ -328,12 +327,43 @@ def _means(task: Units, n_resamples: int, rng: np.random.Generator) -> FloatArra
     return task.means + rng.standard_normal((n_resamples, len(root))) @ root
 
 
-def critical_value(totals: FloatArray, confidence_level: float) -> float:
-    """Return the quantile over resamples of the largest difference of two columns from its mean, in its deviations.
+def flipped_totals(
+    blocks: Sequence[Units], shares: Sequence[float], *, n_resamples: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return the total of each column in resamples that give every unit a random sign, the same for all columns.
+
+    Of a single block the values themselves change sign, as if no column were above another. Of several blocks what
+    units differ by from the mean of their block does: columns that are equal in total may differ in each block.
 
     Parameters
     ----------
-    totals : ndarray of float, shape (n_resamples, n_columns)
+    blocks : sequence of Units
+        Each of two units and more, and the same columns.
+    shares : sequence of float
+
+    Returns
+    -------
+    sums : ndarray of float, shape (n_resamples, n_columns)
+    products : ndarray of float, shape (n_columns, n_columns)
+        The products of any two columns, summed over units.
+    """
+    parts = []
+    for block, share in zip(blocks, shares, strict=True):
+        values = block.sums if len(blocks) == 1 else block.residuals
+        left = block.sizes.sum() - block.sizes
+        parts.append(values * (share / left * np.sqrt((block.n_units - 1) / block.n_units))[:, None])
+    pulls = np.vstack(parts)
+    return sign_flip_sums(pulls, n_resamples=n_resamples, rng=rng), pulls.T @ pulls
+
+
+def critical_value(sums: FloatArray, products: FloatArray, confidence_level: float) -> float:
+    """Return the quantile over resamples of the largest difference of two columns, by the root of its sum of squares.
+
+    Parameters
+    ----------
+    sums : ndarray of float, shape (n_resamples, n_columns)
+    products : ndarray of float, shape (n_columns, n_columns)
+        As :func:`flipped_totals` gives both.
     confidence_level : float
 
     Returns
@@ -341,18 +371,17 @@ def critical_value(totals: FloatArray, confidence_level: float) -> float:
     float
         0 if no difference varies.
     """
-    apart = np.ascontiguousarray((totals - totals.mean(axis=0)).T)
-    products = apart @ apart.T / len(totals)
+    columns = np.ascontiguousarray(sums.T)
     own = np.diag(products)
     squares = own[:, None] + own - 2 * products
     varies = squares > ROUNDING * (own[:, None] + own)
     scales = np.divide(1.0, np.sqrt(np.maximum(squares, 0.0)), out=np.zeros_like(squares), where=varies)
-    largest = np.zeros(len(totals))
-    n_columns = len(apart)
+    largest = np.zeros(len(sums))
+    n_columns = len(columns)
     n_pairs = n_columns * (n_columns - 1) // 2
     with lasting("comparing all pairs", n_pairs, "; fewer resamples take less") as advance:
-        for place, column in enumerate(apart[:-1], start=1):
-            rest = apart[place:] - column
+        for place, column in enumerate(columns[:-1], start=1):
+            rest = columns[place:] - column
             np.abs(rest, out=rest)
             rest *= scales[place - 1, place:, None]
             np.maximum(largest, rest.max(axis=0), out=largest)
@@ -360,17 +389,14 @@ def critical_value(totals: FloatArray, confidence_level: float) -> float:
     return float(np.quantile(largest, confidence_level, method="higher"))
 
 
-def separated(  # noqa: PLR0917 - what an interval is made of
-    low: FloatArray,
-    high: FloatArray,
-    errors: FloatArray,
-    freedom: FloatArray,
-    critical: float,
-    confidence_level: float,
-) -> BoolArray:
-    """Return whether column i is above column j in all simultaneous intervals, as entry (i, j).
+def separated(low: FloatArray, high: FloatArray, errors: FloatArray, freedom: FloatArray, critical: float) -> BoolArray:
+    r"""Return whether column i is above column j in all simultaneous intervals, as entry (i, j).
 
-    With few degrees of freedom a resample does not show how the errors themselves vary: there Bonferroni's bound holds.
+    The critical value c is of the difference by the root of its sum of squares. Student's t increases with it:
+
+    .. math:: t = c \sqrt{\frac{\nu}{\nu + 1 - c^2}}
+
+    Where c is too large for the degrees of freedom, nothing is separated.
 
     Parameters
     ----------
@@ -378,13 +404,13 @@ def separated(  # noqa: PLR0917 - what an interval is made of
         Between which each total is, whatever is missing of it; more is better.
     errors, freedom : ndarray of shape (n_columns, n_columns)
     critical : float
-        Of :func:`critical_value`: a deviate of the normal distribution, of which Student's t takes the same tail.
-    confidence_level : float
+        Of :func:`critical_value`.
     """
-    tail, n_ordered = special.ndtr(-critical), max(len(low) * (len(low) - 1), 1)
-    tails = np.where(freedom < FEW, min(tail, (1 - confidence_level) / n_ordered), tail)
-    t = special.stdtrit(np.minimum(freedom, MANY), tails)  # of the lower tail: negative
-    return np.asarray(low[:, None] - high + t * errors > NEGLIGIBLE_DIFFERENCE)
+    known = np.minimum(freedom, MANY)
+    rest = known + 1 - critical**2
+    t = critical * np.sqrt(np.divide(known, rest, out=np.full_like(known, np.inf), where=rest > 0))
+    reach = np.where(errors > 0, t * np.where(errors > 0, errors, 1.0), 0.0)
+    return np.asarray(low[:, None] - high - reach > NEGLIGIBLE_DIFFERENCE)
 
 
 def rank_bounds(better: BoolArray) -> tuple[IntArray, IntArray]:
