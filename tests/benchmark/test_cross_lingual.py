@@ -85,11 +85,11 @@ def test_the_command_searches_translated_names_and_says_what_is_translated(tmp_p
     french = ok(*command, "--collection-texts", str(tmp_path / "t-fr.tsv"), "--format", "csv")
     means = [[float(row["mean"]) for row in csv.DictReader(found.splitlines())] for found in (plain, french)]
     assert means == [[0.0, 1.0], [1.0, 0.0]]
-    shown = " ".join(ok(*command, "--collection-texts", str(tmp_path / "t-fr.tsv")).split())
+    shown = " ".join(ok(*command, "--collection-texts", str(tmp_path / "t-fr.tsv"), "--full").split())
     assert "t-fr.tsv (fr): 1 of 3 terms have a name in it" in shown
     assert "2 terms without a translation keep the names of the ontology" in shown
     assert "cases (fr): searched in texts in fr and en" in shown
-    only = ok(*command, "--collection-texts", str(tmp_path / "t-fr.tsv"), "--original-texts", "none")
+    only = ok(*command, "--collection-texts", str(tmp_path / "t-fr.tsv"), "--original-texts", "none", "--full")
     assert "1 in t (fr)" in only
 
 

@@ -22,7 +22,7 @@ def runs(folder: Path) -> None:
 
 
 def test_two_runs() -> None:
-    out = ok("agree", "bm25.run", "dense.run")
+    out = ok("agree", "bm25.run", "dense.run", "--full")
     assert "tau_b" in out
     assert "rbo_a" in out
     assert "persistence of rbo" in out
@@ -49,7 +49,7 @@ def test_what_pairs_are_of_is_told_pair_by_pair() -> None:
             other: sorted(queries[other] - queries[one]),
         }
     assert set(document["tied"]) == set(NAMES)
-    out = ok(*ok_json[:-2])
+    out = ok(*ok_json[:-2], "--full")
     assert "bm25, less: 1 query" in out
     assert "that only bm25 has, not less: " in out
     assert out.count("in ties") == 1

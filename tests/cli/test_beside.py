@@ -74,7 +74,7 @@ def test_beside_says_where_another_run_leads(folder: Path) -> None:
     assert json.loads(ok(*arguments, "--format", "json"))["leader_changes"] == {
         "RR": {"exact": ["flat"], "input": ["flat", "late"]}
     }
-    assert "best run  RR: flat (exact), flat and late (input)" in ok(*arguments)
+    assert "best run   RR: flat (exact), flat and late (input)" in ok(*arguments)
 
 
 def test_beside_with_intervals_and_strata(folder: Path) -> None:

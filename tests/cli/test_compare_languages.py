@@ -79,6 +79,7 @@ def test_queries_without_a_pair_are_named_and_the_others_compared(folder: Path) 
     shown = " ".join(ok(*command).split())
     assert "the same 6 queries in 3 languages" in shown
     assert "left out, as no other language has them: 1 of es" in shown
+    shown = " ".join(ok(*command, "--full").split())
     assert "not paired 1 query of es: no pair_id that another language has" in shown
     for n in range(N):
         plain = plain.replace(f"es{n},es,p{n}", f"es{n},es,own{n}" if n % 2 else f"es{n},es,")

@@ -74,9 +74,12 @@ def test_a_mean_without_some_queries_is_marked() -> None:
 def test_that_ties_decide_nothing_is_a_sentence_of_its_own(folder: Path) -> None:
     (folder / "plain.run").write_text("q1 Q0 a 1 0.5 t\n")
     told = "no order of equal scores changes any value"
-    assert f"equal scores {told}" in words("evaluate", "qrels.txt", "plain.run")
-    assert f"\n- {told}\n" in ok("evaluate", "qrels.txt", "plain.run", "--format", "markdown")
-    assert f"\n% {told}\n" in ok("evaluate", "qrels.txt", "plain.run", "--format", "latex")
+    assert f"tie order {told}" in words("evaluate", "qrels.txt", "plain.run", "--full")
+    markdown, latex = (
+        ok("evaluate", "qrels.txt", "plain.run", "--full", "--format", of) for of in ("markdown", "latex")
+    )
+    assert f"\n- tie order: {told}\n" in markdown
+    assert f"\n% tie order: {told}\n" in latex
 
 
 @pytest.mark.parametrize(
@@ -117,7 +120,7 @@ def test_commands_stand_on_lines_of_their_own(arguments: list[str], monkeypatch:
 
 def test_facts_fit_a_narrow_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    lines = ok("ties", "bm25.run", "qrels.txt").split("Queries in which")[0].splitlines()
+    lines = ok("ties", "bm25.run", "qrels.txt").split("What the order")[0].splitlines()
     assert max(map(len, lines)) <= 40
 
 

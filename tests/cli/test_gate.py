@@ -64,7 +64,8 @@ BCA = ("--ci-method", "bca")
 
 
 def test_a_table_of_gates() -> None:
-    out = failed("results/tied.json", "-c", "RR >= 0.75", "-c", "tie_min(RR) > 0.5", "-c", "low(RR) > .7", *BCA)
+    gates = ("results/tied.json", "-c", "RR >= 0.75", "-c", "tie_min(RR) > 0.5", "-c", "low(RR) > .7", *BCA)
+    out = failed(*gates, "--full")
     assert out.splitlines()[:8] == [
         "tied: 2 of 3 gates failed",
         "",
@@ -76,14 +77,14 @@ def test_a_table_of_gates() -> None:
         "",
     ]
     told = " ".join(out.split())
-    assert "failed tie_min(RR) > 0.5; low(RR) > 0.7 note tie_min(RR) > 0.5: 0.5 is not above 0.5" in told
+    assert "note tie_min(RR) > 0.5: 0.5 is not above 0.5" in told
     assert "low(RR) > 0.7: cannot be known: all 12 values are equal" in told
     assert "queries 12" in told
     assert "ties expected: the exact mean over all orders of equal scores" in told
     assert "intervals 95%, BCa bootstrap over queries, 10,000 resamples" in told
-    assert "judgments at best: the value of the ideal ranking of the judged documents, over the same queries" in told
+    assert "at best of the ideal ranking; of an interval its end" in told
     out = ok("gate", "results/tied.json", "-c", "low(RR) > .7", "--allow-unknown", *BCA)
-    assert out.startswith("tied: 1 gate passed, but low(RR) > 0.7 proves nothing: all 12 values are equal\n")
+    assert out.startswith("tied: 1 gate passed, 1 of which proves nothing\n")
 
 
 def test_all_passed() -> None:
@@ -96,7 +97,7 @@ def test_all_passed() -> None:
 def test_qrels_and_run_are_evaluated_with_the_measures_of_the_gates() -> None:
     out = failed("qrels.txt", "tied.run", "-c", "P@1 < 0.4", "-c", "low(nDCG@3) > 0", "-c", "mean(P@1) <= .5")
     assert "P@1 < 0.4         0.5000     0.4000   1.0000       12  failed" in out
-    out = ok("gate", "qrels.txt", "tied.run", "-c", "RR >= 1", "--ties", "best")
+    out = ok("gate", "qrels.txt", "tied.run", "-c", "RR >= 1", "--ties", "best", "--full")
     assert "best: the judged documents first" in out
 
 
@@ -150,8 +151,7 @@ def test_a_margin_has_to_be_ruled_out() -> None:
         "MR          1.0000  1.5000      0.5000   0.5000   1.0000       12  failed",
     ]
     told = " ".join(out.split())
-    assert "failed RR > baseline - 0.2; P@1 > baseline - 0.2; MR < baseline + 0.2" in told
-    assert "fails unless a loss of 0.2 or more is ruled out: one-sided paired t test, alpha 0.05, each measure" in told
+    assert "No loss of 0.2 or more against best" in told
     failed("results/tied.json", "--baseline", "results/best.json", "--no-worse-than", "0.5")
     ok("gate", "results/tied.json", "--baseline", "results/best.json", "--no-worse-than", "0.51")
     ok("gate", "results/best.json", "--baseline", "results/tied.json", "--no-worse-than", "0.01", "--no-regression")
@@ -166,7 +166,7 @@ LITTLE = (
 def test_a_loss_that_may_be_chance_passes_and_says_so_first(folder: Path) -> None:
     against = ("results/some.json", "--baseline", "results/best.json")
     first = f"some: 3 gates passed, but {LITTLE}, and 2 more"
-    assert " ".join(ok("gate", *against).split()).startswith(first)
+    assert ok("gate", *against).startswith("some: 3 gates passed, 3 of which prove little\n")
     assert ok("gate", *against, "--no-regression") == ok("gate", *against)
     document = json.loads(ok("gate", *against, "--format", "json"))
     assert list(document)[:5] == ["deadheat", "name", "passed", "summary", "proves_little"]
@@ -180,7 +180,7 @@ def test_a_loss_that_may_be_chance_passes_and_says_so_first(folder: Path) -> Non
     root = ET.parse(folder / "gates.xml").getroot()  # noqa: S314 - our own file
     (summary,) = root.iter("property")
     assert summary.get("value") == first
-    assert (root.findtext("testsuite/system-out") or "").startswith(first)
+    assert (root.findtext("testsuite/system-out") or "").startswith("some: 3 gates passed, 3 of which prove little\n")
     assert (root.findtext("testsuite/testcase/system-out") or "").startswith("proves little: with 12 queries")
     failed(*against, "--alpha", "0.1")
     out = " ".join(ok("gate", "results/some.json", "--baseline", "results/some.json").split())
@@ -211,9 +211,8 @@ def test_gates_by_stratum(folder: Path) -> None:
         "            easy      0.9583     0.9200   1.0000        6  passed",
         "            hard      0.9167     0.9200   1.0000        6  failed",
     ]
-    assert "strata by level, beside (all), which is over all queries; p values and intervals are" in " ".join(
-        out.split()
-    )
+    told = " ".join(failed(*arguments, "--full").split())
+    assert "strata by level; corrected over the strata of each check" in told
     document = json.loads(failed(*arguments, "--baseline", "results/best.json", "--format", "json"))
     assert list(document["checks"]["RR >= 0.92"]) == list(document["regressions"]["RR"]) == ["(all)", "easy", "hard"]
     assert document["regressions"]["RR"]["hard"]["p_adjusted"] >= document["regressions"]["RR"]["hard"]["p_value"]
@@ -221,10 +220,10 @@ def test_gates_by_stratum(folder: Path) -> None:
     names = [case.get("name") for case in ET.parse(folder / "gates.xml").getroot().iter("testcase")]  # noqa: S314 - our own file
     assert names == ["RR >= 0.92", "RR >= 0.92 [level: easy]", "RR >= 0.92 [level: hard]"]
     each = ["results/some.json", "-c", "each(level): low(RR) > 0.5", "--queries", "languages.csv"]
-    out = " ".join(failed(*each, *BCA).split())
+    out = " ".join(failed(*each, *BCA, "--full").split())
     assert "low(RR) > 0.5 [language, level: de, easy]: cannot be known: only 3 queries" in out
     assert "languages de, en: checked apart; --pool-languages checks them together" in out
-    pooled = ok("gate", *each, *BCA, "--pool-languages")
+    pooled = ok("gate", *each, *BCA, "--pool-languages", "--full")
     assert "de, easy" not in pooled
     assert "languages  de, en: checked together, as asked" in pooled
 
@@ -357,7 +356,7 @@ def test_the_gates_of_the_project(folder: Path) -> None:
     (folder / "pyproject.toml").write_text(PYPROJECT)
     out = failed("results/tied.json")
     assert "tie_min(RR) >= 0.6   0.5000     0.6000   1.0000       12  failed" in out
-    assert "gates from pyproject.toml" in " ".join(out.split())
+    assert "gates from pyproject.toml" in " ".join(failed("results/tied.json", "--full").split())
     for arguments in (["-c", "RR > 0"], ["--preset", "rag"]):
         assert "pyproject" not in call("gate", "qrels.txt", "best.run", *arguments).stdout
     out = failed("results/tied.json", "-c", "P@1 > 0.3", "--config", "pyproject.toml")
@@ -403,12 +402,12 @@ def test_thresholds_are_checked_as_they_were_read() -> None:
 def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
     (folder / "queries.csv").write_text("query_id,doc\n" + "".join(f"q{n},d{n // 2}\n" for n in range(12)))
     arguments = ["results/some.json", "-c", "low(RR) > 0.9", "--cluster", "doc", "--queries", "queries.csv"]
-    out = " ".join(failed(*arguments, "--confidence-level", "0.9", "--ci-method", "t").split())
+    out = " ".join(failed(*arguments, "--confidence-level", "0.9", "--ci-method", "t", "--full").split())
     assert "intervals 90%, Student's t over clusters, by clusters: doc" in out
     evaluation = dh.load_evaluation("results/some.json")
     low = evaluation["RR"].interval("t", confidence_level=0.9, cluster="doc", queries="queries.csv").low
     assert f"low(RR) > 0.9 {low:.4f} 0.9000 1.0000 12 failed" in out
-    out = ok("gate", "results/some.json", "--baseline", "results/best.json", *arguments[3:], "--alpha", "0.1")
+    out = ok("gate", "results/some.json", "--baseline", "results/best.json", *arguments[3:], "--alpha", "0.1", "--full")
     assert "each measure by itself, by clusters: doc" in " ".join(out.split())
 
 
@@ -496,7 +495,7 @@ def test_other_qrels_are_refused_if_they_must_be_the_same(folder: Path) -> None:
     (folder / "new.txt").write_text(QRELS + "q0 0 b 1\n")
     message = refused(3, "new.txt", "tied.run", "--baseline", "results/best.json", "--judgments", "strict")
     assert "tied and best were evaluated with different qrels (SHA-256 " in message
-    assert "; from best to tied: 12 queries: 11 the same, 1 with changed judgments, 0 new, 0 gone)" in message
+    assert "; from best to tied: 12 queries: 11 the same, 1 with changed judgments)" in message
     assert "--judgments needs a baseline" in refused(2, "new.txt", "tied.run", "-c", "RR > 0", "--judgments", "strict")
 
 

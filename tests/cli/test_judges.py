@@ -29,7 +29,7 @@ def labels(folder: Path) -> None:
 
 
 def test_one_judge() -> None:
-    out = ok("judges", "human.txt", "llm.txt")
+    out = ok("judges", "human.txt", "llm.txt", "--full")
     assert "kappa" in out
     assert "Documents by human grade (rows) and grade of llm (columns)" in out
     assert "5 of 2 queries that both labelled" in " ".join(out.split())
@@ -49,7 +49,7 @@ def test_the_numbers_are_those_of_python() -> None:
 def test_conclusions_strata_and_queries() -> None:
     out = ok("judges", "human.txt", "llm.txt", "--run", "a.run", "--run", "b.run", "-m", "nDCG@3", "--per-query")
     assert out.startswith("The human labels show no difference between systems: this says little about llm.\n\n")
-    assert out.splitlines()[2].startswith("By nDCG@3 on 2 queries the human labels find no difference between systems")
+    assert out.splitlines()[2].startswith("nDCG@3  confirms 0 of 0 differences by human labels (2 queries)")
     assert "Systems by nDCG@3" in out
     assert "Queries" in out
     by = json.loads(
@@ -214,7 +214,7 @@ def test_what_is_assumed_of_a_judge_that_is_a_run_is_told_where_it_helps(folder:
     found = "".join(f"q{n} Q0 d1 1 3 c\nq{n} Q0 d3 2 2 c\n" for n in range(1, 9))
     (folder / "c.run").write_text(found, encoding="utf-8")
     for command, *more in (("evaluate", "-m", "P@1"), ("compare", "a.run", "-m", "P@1"), ("gate", "-c", "P@1 >= 0")):
-        out = " ".join(call(command, "people.txt", "c.run", *more, "--judge", "llm.run").stdout.split())
+        out = " ".join(call(command, "people.txt", "c.run", *more, "--judge", "llm.run", "--full").stdout.split())
         assert "judge llm labelled 5 queries beside 2 with human labels" in out
         assert "llm is a run: its scores are taken as grades" in out
         assert "1 (q8), left out" in out, "no one has labelled it; the others help"

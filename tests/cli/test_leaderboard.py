@@ -154,7 +154,7 @@ def test_orders_of_systems(tmp_path: Path) -> None:
     found = json.loads(ok("agree", tmp_path / "expected", tmp_path / "worst", "--format", "json"))
     assert found["orders"]["RR, expected"]["RR, worst"]["tau_b"] == pytest.approx((2 / 3) ** 0.5)
     assert "give two folders" in refused("agree", *[tmp_path / "expected"] * 3)
-    assert "systems 3 " in " ".join(ok("agree", tmp_path / "expected", tmp_path / "worst").split())
+    assert "systems 3 " in " ".join(ok("agree", tmp_path / "expected", tmp_path / "worst", "--full").split())
     for name, *value in (("--cutoff", 3), ("--ascending",), ("--grades", "drop")):
         assert f"{name} is for rankings" in refused("agree", tmp_path / "expected", tmp_path / "worst", name, *value)
     saved = [tmp_path / "expected" / f"{name}.json" for name in runs]

@@ -33,7 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def notes_of_table(*arguments: str) -> list[str]:
     """Return the notes below a table, with their headings repeated."""
-    below = ok(*arguments).partition("\n\n")[2]
+    below = ok(*arguments, "--full").partition("\n\n")[2]
     found, heading = [], ""
     for line in below.splitlines():
         own, text = re.fullmatch(r"(.*?)  +(\S.*)", line).groups()  # type: ignore[union-attr]

@@ -87,7 +87,7 @@ def test_every_format_has_them(files: tuple[str, str, str]) -> None:
         out = ok(*command, "--format", form)
         assert "Quantiles over queries" in out
         assert f"{median.value:.4f}" in out
-    said = " ".join(ok(*command).split())
+    said = " ".join(ok(*command, "--full").split())
     assert "intervals: exact (binomial), for independent queries" in said
     assert "too few for the low end: it is that of the measure (quantile 0.1 of RR of one" in said
 

@@ -122,7 +122,7 @@ def test_the_table_has_a_block_a_language() -> None:
     assert lines[5] == lines[8] == ""
     assert lines[9].split()[3].endswith("°")
     assert lines[3].split()[3][-1].isdigit()
-    told = words(*EVALUATE, *T)
+    told = words(*EVALUATE, *T, "--full")
     assert "strata by language, from queries.csv" in told
     assert "languages de, en, fr: kept apart; --pool-languages averages over them" in told
     assert "averages mean of languages: each counts the same; variance, std: of the languages' means" in told
@@ -159,7 +159,7 @@ def test_a_column_is_crossed_with_the_language() -> None:
         assert math.isclose(cells["macro"], np.mean(means), rel_tol=1e-12)
         assert math.isclose(cells["variance"], np.var(means), rel_tol=1e-9)
     assert found["unassigned_queries"] == ["q05"]
-    told = words(*EVALUATE, "--by", "difficulty")
+    told = words(*EVALUATE, "--by", "difficulty", "--full")
     assert "(none) 1 query (q05) without language or difficulty, not in macro and variance" in told
     assert "Averages over difficulty, within each language" in told
     assert "macro: each stratum counts the same; micro: each query" in told
@@ -167,7 +167,7 @@ def test_a_column_is_crossed_with_the_language() -> None:
 
 def test_languages_are_pooled_if_that_is_asked_for() -> None:
     assert document(*EVALUATE, "--pool-languages")["scores"] == document(*EVALUATE[:-2])["scores"]
-    assert "languages de, en, fr: averaged together, as asked" in words(*EVALUATE, "--pool-languages")
+    assert "languages de, en, fr: averaged together, as asked" in words(*EVALUATE, "--pool-languages", "--full")
     found = document(*EVALUATE, "--pool-languages", "--by", "difficulty")
     assert list(found["strata"]["bm25"]) == ["easy", "hard", "(none)"]
     whole = dh.evaluate("qrels.txt", "bm25.run", ["nDCG@3", "RR"]).means()

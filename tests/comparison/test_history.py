@@ -15,6 +15,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError
 from deadheat.evaluation.saved import checksum
+from deadheat.report.of_changes import report_history
 from support.command import call, ok
 from support.figure_data import rows_of
 
@@ -89,8 +90,9 @@ def test_systems_that_take_turns_are_each_compared_with_themselves() -> None:
     means = {(row["name"], row["measure"]): row["mean"] for row in found.rows()}
     out = " ".join(str(found).split())
     assert out.startswith(f"RR of pr fell by {-pair.difference:.4f} to {means['pr', 'RR']:.4f}, ")
-    assert f"RR of main is as before, {means['main', 'RR']:.4f} (15 queries)." in out
-    assert "each step against the one before of the same system" in out
+    assert f"RR of main {means['main', 'RR']:.4f}, as before, 15 queries" in out
+    facts = report_history(found).facts
+    assert any("each step against the one before of the same system" in fact.text for fact in facts)
     moved = found.queries(99).filter(measure="RR")
     assert moved["difference"].sum() == pytest.approx(15 * pair.difference)
     for names in (["a", "b", "c"], ["a", "b", "b"], ["a", "a", "b"]):
@@ -126,7 +128,7 @@ def test_changed_judgments_are_told_and_earlier_rankings_scored_again(tmp_path: 
     saved(tmp_path, 0)
     saved(tmp_path, 1, changed)
     found = dh.history(tmp_path)
-    assert found.steps[1].changed == "15 queries: 14 the same, 1 with changed judgments, 0 new, 0 gone"
+    assert found.steps[1].changed == "15 queries: 14 the same, 1 with changed judgments"
     assert found.steps[0].means["RR"]["mean"] == pytest.approx(dh.evaluate(changed, RUNS[0], "RR")["RR"].mean)
     assert all(step.is_comparable for step in found.steps)
     shared = dh.history(tmp_path, judgments="shared")
@@ -366,7 +368,7 @@ def test_a_weighted_history_says_so_and_what_its_queries_are_worth() -> None:
         found.to_polars().filter(measure="NumRelRet")["n_effective"].to_list() == [None] * 3
     )  # totals have no weights
     out = " ".join(str(found).split())
-    assert f"15 queries (worth {worth:.1f})." in out
+    assert f"15 queries worth {worth:.1f}" in out
     assert f"means are weighted: 15 queries are worth {worth:.1f} of equal weight" in out
     plain = dh.history([dh.evaluate(QRELS, run, "RR") for run in RUNS[:3]])
     assert "worth" not in str(plain)
@@ -452,7 +454,7 @@ def test_the_history_command_takes_weights_from_saved_evaluations(tmp_path: Path
     for n, run in enumerate(RUNS[:2]):
         dh.evaluate(QRELS, run, "RR", weights=ONE_HEAVY).save(tmp_path / f"{n}.json")
     worth = 64.0**2 / (14 + 50.0**2)
-    assert f"15 queries (worth {worth:.1f})" in " ".join(ok("history", str(tmp_path)).split())
+    assert f"15 queries worth {worth:.1f}" in " ".join(ok("history", str(tmp_path)).split())
     data = json.loads(ok("history", str(tmp_path), "--format", "json"))
     assert data["weights"]["shares"] == {"q7": pytest.approx(50 / 64)}
     assert data["history"]["1"]["RR"]["n_effective"] == pytest.approx(worth)

@@ -179,13 +179,14 @@ def test_the_headline_names_all_that_share_the_best_mean(tmp_path: Path) -> None
     assert str(dh.leaderboard(given)).startswith("a and b share the best mean value; which differences are sure is not")
     assert str(dh.leaderboard(given[:2])).startswith("b has the best mean value; which differences are sure is not")
     lacks = pl.concat([given, pl.DataFrame({"task": ["x"], "model": ["c"], "value": [0.55]})])
-    assert str(dh.leaderboard(lacks, missing="bounds")).startswith("It is open which model has the best mean value;")
+    assert str(dh.leaderboard(lacks, missing="bounds")).startswith("It is open which model has the best mean value.")
     sure = dh.leaderboard(table(drawn(2, 30, 3, effect=0.4)))
-    assert str(sure).startswith("m0 is above all others by more than chance. All neighbours are told apart.")
+    assert str(sure).startswith("m0 is above all others by more than chance.\n\nneighbours  0 of 2 pairs cannot be")
     assert str(dh.leaderboard(given[:1])).startswith("a is the only model on all tasks.")
     query = {"r": 0.5, "d": 0.5}
     folder = runs(tmp_path, {"t": {"a": query, "b": query}, "u": {"a": query}})
-    text = " ".join(str(dh.leaderboard(folder, measure="RR", missing="bounds")).split())
+    facts = report_leaderboard(dh.leaderboard(folder, measure="RR", missing="bounds")).facts
+    text = " ".join(fact.text for fact in facts)
     assert "not told where values are missing" in text
     assert "not known of these values" not in text
 
@@ -256,7 +257,9 @@ def test_all_tasks_that_decide_are_named() -> None:
     rows = [(f"t{n}", model, value) for model, own in means.items() for n, value in enumerate(own)]
     found = dh.leaderboard(pl.DataFrame(rows, ["task", "model", "value"], orient="row"))
     assert found.deciding_task == "t0"
-    assert "t0, t1: without each of these another leads" in " ".join(str(found).split())
+    assert "without t0 steady leads" in " ".join(str(found).split())
+    decides = next(fact.text for fact in report_leaderboard(found).facts if fact.heading == "decides")
+    assert decides == "t0, t1: without each of these another leads"
 
 
 def test_a_leaderboard_is_of_one_measure(tmp_path: Path) -> None:
@@ -465,10 +468,11 @@ def test_models_of_equal_means_keep_their_order_where_rounding_separates_them() 
 def test_the_headline_names_those_that_share_the_best_mean_where_intervals_are_known() -> None:
     values = drawn(1, 40, 4, effect=0.9)
     values[:, :, 1] = values[:, :, 0]
-    assert str(dh.leaderboard(table(values))).startswith("m0 and m1 share the best mean value. Of 3 pairs of")
+    assert str(dh.leaderboard(table(values))).startswith("m0 and m1 share the best mean value.\n")
     values[:, :, 2] = values[:, :, 0] + np.where(np.arange(40) % 2, 0.3, -0.31)
     start = " ".join(str(dh.leaderboard(table(values))).split())
-    assert start.startswith("m0 and m1 share the best mean value; 1 of 2 other models cannot be told from them: m2.")
+    assert start.startswith("m0 and m1 share the best mean value; 1 of 2 other models cannot be told from them.")
+    assert "not told apart m2 neighbours" in start
 
 
 HEAVY = pytest.mark.filterwarnings("ignore:.*depend on few queries")

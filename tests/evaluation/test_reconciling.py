@@ -53,8 +53,8 @@ def made(qrels: Judged, run: Judged, time: str, measures: Any = MEASURES, **opti
 @pytest.mark.parametrize(
     ("qrels", "told", "n_compared"),
     [
-        (ADDED, "21 queries: 20 the same, 0 with changed judgments, 1 new, 0 gone", 20),
-        (REGRADED, "21 queries: 19 the same, 1 with changed judgments, 1 new, 0 gone", 20),
+        (ADDED, "21 queries: 20 the same, 1 new", 20),
+        (REGRADED, "21 queries: 19 the same, 1 with changed judgments, 1 new", 20),
         (LESS, "20 queries: 18 the same, 1 with changed judgments, 1 new, 1 gone", 19),
     ],
 )

@@ -112,7 +112,7 @@ def test_a_pass_that_proves_little_gives_a_warning(assert_ranking: Callable[...,
     best = dh.evaluate(QRELS, BEST, ["RR"])
     with pytest.warns(dh.DeadheatWarning, match="but RR >= baseline proves little: with 6 queries only a loss of"):
         assert assert_ranking(QRELS, some, baseline=best)
-    with pytest.raises(AssertionError, match=r"a loss of 0\.05 or more is not ruled out"):
+    with pytest.raises(AssertionError, match=r"No loss of 0\.05 or more against run"):
         assert_ranking(QRELS, some, baseline=best, no_worse_than=0.05)
     table = {query: {"level": str(n % 2)} for n, query in enumerate(QRELS)}
     with pytest.raises(AssertionError, match=r"RR > 0\.9 .*level: 0"):
@@ -149,7 +149,7 @@ def test_a_question_more_needs_no_new_baseline(assert_ranking: Callable[..., Gat
     result = assert_ranking(more, {**BEST, "new": {"a": 1.0}}, "RR >= 0.9", baseline=tmp_path / "base.json")
     assert [check.n_queries for check in result.checks] == [7, 6]
     worse = {query: {"a": 1.0, "b": 4.0, "c": 3.0} for query in more}
-    with pytest.raises(AssertionError, match="7 queries: 5 the same, 1 with changed judgments, 1 new, 0 gone"):
+    with pytest.raises(AssertionError, match="7 queries: 5 the same, 1 with changed judgments, 1 new"):
         assert_ranking(more, worse, baseline=tmp_path / "base.json")
     with pytest.raises(DataError, match="different qrels"):
         assert_ranking(more, BEST, baseline=tmp_path / "base.json", judgments="strict")

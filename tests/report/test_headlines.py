@@ -43,12 +43,15 @@ def test_a_history_with_a_new_question_gives_the_mean_over_the_shared_queries() 
     found = dh.history([old, new])
     report = report_history(found)
     assert report.headline == "Hit@1 is as before, 1.0000 over the 2 shared queries."
-    assert report.opening == "0.6667 over all 3 queries."
+    assert report.summary[0].sentence == (
+        "Hit@1: 1.0000 over the 2 shared queries, as before, 0.6667 over all 3 queries"
+    )
     title = found.plot("history").to_dict()["title"]["text"]
     assert " ".join(title) == "Hit@1 is 0.667 (3 queries) and changed by 0 over the 2 shared queries"
     # backwards, the shared two have no other mean
     report = report_history(dh.history([new, old]))
-    assert (report.headline, report.opening) == ("Hit@1 is as before, 1.0000 over the 2 shared queries.", "")
+    assert report.headline == "Hit@1 is as before, 1.0000 over the 2 shared queries."
+    assert report.summary[0].sentence == "Hit@1: 1.0000 over the 2 shared queries, as before"
 
 
 def test_a_history_of_a_rise_beside_a_new_question() -> None:
@@ -59,7 +62,8 @@ def test_a_history_of_a_rise_beside_a_new_question() -> None:
     report = report_history(dh.history([old, new]))
     assert report.headline == "RR rose by 0.5000 to 1.0000 over the 8 shared queries, by more than chance."
     # all 2 ** 8 signs, of which the 2 where all are the same are as extreme
-    assert report.opening == f"Adjusted p {2 / 2**8:.4f}, {8 / 9:.4f} over all 9 queries."
+    rise = f"+0.5000 to 1.0000 over the 8 shared queries, p adj {2 / 2**8:.4f}"
+    assert report.summary[0].sentence == f"RR: {rise}, {8 / 9:.4f} over all 9 queries"
 
 
 def test_a_history_without_a_shared_query_has_no_change() -> None:
@@ -111,9 +115,8 @@ def test_a_judge_that_finds_no_difference_confirms_none_and_the_worst_of_several
 
     short = "blind misses 1 difference that humans find, and finds none."
     assert report("blind").headline == short
-    assert "blind confirms 0 of 1 difference that the human labels find, misses 1: it finds none." in (
-        report("blind").opening
-    )
+    (summary,) = report("blind").summary
+    assert summary.sentence.startswith("P@5: confirms 0 of 1 difference by human labels, misses 1 (")
     assert report("same").headline == "Human labels confirm every difference that same finds."
     for names in (("same", "blind"), ("blind", "same")):
         assert report(*names).headline == short

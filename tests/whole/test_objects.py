@@ -25,6 +25,7 @@ from deadheat.report.as_data import as_json
 from deadheat.report.model import format_cell
 from deadheat.report.of_changes import report_history
 from deadheat.report.of_comparison import report_comparison
+from deadheat.report.of_profile import report_profile
 from deadheat.report.of_tasks import report_leaderboard
 from deadheat.report.shown import report_of
 from support.command import call
@@ -348,7 +349,7 @@ def test_flat_numbers_are_those_of_the_reports() -> None:
     assert strata.to_flat()["level_low.ndcg_at_3.tie_max"] == nested["low"]["nDCG@3"]["tie_max"]
     assert strata.to_flat()["level_high.n_queries"] == nested["high"]["MAP"]["n_queries"] == 6
     profile = made("TieProfile", PLAIN)
-    told = json.loads(as_json(report_of(profile)))
+    told = json.loads(as_json(report_profile(profile)))
     flat = profile.to_flat()
     assert flat["n_tied"] == told["n_tied"]
     assert flat["cut_at_3.share"] == told["cutoffs"]["3"]["share"]

@@ -72,12 +72,18 @@ from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements.placements import sort_rows
-from deadheat.report.model import PAGES, REPORTS
+from deadheat.report.model import PAGES, Report, shows
 from deadheat.settings import Conventions, Design
 
-# a screen has room for the short report
-REPORTS[BenchResult] = lambda result, *, full=False: report_bench(result, full=full)
 PAGES[BenchResult] = page_of_bench
+
+
+@shows(BenchResult)
+def _report_of(result: BenchResult, *, full: bool = False) -> Report:
+    """Return the report of a benchmark: for a screen in brief."""
+    report = report_bench(result, full=full)
+    return report if full else report.in_brief()
+
 
 CUTOFFS = (1, 3, 5, 10)
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for

@@ -393,6 +393,7 @@ def _differences(
         main=1,
         has_blocks=bool(by),
         is_section=True,
+        is_extra=not by,
     )
 
 

@@ -18,6 +18,7 @@ from deadheat.cli.files import (
     check_folder,
     emit,
     format_option,
+    full_option,
     label,
     output_option,
     table_option,
@@ -179,6 +180,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     " other formats have all.",
 )
 @table_option("the means", *TABLES)
+@full_option
 @takes(*LIMITS, "flags")
 def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Run retrievers on labelled cases, and compare them; each set and each language separately.
@@ -243,9 +245,10 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
         say(f"saved in {options['output']}")
     for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
         say(f"Warning: {message}")  # the report has the notes
+    output.is_full = output.is_full or output.form in {"markdown", "html"}
     output.print(
         with_figures(
-            data_of_bench(result) if output.is_data else report_bench(result, full=output.form in {"markdown", "html"}),
+            data_of_bench(result) if output.is_data else report_bench(result, full=output.is_full),
             subjects_of(result) if options["figures"] else (),
             [one.label for one in main_of(result.measures)[:MOST_DRAWN]],
         )

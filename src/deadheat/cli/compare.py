@@ -19,6 +19,7 @@ from deadheat.cli.files import (
     befores,
     checked_run,
     format_option,
+    full_option,
     is_saved,
     label,
     labels_of_judge,
@@ -115,13 +116,8 @@ TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_dif
 @click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
 @takes(*INTERVALS, "cluster", "seed", *STRATA, "ties", *FIGURES)
 @output_options("document", "rows", "scores")
+@full_option
 @table_option("that of the pairs", *TABLES)
-@click.option(
-    "--full",
-    is_flag=True,
-    help="Show every table and note: intervals of means, all differences with p before and after the correction, what"
-    " ties can reverse. JSON and CSV always have every number.",
-)
 @takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
@@ -199,7 +195,6 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
     if output.form == "csv":
         refuse(("queries_worst", "ranks"), "is for json and text formats: csv has one table, with a row for each pair")
         refuse_if(bool(options["orders"]) and output.table != "orders", "--orders: csv has them with --table orders")
-    refuse_if(options["full"] and output.is_data, f"--full is for people: {output.form} has every number without it")
 
 
 def compare_files(
@@ -475,6 +470,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 )
 @format_option("gates")
 @output_option
+@full_option
 @takes("ties_not_drawn", *SPANS, *LISTS, "then_by", *READING, *COLLECTION, *LAST)
 def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Check an evaluation against thresholds and against a saved baseline.

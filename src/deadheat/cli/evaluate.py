@@ -22,6 +22,7 @@ from deadheat.cli.files import (
     befores,
     check_output,
     draw_figures,
+    full_option,
     named_columns,
     named_runs,
     open_qrels,
@@ -162,6 +163,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 )
 @table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
+@full_option
 @takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.

@@ -522,7 +522,8 @@ def save_all(saves: Sequence[tuple[str, Callable[[str], Path]]], more: str = "")
             raise _with_kept(error, paths) from error
         paths.append(target if Path(target) == path else str(path))
         texts.append(shown_path(paths[-1], paths[-1]) + REPLACED * is_replaced)
-    return Fact("saved", paths, "saved", ", ".join(texts) + more)
+    text = ", ".join(texts) + more
+    return Fact("saved", paths, "saved", text, brief=text)
 
 
 def _with_kept(error: CommandError | DataError, paths: Sequence[str]) -> CommandError:
@@ -568,6 +569,13 @@ output_option = click.option(
 )
 
 
+full_option = click.option(
+    "--full",
+    is_flag=True,
+    help="Show every table and note, not only what can change a decision. JSON and CSV always have all of them.",
+)
+
+
 def output_options(*parts: str) -> Callable[[Any], Any]:
     """Return the options --format, --output and --digits."""
     exact = "json and csv" if "rows" in parts else "json"
@@ -609,6 +617,8 @@ class Output:
     digits : int or None
     table : str or None
         The only table that csv has.
+    is_full : bool
+        Whether people see every table and note.
     """
 
     def __init__(
@@ -617,6 +627,7 @@ class Output:
         self.path: str | None = options.get("output")
         self.digits: int | None = options.get("digits")
         self.table: str | None = options.get("table")
+        self.is_full: bool = options.get("full", True)
         if self.path in {None, STDOUT}:
             standard_output()
         read = [one for one in inputs if one is not None]
@@ -628,6 +639,10 @@ class Output:
         refuse_if(
             self.table is not None and self.form != "csv",
             f"--table {self.table} is for --format csv: {self.form} has every table",
+        )
+        refuse_if(
+            self.is_data and bool(options.get("full")),
+            f"--full is for people: {self.form} has every number without it",
         )
         if options.get("figures") is not None:
             check_folder("figures", options["figures"])
@@ -648,7 +663,7 @@ class Output:
         )
 
     def print(self, report: Report) -> None:
-        """Write a report."""
+        """Write a report, in brief unless all of it was asked for."""
         from deadheat.report.model import report_formats
 
         if self.table is not None:
@@ -656,6 +671,8 @@ class Output:
             refuse_if(self.table not in held, f"--table {self.table}: there is none here. There are {', '.join(held)}")
             report = replace(report, tables=(held[self.table],))
         chosen, is_stdout = report_formats()[self.form], self.path in {None, STDOUT}
+        if not (self.is_full or self.is_data or chosen.is_data):
+            report = report.in_brief()
         draw = chosen.draw if is_stdout else None
         text = _on_screen(draw, report, self.digits) if draw else chosen.write(report, digits=self.digits)
         is_shown = chosen.is_data and is_stdout and standard_output().isatty()  # elsewhere it stays as it is

@@ -16,6 +16,7 @@ from deadheat.cli.files import (
     Output,
     check_output,
     emit,
+    full_option,
     is_saved,
     labels_of,
     named_runs,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 )
 @click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
 @output_options("document", "rows", "scores")
+@full_option
 @takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed", *FIGURES, *READING, *LAST)
 def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far labels of a judge, such as a language model, agree with human ones.
@@ -117,6 +119,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
 @click.option("-k", "--cutoff", type=int, default=10, show_default=True, help="Of the overlap of the top k.")
 @click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
 @output_options("document", "rows", "scores")
+@full_option
 @takes(*READING, *LIMITS, "flags")
 def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far the rankings of two runs agree, without judgments, and exactly where scores tie.
@@ -134,7 +137,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):
         refuse_if(len(runs) > 2, "give two folders of saved evaluations: deadheat agree FOLDER FOLDER")
         refuse_others(
-            {"runs", "p", "form", "output", "digits"},
+            {"runs", "p", "form", "output", "digits", "full"},
             "is for rankings, and folders of saved evaluations have orders of systems",
         )
         Output(options).print(report_orders(dh.agree_systems(*runs, p=options["p"])))
@@ -164,6 +167,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
 )
 @takes("measures", "ties_not_drawn")
 @output_options("document", "rows", "scores")
+@full_option
 @takes(*WITHOUT_BOUNDS, *READING, *LAST)
 def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Say which queries and judgments differ, from which grade to which.
@@ -238,6 +242,7 @@ def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
     " adds that to the qrels.",
 )
 @output_options("document", "rows", "scores")
+@full_option
 @takes("score_precision", *READING, *LAST)
 def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Rank the unjudged documents of runs by how much a judgment would tell.

@@ -10,6 +10,7 @@ from deadheat.cli.files import (
     INPUT,
     Output,
     asked,
+    full_option,
     label,
     open_qrels,
     open_run,
@@ -51,6 +52,7 @@ from deadheat.cli.options import (
 )
 @takes(*FIGURES)
 @output_options("document", "rows", "scores")
+@full_option
 @takes("missing", "no_relevant", "then_by", *READING, *ENGINE, *LAST)
 def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how many documents of a run share their score, and what that decides.

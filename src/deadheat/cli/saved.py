@@ -15,6 +15,7 @@ from deadheat.cli.files import (
     Output,
     emit,
     format_option,
+    full_option,
     label,
     open_qrels,
     output_options,
@@ -36,6 +37,7 @@ from deadheat.cli.options import FIGURES, LIMITS, LISTS, command, given_conventi
 @click.option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
 @takes("judgments", "test", "confidence_level", "n_resamples", "seed", *FIGURES)
 @output_options("document", "rows", "scores", "lines")
+@full_option
 @takes("flags")
 def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show evaluations that deadheat evaluate --save wrote, in order of time: what changed at each step.
@@ -90,6 +92,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
 @takes("confidence_level", "n_resamples", "seed", *FIGURES)
 @click.option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.")
 @output_options("document", "rows", "scores")
+@full_option
 @table_option("that of the models", "tasks", "without_task")
 @takes("decimal", "encoding", "flags")
 def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
@@ -143,6 +146,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 )
 @takes("replace", "measures", "ties_not_drawn", *LISTS)
 @format_option("document", "rows", "scores", "runs")
+@full_option
 @takes("documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.

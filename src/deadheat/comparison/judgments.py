@@ -190,7 +190,7 @@ def diff_qrels(
     --------
     >>> found = diff_qrels({"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 2, "b": 1}, "q2": {"a": 1}})
     >>> found
-    <QrelsDiff of qrels and qrels: 2 queries: 1 the same, 1 with changed judgments, 0 new, 0 gone>
+    <QrelsDiff of qrels and qrels: 2 queries: 1 the same, 1 with changed judgments>
     >>> found.to_polars().rows()
     [('q1', 'a', 1.0, 2.0), ('q1', 'b', None, 1.0)]
     """

@@ -40,10 +40,13 @@ class Changes:
 
     def __str__(self) -> str:
         n_queries = counted(len(self.same) + len(self.changed) + len(self.added), "query", "queries")
-        text = (
-            f"{n_queries}: {len(self.same):,} the same, {len(self.changed):,} with changed judgments,"
-            f" {len(self.added):,} new, {len(self.gone):,} gone"
-        )
+        numbers = {
+            "the same": len(self.same),
+            "with changed judgments": len(self.changed),
+            "new": len(self.added),
+            "gone": len(self.gone),
+        }
+        text = f"{n_queries}: " + ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number)
         if self.rules:
             old, new = self.rules
             text += f"; a chunk had to cover {old}, and has to cover {new} now"
@@ -70,7 +73,7 @@ def changes(old: Qrels, new: Qrels) -> Changes:
     --------
     >>> found = changes(Qrels({"q1": {"a": 1}, "q2": {"a": 1}}), Qrels({"q1": {"a": 1, "b": 2}, "q3": {"a": 1}}))
     >>> str(found)
-    '2 queries: 0 the same, 1 with changed judgments, 1 new, 1 gone'
+    '2 queries: 1 with changed judgments, 1 new, 1 gone'
     >>> found.documents.sort("query_id", "doc_id").rows()
     [('q1', 'b', None, 2.0), ('q2', 'a', 1.0, None), ('q3', 'a', None, 1.0)]
     """

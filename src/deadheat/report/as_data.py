@@ -236,11 +236,10 @@ def as_junit(result: GateResult, report: Report) -> str:
         "skipped": "0",
         "time": "0",
     }
+    summary = next((str(fact.value) for fact in report.facts if fact.key == "summary"), report.heading)
     root = ET.Element("testsuites", attributes)
     suite = ET.SubElement(root, "testsuite", {"name": on_terminal(f"deadheat gate {result.name}"), **attributes})
-    ET.SubElement(
-        ET.SubElement(suite, "properties"), "property", {"name": "summary", "value": on_terminal(report.heading)}
-    )
+    ET.SubElement(ET.SubElement(suite, "properties"), "property", {"name": "summary", "value": on_terminal(summary)})
     for check in result.checks:
         _add(suite, check, result.name)
     ET.SubElement(suite, "system-out").text = "\n".join(

@@ -197,13 +197,15 @@ def tell_unshared(
         yield Fact(key, ids[found[0].name] if is_alone else ids)
         for own, runs in collected((tuple(own), run) for run, own in ids.items() if own).items():
             whose = "" if is_alone else f"{three(runs)}: "
+            text = f"{whose}{len(own):,} ({three(own)}), {effect}"
             yield Fact(
                 "",
                 None,
                 key.replace("_", " "),
-                f"{whose}{len(own):,} ({three(own)}), {effect}",
+                text,
                 is_warning=not is_note and missing == "skip" and key == "missing_queries",
                 is_note=is_note,
+                brief=text,
             )
 
 
@@ -244,7 +246,8 @@ def cannot_be_known(given: Iterable[tuple[str, Interval | Pair | Estimate]]) -> 
     found = collected((one.unknown, name) for name, one in having if not one.is_known)
     are_all = len(found) == 1 and sum(map(len, found.values())) == len(having)
     told = [why + ("" if are_all else in_brackets(names, "interval")) for why, names in found.items()]
-    yield note(DOUBT, f"cannot be known: {'; '.join(told)}" if told else "")
+    text = f"cannot be known: {'; '.join(told)}" if told else ""
+    yield note(DOUBT, text, brief=f"cannot be known: {'; '.join(found)}" if told else "")
 
 
 def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
@@ -309,7 +312,10 @@ def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int
         f" random sample of all; {what} by prediction-powered inference"
     )
     known = {*human.notes, *judge.alike}
-    return [Fact("judge", name, "judge", text), *(said("judge", one) for one in judge.notes if one not in known)]
+    return [
+        Fact("judge", name, "judge", text, brief=text),
+        *(note("judge", one) for one in judge.notes if one not in known),
+    ]
 
 
 def tell_own_judges(systems: Sequence[str]) -> Fact:
@@ -481,18 +487,16 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
         for name, facts in found.items()
         if facts.n_cut is not None
     }
-    told = [
-        f"{name} in {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')}"
-        f" ({'all' if facts.n_cut == facts.n_open else f'{facts.n_cut:,}'} with {facts.depth:,} documents, the most)"
+    ties_at_end = [
+        f"{name} {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')}"
         for name, facts in found.items()
         if facts.n_cut
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
-    uncounted = f", not counted for {three(unknown)}" if unknown else ""
-    ends = (
-        f"the last score ties at ranks that count: {three(told)}{uncounted}; if a run was cut there, documents with"
-        " that score are missing"
-    )
+    ends = ""
+    if ties_at_end:
+        uncounted = f", not counted for {three(unknown)}" if unknown else ""
+        ends = f"in ties: {three(ties_at_end)}{uncounted}; retrieve more if a run was cut there"
     return [
         *tell_unshared(evaluations, evaluations[0].conventions.missing),
         *without_relevant(evaluations),
@@ -506,8 +510,8 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
         ),
         *_retrieving_themselves(found),
         *_not_retrieved(evaluations),
-        Fact("unjudged_share", shares, "unjudged", unjudged),
-        Fact("cut_in_ties", dict.fromkeys(found) | cut, "list ends", ends if told else ""),
+        Fact("unjudged_share", shares, "unjudged", unjudged, brief=unjudged),
+        Fact("cut_in_ties", dict.fromkeys(found) | cut, "list ends", ends, brief=ends),
     ]
 
 
@@ -541,13 +545,16 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         for start in range(0, len(rows), AT_ONCE):  # of a thousand runs without all their rows in memory
             found = pl.concat([found, *(own.pairs(of) for own, of in rows[start : start + AT_ONCE])]).unique()
         lacking, where = n_relevant - len(found), "in no run"
+    text = ""
+    if lacking > 0:
+        text = f"{lacking:,} of {counted(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
+    is_notable = lacking >= NOTABLE * n_relevant
     yield Fact(
         "not_retrieved",
         {"n_relevant": n_relevant, "n": lacking},
         "not found",
-        f"{lacking:,} of {counted(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
-        if lacking > 0
-        else "",
+        text,
+        brief=text if is_notable else "",
     )
 
 
@@ -635,12 +642,8 @@ def _counting(scores: Sequence[Scores], ids: set[str]) -> tuple[tuple[str, ...],
 def tell_counts(measures: Sequence[Measure]) -> Iterator[Fact]:
     """Say which numbers of a table are totals, if others are means, and which are geometric means."""
     if counts := [one.label for one in measures if one.total]:
-        yield Fact(
-            "counts",
-            counts,
-            "counts",
-            f"{', '.join(counts)}: totals over the queries, all else means" if len(counts) < len(measures) else "",
-        )
+        text = f"{', '.join(counts)}: totals over the queries, all else means" if len(counts) < len(measures) else ""
+        yield Fact("counts", counts, "counts", text, brief=text)
     yield from tell_geometric([one.label for one in measures if one.geometric])
 
 

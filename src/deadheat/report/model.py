@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 from itertools import chain
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import deadheat.report
 from deadheat.errors import is_shown_as_one, joined, percentage, rounded
@@ -28,6 +28,8 @@ BOLD = "**"  # around the best number of a column, where there are no bold lette
 LOW, LINE, HIGH, MIDDLE, ZERO, CROSSED = "├─┤●┊┼"
 DOUBT = "?"  # behind an interval that cannot be known
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
+MOST_NOTES = 5  # below a report in brief
+ALWAYS = ("few_queries",)  # keys of notes that are shown whatever others there are
 _registered: list[ReportFormat] = []
 
 Cell: TypeAlias = "bool | float | str | tuple[str, ...] | NumberCell | Span | Bar | None"
@@ -178,6 +180,8 @@ class Column:
         0 are dropped last, where broken labels do not make enough room either.
     is_name : bool
         Whether it holds names of systems, which text tables that are too wide shorten first.
+    is_extra : bool
+        Whether people see it in the full report only.
     """
 
     key: str
@@ -188,6 +192,7 @@ class Column:
     is_detail: bool = False
     spare: int = 0
     is_name: bool = False
+    is_extra: bool = False
 
     def cell(self, item: Any) -> Any:  # noqa: ANN401 - what a table lists, and a cell or a label of it
         """Return what the column has of an item."""
@@ -243,6 +248,8 @@ class Table:
         Whether Markdown has the title as a heading.
     caption : str
         Sentences below it; in LaTeX its caption, which makes it a float.
+    is_extra : bool
+        Whether people see it in the full report only.
     """
 
     key: str
@@ -256,6 +263,7 @@ class Table:
     has_blocks: bool = False
     is_section: bool = False
     caption: str = ""
+    is_extra: bool = False
 
     @property
     def is_grouped(self) -> bool:
@@ -328,6 +336,10 @@ class Table:
         """Return the table without what is data only, and without drawings unless they are wanted."""
         shown = [n for n, column in enumerate(self.columns) if not (column.is_data or column.is_detail)]
         return self.select([n for n in shown if drawn or not self.holds(n, Bar)])
+
+    def in_brief(self) -> Table:
+        """Return the table without the columns of the full report."""
+        return self.select([n for n, column in enumerate(self.columns) if not column.is_extra])
 
     def for_data(self) -> Table:
         """Return the table without drawings, each span as two numbers."""
@@ -501,6 +513,11 @@ class Report:
         """The facts that people read."""
         return [fact for fact in self.facts if fact.text]
 
+    def in_brief(self) -> Report:
+        """Return the report with what can change a decision: without extra tables, and with at most five facts."""
+        tables = tuple(table.in_brief() for table in self.tables if not table.is_extra)
+        return replace(self, tables=tables, facts=select_facts(self.facts))
+
     def texts(self) -> Iterator[str]:
         """Give every text that people read, by the line."""
         yield from (self.heading, self.headline, self.opening, *self.closing.split("\n"))
@@ -526,6 +543,28 @@ class Report:
         return replace(self, tables=tables, facts=facts, summary=summary, closing=closing, **above)
 
 
+def select_facts(facts: Iterable[Fact]) -> tuple[Fact, ...]:
+    """Return the facts that can change a decision, in brief, warnings first, at most five; those for programs stay.
+
+    Those that are always shown are not counted.
+    """
+    kept: list[Fact] = []
+    notes: list[Fact] = []
+    for fact in facts:
+        if not fact.text:
+            kept.append(fact)
+        elif fact.key in ALWAYS:
+            kept.append(replace(fact, text=fact.brief or fact.text))
+        elif fact.brief or fact.is_note or fact.is_warning:
+            notes.append(replace(fact, text=fact.brief or fact.text, brief=""))
+    # those of one character say what a mark in a table means
+    notes.sort(key=lambda fact: (not fact.is_warning, len(fact.heading) != 1))
+    if len(notes) > MOST_NOTES:
+        n_more = len(notes) - MOST_NOTES + 1
+        notes = [*notes[: MOST_NOTES - 1], note("more", f"{n_more} more notes with --full")]
+    return (*kept, *notes)
+
+
 Made = TypeVar("Made", bound=Callable[..., object])
 
 REPORTS: dict[type, Callable[..., Report]] = {}
@@ -534,11 +573,22 @@ PAGES: dict[type, Callable[[Any], str]] = {}
 """What makes the page of an object, by its class."""
 
 
-def shows(*classes: type, among: Any = REPORTS) -> Callable[[Made], Made]:  # noqa: ANN401 - one of the two above
-    """Return a decorator that registers what makes the report, or the page, of objects of some classes."""
+def shows(
+    *classes: type,
+    among: Any = REPORTS,  # noqa: ANN401 - one of the two above
+    in_brief: bool = False,
+) -> Callable[[Made], Made]:
+    """Return a decorator that registers what makes the report, or the page, of objects of some classes.
+
+    With `in_brief` objects show their report in brief; who calls the decorated function gets all of it.
+    """
 
     def register(make: Made) -> Made:
-        among.update(dict.fromkeys(classes, make))
+        def make_brief(shown: object) -> Report:
+            report: Any = make(shown)
+            return cast("Report", report.in_brief())
+
+        among.update(dict.fromkeys(classes, make_brief if in_brief else make))
         return make
 
     return register

@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from deadheat.comparison.history import History, has_other_queries
+from deadheat.comparison.pairs import Pair
+from deadheat.comparison.verdict_facts import signed
 from deadheat.errors import (
     NOISE,
     UNIT,
@@ -15,6 +17,7 @@ from deadheat.errors import (
     format_p_value,
     reported_path,
     rounded,
+    three,
     whole,
 )
 from deadheat.evaluation.intervals import FEWEST
@@ -49,6 +52,7 @@ from deadheat.report.model import (
     p_value,
     said,
     shows,
+    summarise,
     table_of_rows,
     tabulate,
     warning,
@@ -56,11 +60,12 @@ from deadheat.report.model import (
 from deadheat.version import __version__
 
 MOST = 5  # queries that fell, and that rose
+MOST_BRIEF = 3  # of these in brief, by the first measure
 COMMIT = 7  # characters of a commit
 MINUTE, SECOND = 16, 19  # characters of a time
 
 
-@shows(History)
+@shows(History, in_brief=True)
 def report_history(found: History, *, for_people: bool = True) -> Report:
     """Return the report of a history.
 
@@ -75,69 +80,115 @@ def report_history(found: History, *, for_people: bool = True) -> Report:
     if any(row["weight"] is not None for row in fell):
         columns.append(Column("weight", "weight"))
     labels, title = (MEASURE, Column("kind", ""), QUERY), "Queries of the last step"
-    moved = [tabulate("queries", labels, columns, fell, title=title, has_blocks=True)] if fell else []
+    moved = []
+    if fell:
+        moved.append(tabulate("queries", labels, columns, fell, title=title, has_blocks=True, is_extra=True))
     if not for_people:
         rows = [{"step": str(n // len(found.measures) + 1), **row} for n, row in enumerate(found.rows())]
         return Report((table_of_rows("history", ("step", MEASURE), rows), *moved), tuple(_facts(found)))
-    headline, opening = _told(found)
+    headline, summary = _describe_last_steps(found)
     tables = (_table(found, measure) for measure in found.measures)
-    return Report((*tables, *moved), tuple(_facts(found)), opening=opening, headline=headline)
+    return Report((*tables, *moved), tuple(_facts(found)), headline=headline, summary=summarise(summary))
 
 
-def _told(found: History) -> tuple[str, str]:
-    """Return what the last step did: by the first measure in few words, then how sure that is, and the others.
+def _describe_last_steps(found: History) -> tuple[str, dict[str, str]]:
+    """Return what the last step did to the first measure, and facts: each measure, since when, which queries.
 
     Of systems that take turns, the last step of each.
     """
     if len(found.steps) < 2:
-        return "One evaluation: there is nothing to compare it with.", ""
+        return "One evaluation: there is nothing to compare it with.", {}
+    first = found.measures[0]
     last, *earlier = (n for n in reversed(range(len(found.steps))) if n not in found.before)
-    asked = [*((one, last) for one in found.measures), *((found.measures[0], n) for n in earlier)]
-    (headline, sure), *others = (_moved(found, one, n) for one, n in asked)
-    more = [f"{sure[0].upper()}{sure[1:]}."] if sure else []
-    more += [_sentence(what, how) for what, how in others]
-    return f"{headline}.", " ".join(more)
+    facts = {_label_of(found, measure, last): _describe_step(found, measure, last) for measure in found.measures}
+    for place in earlier:
+        facts[_label_of(found, first, place)] = _describe_step(found, first, place)
+    changes = _describe_last_changes(found)
+    if changes:
+        facts["last change"] = changes
+    for kind in ("fell", "rose"):
+        rows = found.queries(MOST_BRIEF).filter(measure=first, kind=kind).to_dicts()
+        if rows:
+            facts[kind] = f"{first}: " + ", ".join(f"{row['query_id']} {signed(row['difference'])}" for row in rows)
+    return f"{_headline_of_step(found, first, last)}.", facts
 
 
-def _sentence(what: str, how: str) -> str:
-    """Return what a step did, and how sure that is: in brackets, if it has none of its own."""
-    if not how:
-        return f"{what}."
-    if "(" in how:
-        return f"{what}: {how}."
-    return f"{what} ({how})."
+def _label_of(found: History, measure: str, place: int) -> str:
+    return f"{measure} of {found.steps[place].name}" if found.take_turns else measure
 
 
-def _moved(found: History, measure: str, place: int) -> tuple[str, str]:
-    """Return what a step did to a mean, and how sure that is."""
-    step, pair = found.steps[place], found.since[measure][place]
-    mean, of = found.mean_of(place, measure), f"{measure} of {step.name}" if found.take_turns else measure
-    if math.isnan(mean):
-        return f"{of} has no value", ""
+def _why_incomparable(found: History, measure: str, place: int) -> str:
+    """Return why the mean of a step has no difference from the one before; empty if it has one."""
+    pair = found.since[measure][place]
+    if math.isnan(found.mean_of(place, measure)):
+        return "no value"
     if pair is None:
-        why = "the first of its system" if found.before[place] is None else "under other judgments than before"
-        return f"{of} is {mean:.4f}, {why}", ""
-    if not pair.n_queries:
-        return f"{of} is {mean:.4f}, over other queries than before", ""
-    level = f"{mean:.4f}"
-    details = []
-    if has_other_queries(found, measure, place):
-        shared_mean = pair.mean * pair.n_queries if measure in found.totals else pair.mean
-        level = f"{shared_mean:.4f} over the {counted(pair.n_queries, 'shared query', 'shared queries')}"
-    else:
-        details.append(counted(pair.n_queries, "query", "queries"))
-    if pair.n_effective is not None and f"{pair.n_effective:.1f}" != f"{pair.n_queries:.1f}":
-        details = [f"{counted(pair.n_queries, 'query', 'queries')} (worth {pair.n_effective:.1f})"]
-    n_all = step.means[measure]["n_queries"]
-    if pair.n_queries < n_all:
-        details.append(f"{mean:.4f} over all {n_all:,} queries")
+        return "the first of its system" if found.before[place] is None else "under other judgments than before"
+    return "" if pair.n_queries else "over other queries than before"
+
+
+def _level_of(found: History, measure: str, place: int, pair: Pair) -> str:
+    """Return the mean of a step: over the queries that it shares with the one before, if it has others too."""
+    if not has_other_queries(found, measure, place):
+        return f"{found.mean_of(place, measure):.4f}"
+    shared_mean = pair.mean * pair.n_queries if measure in found.totals else pair.mean
+    return f"{shared_mean:.4f} over the {counted(pair.n_queries, 'shared query', 'shared queries')}"
+
+
+def _headline_of_step(found: History, measure: str, place: int) -> str:
+    """Return what a step did to a mean, and whether that is more than chance."""
+    label, pair = _label_of(found, measure, place), found.since[measure][place]
+    why = _why_incomparable(found, measure, place)
+    if why == "no value":
+        return f"{label} has no value"
+    if why or pair is None:
+        return f"{label} is {found.mean_of(place, measure):.4f}, {why}"
+    level = _level_of(found, measure, place, pair)
     if abs(pair.difference) <= NOISE:
-        return f"{of} is as before, {level}", ", ".join(details)
+        return f"{label} is as before, {level}"
     moved = abs(found.difference_of(pair))
     what = f"{'rose' if pair.difference > 0 else 'fell'} by {rounded(moved, 4)}{unit_of(measure)}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
-    p = format_p_value(pair.p_adjusted).removeprefix("= ")
-    return f"{of} {what} to {level}, {sure}", ", ".join([f"adjusted p {p}", *details])
+    return f"{label} {what} to {level}, {sure}"
+
+
+def _describe_step(found: History, measure: str, place: int) -> str:
+    """Return the mean of a step, its difference from the one before, p and the queries."""
+    mean, pair = found.mean_of(place, measure), found.since[measure][place]
+    why = _why_incomparable(found, measure, place)
+    if why == "no value":
+        return why
+    if why or pair is None:
+        return f"{mean:.4f}, {why}"
+    level = _level_of(found, measure, place, pair)
+    parts = [f"{level}, as before"]
+    if abs(pair.difference) > NOISE:
+        p = format_p_value(pair.p_adjusted).removeprefix("= ")
+        parts = [f"{signed(found.difference_of(pair))}{unit_of(measure)} to {level}", f"p adj {p}"]
+    queries = counted(pair.n_queries, "query", "queries")
+    if pair.n_effective is not None and f"{pair.n_effective:.1f}" != f"{pair.n_queries:.1f}":
+        parts.append(f"{queries} worth {pair.n_effective:.1f}")
+    elif not has_other_queries(found, measure, place):
+        parts.append(queries)
+    n_all = found.steps[place].means[measure]["n_queries"]
+    if pair.n_queries < n_all:
+        parts.append(f"{mean:.4f} over all {n_all:,} queries")
+    return ", ".join(parts)
+
+
+def _describe_last_changes(found: History) -> str:
+    """Say since when each measure is what it is: its last significant step, unless that is the last of all."""
+    texts = []
+    for measure, pairs in found.since.items():
+        places = [n for n, pair in enumerate(pairs) if pair is not None and pair.significant]
+        if places and places[-1] < len(found.steps) - 1:
+            pair = pairs[places[-1]]
+            step = found.steps[places[-1]]
+            when = step.origin.time[:MINUTE].replace("T", " ")
+            called = step.origin.label or step.name
+            difference = signed(found.difference_of(pair)) if pair is not None else ""
+            texts.append(f"{measure} {difference}{unit_of(measure)} in {called}, {when}")
+    return "; ".join(texts)
 
 
 def _table(found: History, measure: str) -> Table:
@@ -155,65 +206,57 @@ def _table(found: History, measure: str) -> Table:
             "what": " ".join(
                 dict.fromkeys(filter(None, (row["name"] if several else "", row["label"], row["commit"][:COMMIT])))
             ),
-            "judged": ("" if row["comparable"] else "# ") + row["changed"],
+            "judged": ("" if row["comparable"] else "# ") + ("changed" if row["changed"] else ""),
         }
         for row in found.rows()
         if row["measure"] == measure
     ]
-    columns = [
-        Column("n_queries", "queries"),
-        *(
-            [Column("n_effective", "worth", lambda row: NumberCell(row["n_effective"], "worth"), spare=3)]
-            if any(row["n_effective"] is not None for row in rows)
-            else []
-        ),
+    columns = [Column("n_queries", "queries")]
+    if any(row["n_effective"] is not None for row in rows):
+        columns.append(Column("n_effective", "worth", lambda row: NumberCell(row["n_effective"], "worth"), spare=3))
+    columns += [
         Column("mean", "mean"),
-        Column("ci", "interval", spare=2),
-        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4),
+        Column("ci", "interval", spare=2, is_extra=True),
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=4, is_extra=True),
         Column("difference", "step"),
         Column("p", "p adj"),
-        *(
-            [Column("n_shared", "in both")]
-            if any(row["n_shared"] not in {None, row["n_queries"]} for row in rows)
-            else []
-        ),
-        *(
-            [Column("reference", "to reference", lambda row: row["reference_difference"], spare=1)]
-            if found.to_reference
-            else []
-        ),
-        *([Column("judged", "judgments", spare=1)] if any(row["judged"] for row in rows) else []),
     ]
-    return tabulate(
-        f"history_{measure}", (Column("what", ""), Column("when", "time")), columns, rows, title=measure, main=1
-    )
+    if any(row["n_shared"] not in {None, row["n_queries"]} for row in rows):
+        columns.append(Column("n_shared", "in both"))
+    if found.to_reference:
+        columns.append(Column("reference", "to reference", lambda row: row["reference_difference"], spare=1))
+    if any(row["judged"] for row in rows):
+        columns.append(Column("judged", "judgments", spare=1))
+    labels = (Column("what", ""), Column("when", "time"))
+    return tabulate(f"history_{measure}", labels, columns, rows, title=measure, main=1)
 
 
 def _facts(found: History) -> list[Fact]:
     names = dict.fromkeys(step.name for step in found.steps)
-    reference = () if found.reference is None else (found.steps[found.reference].file,)
     n_tests = max((sum(one is not None for one in pairs) for pairs in found.since.values()), default=0)
-    before = "the one before of the same system" if found.take_turns else "the one before"
-    how, level = "", ""
-    if n_tests:
-        how = f"{found.design.test}, each step against {before}; corrected by Holm over {counted(n_tests, 'step')}"
-        level = f"p below {1 - found.design.confidence_level:.3g}"
-    return [
+    facts = [
         Fact("n_steps", len(found.steps), "evaluations", f"{len(found.steps):,} of {', '.join(names)}"),
-        *(Fact("reference", file, "reference", file) for file in map(reported_path, reference)),
         *tell_geometric(found.measures),
         *_tell_weights(found),
-        said("interval", "of the mean, at the level at which it was saved (by default 95%)"),
-        said("test", how),
-        said(MARK, level),
-        note(
-            "#",
-            ""
-            if all(step.is_comparable for step in found.steps)
-            else "under other judgments than the last: not comparable",
-        ),
-        *(note("history", text) for text in found.notes),
     ]
+    if found.reference is not None:
+        file = reported_path(found.steps[found.reference].file)
+        facts.append(Fact("reference", file, "reference", file, brief=file))
+    facts.append(said("interval", "of the mean, at the level at which it was saved (by default 95%)"))
+    if n_tests:
+        before = "the one before of the same system" if found.take_turns else "the one before"
+        over = f"corrected by Holm over {counted(n_tests, 'step')}"
+        facts.append(said("test", f"{found.design.test}, each step against {before}; {over}"))
+        level = f"p below {1 - found.design.confidence_level:.3g}"
+        is_marked = any(pair is not None and pair.significant for pairs in found.since.values() for pair in pairs)
+        facts.append(replace(said(MARK, level), brief=f"{level}, {over}" if is_marked else ""))
+    changes = {step.origin.label or step.name: step.changed for step in found.steps if step.changed}
+    if changes:
+        texts = [f"{name}: {text}" for name, text in changes.items()]
+        facts.append(note("judgments", "; ".join(texts), brief=texts[-1]))
+    if not all(step.is_comparable for step in found.steps):
+        facts.append(note("#", "under other judgments than the last: not comparable"))
+    return facts + [note("history", text) for text in found.notes]
 
 
 def _tell_weights(found: History) -> list[Fact]:
@@ -234,7 +277,9 @@ OPTIONS = (
     *("pool_languages", "allow_unknown"),
 )
 ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
-NAMED = 5  # failed gates whose worst queries are named
+NAMED = 3  # failed gates whose worst queries are named
+PLAIN_CAUSES = {"worse", "significant", "not ruled out"}  # of a failure, which p and bound in the table say
+UNSEEN, UNSEEN_CAUSES = "a loss below detectable may go unseen", {"power", "not significant"}
 # the questions that a baseline is asked: their tables in JSON, their titles, and the columns that people do not need
 QUESTIONS = {
     "no_regression": ("regressions", "No regression", ()),
@@ -283,7 +328,7 @@ REGRESSIONS = (
 )
 
 
-@shows(GateResult)
+@shows(GateResult, in_brief=True)
 def report_gate(
     result: GateResult,
     *,
@@ -317,7 +362,24 @@ def report_gate(
     mark = "" if not marks else "❌ " if not result.passed else "⚠ " if weak else "✅ "
     summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
     facts = tuple(_facts_of_gate(result, sources, not_asked, summary))
-    return Report(tuple(tables), facts, mark + summary, subject=result)
+    headline = _headline_of_gate(result)
+    if not_asked:
+        headline += f"; not checked: {_unasked(sources, not_asked)}"
+    return Report(tuple(tables), facts, mark + headline, subject=result)
+
+
+def _headline_of_gate(result: GateResult) -> str:
+    """Return how many gates passed or failed, and of how many a pass proves little."""
+    gates = counted(len(result.checks), "gate")
+    if result.failures:
+        return f"{result.name}: {len(result.failures)} of {gates} failed"
+    text = f"{result.name}: {gates} passed"
+    weak = [check.weakness.removeprefix("proves ") for check in result.proving_little]
+    if weak:
+        verb = "proves" if len(weak) == 1 else "prove"
+        text += f", {len(weak)} of which {verb} {' or '.join(sorted(set(weak)))}"
+    lost = result.together.left_out if result.together else ()
+    return text + (f"; not compared: {', '.join(lost)}" if lost else "")
 
 
 def _unasked(sources: str, not_asked: Sequence[str]) -> str:
@@ -367,26 +429,28 @@ def _describe_baseline(result: GateResult) -> str:
 
 
 def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], summary: str) -> Iterator[Fact]:
-    evaluation, weak, failed = result.evaluation, result.proving_little, result.failures
+    evaluation, weak = result.evaluation, result.proving_little
     kept = (
         "checked together, as asked"
         if result.options.pool_languages
         else "checked apart; --pool-languages checks them together"
     )
     by = "; by ".join(dict.fromkeys(check.by for check in result.checks if check.by))
-    over_all = f", beside {ALL}, which is over all queries" if any(not check.by for check in result.checks) else ""
-    is_beyond = any(check.is_beyond for check in result.checks)
+    beyond = ""
+    if any(check.is_beyond for check in result.checks):
+        beyond = "cannot be reached: beyond what the ideal ranking has (at best)"
+    baseline_file = _describe_baseline(result)
+    data = "; ".join(evaluation.notes)
     yield from (
         Fact("deadheat", __version__),
         Fact("name", result.name),
         Fact("passed", result.passed),
         Fact("summary", summary),
         Fact("proves_little", {check.title: check.reason for check in weak}),
-        *(warning(check.weakness, f"{check.title}: {check.because}") for check in weak),
-        warning(FAILED, "; ".join(check.title for check in failed)),
-        *(warning("note", f"{check.title}: {check.reason}") for check in failed if not _is_plain(check)),
-        *_worst(failed),
-        said(BEYOND, "cannot be reached: beyond what the ideal ranking has (at best)" if is_beyond else ""),
+        *_describe_weak(weak),
+        *(warning("note", f"{check.title}: {check.reason}") for check in result.failures if not _is_plain(check)),
+        *_worst(result.failures),
+        replace(said(BEYOND, beyond), brief=beyond),
         Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
         Fact(
             "not_asked",
@@ -395,10 +459,10 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             _unasked(sources, not_asked) if not_asked else "",
             is_warning=True,
         ),
-        Fact("baseline_file", result.baseline_file or None, "baseline", _describe_baseline(result)),
+        Fact("baseline_file", result.baseline_file or None, "baseline", baseline_file, brief=baseline_file),
         Fact("unchanged", result.is_unchanged, "note", _describe_unchanged(result), is_warning=True),
         Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}"),
-        Fact("notes", list(evaluation.notes), "data", "; ".join(evaluation.notes)),
+        Fact("notes", list(evaluation.notes), "data", data, brief=data),
         *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
         *weighted(evaluation),
         *helped([evaluation]),
@@ -413,11 +477,10 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         ),
         Fact("options", {name: getattr(result.options, name) for name in OPTIONS} | {"rng": whole(result.options.rng)}),
         said(
-            "judgments",
+            "at best",
             ""
             if all(check.is_regression for check in result.checks)
-            else "at best: the value of the ideal ranking of the judged documents, over the same queries"
-            + "; of an interval its end" * any(check.method for check in result.checks),
+            else "of the ideal ranking" + "; of an interval its end" * any(check.method for check in result.checks),
         ),
         Fact(
             "languages",
@@ -425,13 +488,20 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             "languages",
             f"{', '.join(result.languages)}: {kept}" if result.languages else "",
         ),
-        said(
-            "strata",
-            f"by {by}{over_all}; p values and intervals are corrected over the strata of each check" if by else "",
-        ),
+        said("strata", f"by {by}; corrected over the strata of each check" if by else ""),
         *_intervals(result),
         *_baseline(result),
     )
+
+
+def _describe_weak(checks: Sequence[Check]) -> Iterator[Fact]:
+    """Say why gates that passed prove little: once for those with the same reason."""
+    found = collected(
+        ((check.weakness, UNSEEN if UNSEEN_CAUSES.issuperset(check.causes) else check.because), check.title)
+        for check in checks
+    )
+    for (weakness, why), titles in found.items():
+        yield warning(weakness, f"{three(titles)}: {why}")
 
 
 def _worst(failures: Sequence[Check]) -> list[Fact]:
@@ -447,17 +517,17 @@ def _sizes(result: GateResult) -> Iterator[Fact]:
     found = collected(((check.n_queries, " in both" * check.is_regression), check.measure) for check in fewer)
     for (n_queries, both), names in found.items():
         over = f"over the {counted(n_queries, 'query', 'queries')} with a value{both}"
-        yield said("note", f"{', '.join(dict.fromkeys(names))}: {over}")
+        yield note("note", f"{', '.join(dict.fromkeys(names))}: {over}")
 
 
 def _is_plain(check: Check) -> bool:
-    """Tell whether the numbers in the table explain a failure: they can be told apart."""
-    if check.is_beyond or "unknown" in check.causes:
+    """Tell whether the numbers and marks in the table explain a failure: they can be told apart."""
+    if "unknown" in check.causes:
         return False
     if not check.is_regression:
         return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
     has_p = check.p_value is not None and not math.isnan(check.p_value)
-    return has_p and check.question == "no_regression" and "skewed gains" not in check.causes
+    return has_p and PLAIN_CAUSES.issuperset(check.causes)
 
 
 def _intervals(result: GateResult) -> tuple[Fact, Fact]:
@@ -492,15 +562,9 @@ def _baseline(result: GateResult) -> list[Fact]:
         Fact("not_compared", list(result.not_compared)),
         *brought_together(result.together),
         *tell_geometric(check.measure for check in result.checks if check.is_regression),
-        said("regression", f"fails a mean that is significantly worse: {test}" if asked else ""),
-        said(
-            "detectable",
-            "the loss that would be found with a power of 80%; a smaller one may well go unseen" if asked else "",
-        ),
-        said("bound", f"of the difference on its better side, {level}" if asked else ""),
-        said(
-            "no worse", "" if margin is None else f"fails unless a loss of {margin:.15g} or more is ruled out: {test}"
-        ),
-        said("bound", "" if margin is None else f"of the difference on its worse side, {level}"),
-        said("not compared", apart if result.not_compared else ""),
+        said("test", test if has_baseline else ""),
+        said("detectable", "loss found with 80% power" if asked else ""),
+        said("bound", f"better side of the difference, {level}" if asked else ""),
+        said("bound", "" if margin is None else f"worse side of the difference, {level}"),
+        note("not compared", apart if result.not_compared else ""),
     ]

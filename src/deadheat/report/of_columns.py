@@ -89,13 +89,14 @@ def report_columns(
     ]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if conventions.missing == "skip" else 0)
     text = f"{counted(len(ranked), 'column')} of {table}, {counted(n_queries, 'query', 'queries')} in {qrels}"
+    data = "; ".join(first.notes)
     warned = Fact("nothing_judged", value=True, heading="WARNING", text=nothing_judged(table), is_warning=True)
     facts = (
         *([warned] if first.placements.is_unmatched else []),
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
         Fact("table", table),
-        Fact("n_columns", len(ranked), "columns", text),
+        Fact("n_columns", len(ranked), "columns", text, brief=text),
         Fact("n_queries", n_queries),
         *tell_ties(first.ties, seed),
         _effect(ranked, measure, digits),
@@ -105,7 +106,7 @@ def report_columns(
         *made_under([first]),
         *tell_unshared([first], conventions.missing, is_alone=True),
         *without_relevant([first]),
-        Fact("notes", list(first.notes), "data", "; ".join(first.notes)),
+        Fact("notes", list(first.notes), "data", data, brief=data),
     )
     return Report((tabulate("columns", [Column("column", "column")], heads, ranked),), facts)
 
@@ -116,13 +117,14 @@ def _effect(ranked: Sequence[dict[str, Any]], measure: Measure, digits: int | No
     most = max(ranked, key=lambda one: np.nan_to_num(one["tie_max"] - one["tie_min"]))
     name, span = most["column"], float(most["tie_max"] - most["tie_min"])
     if not span > NOISE:
-        return Fact("effect_of_ties", None, "", f"no order of equal scores changes {measure.label}")
+        return Fact("effect_of_ties", None, "tie order", f"no order of equal scores changes {measure.label}")
     end = "tie_max" if measure.higher_is_better else "tie_min"
     reach = [one["column"] for one in others if measure.sign * (one[end] - best["level"]) > NOISE]
-    text = f"tie order alone moves {measure.label} of column {name} by up to {format_cell(span, digits)}"
+    text = f"moves {measure.label} of column {name} by up to {format_cell(span, digits)}"
     if reach:
-        text += f"; {counted(len(reach), 'column')} could pass column {best['column']} by tie order ({three(reach)})"
-    return Fact("effect_of_ties", {"column": name, "range": span, "could_pass_the_best": reach}, "", text)
+        text += f"; {counted(len(reach), 'column')} could pass column {best['column']} ({three(reach)})"
+    value = {"column": name, "range": span, "could_pass_the_best": reach}
+    return Fact("effect_of_ties", value, "tie order", text, brief=text)
 
 
 def _reversed(ranked: Sequence[dict[str, Any]], measure: Measure, *, is_ascending: bool) -> Fact:
@@ -133,12 +135,8 @@ def _reversed(ranked: Sequence[dict[str, Any]], measure: Measure, *, is_ascendin
         if one["reversed"] is not None and measure.sign * (one["reversed"] - one["level"]) > NOISE
     ]
     way = "descending, without --ascending" if is_ascending else "ascending, as --ascending does"
-    return Fact(
-        "better_reversed",
-        found,
-        "direction",
-        f"{counted(len(found), 'column')} would rank better {way}: {three(found)}" if found else "",
-    )
+    text = f"{counted(len(found), 'column')} would rank better {way}: {three(found)}" if found else ""
+    return Fact("better_reversed", found, "direction", text, brief=text)
 
 
 def _chosen(best: str, n_columns: int, first: Evaluation, choice: Selection, digits: int | None) -> Fact:
@@ -156,9 +154,8 @@ def _chosen(best: str, n_columns: int, first: Evaluation, choice: Selection, dig
     by = "" if optimism is None else f" by about {format_cell(optimism, digits)}"
     queries, shown = counted(len(first.query_ids), "query", "queries"), format_cell(share(best_share))
     text = (
-        f"column {best} was chosen as the best of {counted(n_columns, 'column')} on these {queries}, so its"
-        f" {measure.label} is too high{by}; it is best in {shown} of {choice.n_resamples:,} resamples of the queries"
-        " (column best). Choose on some queries and report others, or test the best with deadheat compare, which"
-        " corrects for the number of runs"
+        f"{measure.label} of column {best} is too high{by}: chosen as the best of {counted(n_columns, 'column')} on"
+        f" these {queries}; best in {shown} of {choice.n_resamples:,} resamples. Choose on some queries and report"
+        " others, or use deadheat compare"
     )
     return Fact("selection", value, "selection", text, is_note=True)

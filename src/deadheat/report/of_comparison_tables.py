@@ -115,9 +115,10 @@ PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], D
 @shows(Comparison)
 def _of_comparison(comparison: Comparison, *, compact: bool = True) -> Report:
     qrels = reported_path(next(iter(comparison.evaluations.values())).qrels.where)
-    return report_with_requests(
+    report = report_with_requests(
         comparison, qrels=qrels, compact=compact, margin=comparison.margin, detect=comparison.detect
     )
+    return report.in_brief() if compact else report
 
 
 def report_with_requests(
@@ -434,12 +435,13 @@ def report_compact(
     """
     headline, summary, verdict = judged(comparison, strata, columns, margin)
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
-    facts = in_brief([verdict, *facts_of(comparison, parts, qrels, among), _count_by_one_rule(list(parts.values()))])
+    facts = [verdict, *facts_of(comparison, parts, qrels, among), _count_by_one_rule(list(parts.values()))]
+    facts = [fact for fact in facts if fact.heading not in SAID_ABOVE]
     if len(comparison.evaluations) == 2 and strata is None:
         table = _list_measures(comparison)
     else:
         table = _list_systems(comparison, parts, columns, digits)
-    return Report((table,), facts, headline=headline, summary=summary)
+    return Report((table,), tuple(facts), headline=headline, summary=summary)
 
 
 def _count_by_one_rule(parts: Sequence[Comparison]) -> Fact:
@@ -450,29 +452,8 @@ def _count_by_one_rule(parts: Sequence[Comparison]) -> Fact:
     return note("one rule", f"{counted(n, 'difference')} significant under one tie rule only")
 
 
-MOST_NOTES = 5
-ALWAYS = ("few_queries",)  # keys of notes that are shown whatever others there are
+SAID_ABOVE = (DOUBT, "unjudged")  # headings of facts that caption or verdict have
 MOST_KEPT = 3  # measures that a table keeps on the narrowest screen
-
-
-def in_brief(facts: Sequence[Fact]) -> tuple[Fact, ...]:
-    """Return the facts that can change a decision, in brief, at most five of them; those for programs stay.
-
-    Those that are always shown are not counted.
-    """
-    kept, notes = [], []
-    for fact in facts:
-        if not fact.text:
-            kept.append(fact)
-        elif fact.key in ALWAYS:
-            kept.append(replace(fact, text=fact.brief))
-        elif fact.brief or ((fact.is_note or fact.is_warning) and fact.heading != DOUBT):
-            notes.append(replace(fact, text=fact.brief or fact.text))
-    notes.sort(key=lambda fact: not fact.is_warning)
-    if len(notes) > MOST_NOTES:
-        more = len(notes) - MOST_NOTES + 1
-        notes = [*notes[: MOST_NOTES - 1], note("more", f"{more} more notes with --full")]
-    return (*kept, *notes)
 
 
 def _list_measures(comparison: Comparison) -> Table:

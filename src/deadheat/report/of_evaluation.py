@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -179,16 +179,16 @@ def report_evaluations(
     ids = {run: {"run": of_run, "qrels": of_qrels} for run, (of_run, of_qrels) in (unmatched or {}).items()}
     such_as = {name: f" (run: {own['run']!r}; qrels: {own['qrels']!r})" for name, own in ids.items()}
     unjudged = [one.name for one in evaluations if one.placements.is_unmatched]
-    value, text = _effect(parts, digits)
+    effect = _effect(parts, digits)
     facts = (
         Fact("nothing_judged", ids),
         *(warning("WARNING", nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
-        Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {qrels}{_nothing_wrong(evaluations)}"),
+        Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {qrels}", brief=f"{n_queries:,} in {qrels}"),
         *tell_ties(first.ties, seed),
         *(_beside(evaluations, beside) if beside else ()),
-        Fact("effect_of_ties", value, "", "" if len(unjudged) == len(evaluations) else text),
+        effect if len(unjudged) < len(evaluations) else replace(effect, text="", brief=""),
         *tell_counts(first.measures),
         *_estimated(evaluations, digits),
         *(_intervals(parts, intervals, digits) if intervals else ()),
@@ -246,21 +246,8 @@ def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatA
     return [evaluations[place].name for place in np.flatnonzero(is_best).tolist()]
 
 
-def _nothing_wrong(evaluations: Sequence[Evaluation]) -> str:
-    """Say which of the usual problems no run has; any that a run has gets a line of its own."""
-    several = len(evaluations) > 1
-    asking = [own for one in evaluations for own in one if own.measure.asks_for_relevant]
-    problems = {
-        f"all in {'every' if several else 'the'} run": any(one.missing_queries for one in evaluations),
-        "all with a relevant document": not asking or not all(own.has_relevant.all() for own in asking),
-        f"{'no run has' if several else 'the run has no'} others": any(one.unjudged_queries for one in evaluations),
-    }
-    absent = [text for text, is_so in problems.items() if not is_so]
-    return f": {', '.join(absent)}" if absent else ""
-
-
-def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object] | None, str]:
-    """Return which value tie orders change most: for JSON, and as text; with a judge, of the human labels."""
+def _effect(parts: Sequence[Part], digits: int | None) -> Fact:
+    """Return which value tie orders change most; with a judge, of the human labels."""
     spans = [
         (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, labels, scores.measure)
         for labels, _, one, _ in parts
@@ -271,10 +258,11 @@ def _effect(parts: Sequence[Part], digits: int | None) -> tuple[dict[str, object
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
     _, span, name, run, labels, measure = max(spans, key=lambda one: one[:5], default=(False, 0.0, "", "", (), None))
     if measure is None:
-        return None, f"{by_human}no order of equal scores changes any value"
+        return Fact("effect_of_ties", None, "tie order", f"{by_human}no order of equal scores changes any value")
+    value = {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(name), "range": span}
     size = format_cell(cell_of(measure, span), digits)
-    text = f"{by_human}tie order alone moves {name} of {run}{inside(labels)} by up to {size}"
-    return {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(name), "range": span}, text
+    text = f"{by_human}moves {name} of {run}{inside(labels)} by up to {size}"
+    return Fact("effect_of_ties", value, "tie order", text, brief=text)
 
 
 def _tie_range(scores: Scores) -> float:
@@ -332,14 +320,13 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     if not shares:
         return
     of_error, measure, run, labels, interval = max(shares, key=lambda one: one[:4])
-    grows = (
-        f"{measure} of {run}{inside(labels)}: {format_cell(interval.query_standard_error, digits)} from the choice"
-        f" of queries; breaking its ties at random would add {format_cell(interval.tie_standard_error, digits)},"
-        f" {format_cell(share(of_error))} of the squared error" + ", the largest share here" * (len(shares) > 1)
-    )
+    text = ""
+    if of_error:
+        of_queries, of_ties = interval.query_standard_error, interval.tie_standard_error
+        sizes = f"{format_cell(of_queries, digits)} by queries, {format_cell(of_ties, digits)} by ties"
+        text = f"{measure} of {run}{inside(labels)}: {sizes} ({format_cell(share(of_error))} of the squared error)"
     value = {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(measure), "tie_share": of_error}
-    text = grows if of_error else "none would grow if ties were broken at random"
-    yield Fact("largest_tie_share", value, "errors", text)
+    yield Fact("largest_tie_share", value, "std err", text)
 
 
 def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
@@ -407,10 +394,10 @@ def _averages(grouping: Grouping) -> Iterator[Table]:
 def _grouped(grouping: Grouping) -> list[Fact]:
     """Return the facts about strata and languages."""
     columns, names = " and ".join(grouping.columns), ", ".join(grouping.languages)
-    by = first_true(
-        {f"by {columns}, from {grouping.source}": grouping.strata, "": grouping.languages or grouping.has_clusters},
-        f"none: --by names no column of {grouping.source}, which tells no language",
-    )
+    by = f"by {columns}, from {grouping.source}" if grouping.strata else ""
+    without_strata = ""
+    if not (grouping.strata or grouping.languages or grouping.has_clusters):
+        without_strata = f"none: --by names no column of {grouping.source}, which tells no language"
     lacking = () if grouping.strata else grouping.without_language
     is_one = len(grouping.languages) < 2
     of_languages = first_true(
@@ -423,8 +410,14 @@ def _grouped(grouping: Grouping) -> list[Fact]:
     )
     of_all = [
         Fact("queries_table", grouping.source),
-        Fact("by", list(grouping.columns), "strata", by),
-        Fact("languages", list(grouping.languages), "languages", of_languages),
+        Fact("by", list(grouping.columns), "strata", by or without_strata, brief=without_strata),
+        Fact(
+            "languages",
+            list(grouping.languages),
+            "languages",
+            of_languages,
+            brief=of_languages if is_one and lacking else "",
+        ),
     ]
     if not grouping.strata:
         return of_all
@@ -445,6 +438,7 @@ def _grouped(grouping: Grouping) -> list[Fact]:
         for stratum in sorted(set().union(*grouping.strata), key=order)
     }
     found = {name: n for name, n in sizes.items() if n < first.smallest}
+    few = few_queries(found, first.smallest)
     return [
         *of_all,
         *strata_of_sample(each, 0 if judge is None else len(judge.query_ids)),
@@ -452,7 +446,7 @@ def _grouped(grouping: Grouping) -> list[Fact]:
         said("averages", none_of if counts else ""),
         *overlapping(part.query_ids.tolist() for part in first.values()),
         Fact("unassigned_queries", ids, NONE, without, is_note=True),
-        Fact("small_strata", found, OF_FEW, few_queries(found, first.smallest)),
+        Fact("small_strata", found, OF_FEW, few, brief=few),
     ]
 
 
@@ -460,7 +454,8 @@ def overlapping(strata: Iterable[Sequence[str]]) -> Iterator[Fact]:
     """Say how many more queries strata count than there are; each stratum is given by its queries."""
     ids = [*map(set, strata)]
     if n_twice := sum(map(len, ids)) - len(set().union(*ids)):
-        yield Fact("overlap", n_twice, "overlap", f"queries with several values count in each: {n_twice:,} more in all")
+        text = f"queries with several values count in each: {n_twice:,} more in all"
+        yield Fact("overlap", n_twice, "overlap", text, brief=text)
 
 
 def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:

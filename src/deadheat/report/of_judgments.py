@@ -39,6 +39,7 @@ from deadheat.report.model import (
     said,
     share,
     shows,
+    summarise,
     tabulate,
     warning,
 )
@@ -47,7 +48,7 @@ from deadheat.report.score_tables import level_heading
 JUDGE = Column("judge", "judge")
 
 
-@shows(JudgeAgreement)
+@shows(JudgeAgreement, in_brief=True)
 def report_judges(
     found: JudgeAgreement,
     *,
@@ -70,14 +71,18 @@ def report_judges(
     level = level_heading(next(iter(found.judges.values())).confidence_level, set())
     frame = found.per_query() if per_query else pl.DataFrame()
     leading = () if len(found.judges) == 1 and for_people else (JUDGE,)
+    several = for_people and len(found.conclusions) > 1
     tables = [
+        *([_list_conclusions(found.conclusions)] if several else []),
         _statistics(found.judges, level) if leading else _of_one(found.only, level),
         *(_of_grades(found.judges, level, leading) if not (leading and for_people) else ()),
         *(_statistics(own.judges, level, f"stratum_{name}", name) for name, own in (strata or {}).items()),
         *(
             table
             for one in found.conclusions
-            for table in _of_conclusions(one, level, is_named=len(found.conclusions) > 1 or not for_people)
+            for table in _of_conclusions(
+                one, level, is_named=len(found.conclusions) > 1 or not for_people, is_extra=several
+            )
         ),
         tabulate(
             "queries",
@@ -92,8 +97,8 @@ def report_judges(
     return Report(
         tuple(one for one in tables if one.rows),
         tuple(_facts(found, strata or {})),
-        opening=" ".join(map(verdict_of, found.conclusions)),
-        headline=_told(worst, IN_SHORT) if worst else _agreed(found.judges),
+        headline=_describe_outcome(worst) if worst else _agreed(found.judges),
+        summary=() if several else summarise({one.measure.label: _count_conclusions(one) for one in found.conclusions}),
     )
 
 
@@ -115,13 +120,6 @@ IN_SHORT = {  # for which decisions a judge's labels suffice, by what they do, t
     "none": "The human labels show no difference between systems: this says little about {judge}.",
     "confirmed": "Human labels confirm every difference that {judge} finds.",
 }
-IN_FULL = {
-    "reversed": "do not decide by its labels alone",
-    "favoured": "do not decide on {favoured} by its labels, which favour it over the others",
-    "false": "look twice at the differences that it finds; its order of the systems is that of the humans",
-    "lost": "it finds none",
-    "confirmed": "the human labels confirm every difference that it finds",
-}
 
 
 def _outcome(one: Conclusions) -> str:
@@ -134,22 +132,38 @@ def _outcome(one: Conclusions) -> str:
     )
 
 
-def _told(one: Conclusions, texts: Mapping[str, str]) -> str:
-    """Return the text of what a judge's labels do to conclusions."""
+def _describe_outcome(one: Conclusions) -> str:
+    """Say for which decisions a judge's labels suffice, of these systems and queries."""
     counts = {f"n_{name}": counted(len(getattr(one, name)), "difference") for name in ("reversed", "false", "lost")}
-    return texts[_outcome(one)].format(judge=one.judge, favoured=three(list(one.favoured)), **counts)
+    return IN_SHORT[_outcome(one)].format(judge=one.judge, favoured=three(list(one.favoured)), **counts)
 
 
-def verdict_of(one: Conclusions) -> str:
-    """Return for which decisions a judge's labels suffice, of these systems and queries."""
-    by = f"By {one.measure.label} on {counted(len(one.query_ids), 'query', 'queries')}"
-    if not one.n_separated:
-        more = f", {one.judge} finds {len(one.false)}" if one.false else ""
-        return f"{by} the human labels find no difference between systems{more}: this says little about {one.judge}."
-    kept, n_human = one.n_separated - len(one.reversed) - len(one.lost), counted(one.n_separated, "difference")
-    found = {"reverses {}": one.reversed, "misses {}": one.lost, "finds {} that they do not": one.false}
-    other = "".join(", " + text.format(len(pairs)) for text, pairs in found.items() if pairs)
-    return f"{by} {one.judge} confirms {kept} of {n_human} that the human labels find{other}: {_told(one, IN_FULL)}."
+def _count_conclusions(one: Conclusions) -> str:
+    """Count the differences between systems that human labels find, and what a judge's labels make of them."""
+    kept = one.n_separated - len(one.reversed) - len(one.lost)
+    parts = [f"confirms {kept} of {counted(one.n_separated, 'difference')} by human labels"]
+    for verb, pairs in (("reverses", one.reversed), ("misses", one.lost), ("invents", one.false)):
+        if pairs:
+            parts.append(f"{verb} {len(pairs)}")
+    if one.favoured:
+        parts.append(f"favours {three(list(one.favoured))}")
+    return f"{', '.join(parts)} ({counted(len(one.query_ids), 'query', 'queries')})"
+
+
+def _list_conclusions(conclusions: Sequence[Conclusions]) -> Table:
+    """Return a row for each judge and measure: what the judge's labels make of the differences that humans find."""
+    columns = (
+        Column("n_queries", "queries", lambda one: len(one.query_ids), spare=1),
+        Column("n_separated", "differences", lambda one: one.n_separated),
+        Column("kept", "confirmed", lambda one: one.n_separated - len(one.reversed) - len(one.lost)),
+        Column("reversed", "reversed", lambda one: len(one.reversed)),
+        Column("lost", "missed", lambda one: len(one.lost)),
+        Column("false", "invented", lambda one: len(one.false)),
+        Column("favoured", "favours", lambda one: three(list(one.favoured)) or "-"),
+    )
+    labels = (JUDGE, Column("measure", "measure", lambda one: one.measure.label))
+    title = "Differences between systems by human labels, and by those of each judge"
+    return tabulate("conclusions", labels, columns, conclusions, title=title)
 
 
 def _with_ends(found: Mapping[str, Estimate]) -> dict[str, Cell]:
@@ -175,16 +189,15 @@ IN_TABLE = {"kappa": 0, "quadratic_kappa": 0, "alpha": 1, "inflation": 1, "tau_b
 
 def _statistics(judges: Mapping[str, LabelAgreement], level: str, key: str = "judges", title: str = "") -> Table:
     """Return a row for each judge, with the intervals of what is most asked for."""
-    spares = IN_TABLE
-    columns = [
+    columns: list[Column] = [
         Column("n_documents", "documents"),
         *(Column(name, name, is_data=True) for name in ("n_queries", "only_human", "only_judge")),
-        *(
-            replace(column, is_data=column.is_data or name not in spares)
-            for name, spare in {**dict.fromkeys(STATISTICS, 3), **spares}.items()
-            for column in (Column(name, name.replace("_", " "), spare=spare), *_ends_of(name, level, spare + 3))
-        ),
     ]
+    for name, spare in {**dict.fromkeys(STATISTICS, 3), **IN_TABLE}.items():
+        is_data = name not in IN_TABLE
+        columns.append(Column(name, name.replace("_", " "), spare=spare, is_data=is_data))
+        ends, is_known = _ends_of(name, level, spare + 3)
+        columns += [replace(ends, is_data=is_data, is_extra=name != "kappa"), is_known]
     rows = [
         {
             "judge": name,
@@ -235,11 +248,18 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
             title="Documents by human grade (rows) and grade of"
             f" {'the judge' if leading else ' and '.join(judges)} (columns)",
         ),
-        tabulate("grades", labels, both, rows, title="By grade (inflation: mean grade of the judge - human grade)"),
+        tabulate(
+            "grades",
+            labels,
+            both,
+            rows,
+            title="By grade (inflation: mean grade of the judge - human grade)",
+            is_extra=True,
+        ),
     ]
 
 
-def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator[Table]:
+def _of_conclusions(one: Conclusions, level: str, *, is_named: bool, is_extra: bool) -> Iterator[Table]:
     """Return the systems under both labels, and the pairs on which they differ."""
     of = f"{one.measure.label}, {one.judge}" if is_named else one.measure.label
     keyed = f" of {one.judge}, {one.measure.label}" if is_named else ""
@@ -269,7 +289,13 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
     )
     hidden = (JUDGE, MEASURE) if is_named else ()
     yield tabulate(
-        f"systems{keyed}", (*hidden, SYSTEM), columns, systems, title=f"Systems by {of}", has_blocks=bool(hidden)
+        f"systems{keyed}",
+        (*hidden, SYSTEM),
+        columns,
+        systems,
+        title=f"Systems by {of}",
+        has_blocks=bool(hidden),
+        is_extra=is_extra,
     )
     pairs = {(pair.system, pair.baseline): (pair, other) for pair, other in zip(one.human, one.by_judge, strict=True)}
     rows = [
@@ -296,6 +322,7 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool) -> Iterator
         ),
         rows,
         title=f"Pairs on which they differ by {of}",
+        is_extra=is_extra,
     )
 
 
@@ -331,28 +358,31 @@ def _facts(found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]) -> list[
     explained = STATISTICS if len(found.judges) == 1 else IN_TABLE
     return [
         *_of_documents(found),
-        *([Fact("alpha_together", alphas, "alpha of all", f"{text}: humans and all judges at once")] if alphas else []),
+        *([Fact("alpha_together", alphas, "alpha of all", text, brief=text)] if alphas else []),
         *map(_of_systems, found.conclusions),
-        *(
-            note(
-                "bias",
-                f"of these queries {human:,} documents have a human label, {n:,} one of {judge}: part of the bias is"
-                " due to documents that one side did not label",
-            )
-            for judge, (human, n) in {one.judge: one.n_labels for one in found.conclusions}.items()
-            if max(human, n) > UNEVEN * min(human, n)
-        ),
+        note("bias", _describe_uneven(found.conclusions)),
         *tell_geometric(one.measure.label for one in found.conclusions),
         *(note("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
         said("statistics", "; ".join(f"{name} {STATISTICS[name]}" for name in explained)),
         said(
             "CI",
-            "over queries, whose documents are not independent: Gaffke's bounds of shares (agreement, precision,"
-            " recall); the others leave out one query at a time, with Student's t, and can be too narrow",
+            "over queries: Gaffke's bounds of shares (agreement, precision, recall); others: jackknife, Student's t,"
+            " which can be too narrow",
         ),
         *cannot_be_known((name, one) for name, one in _named_intervals(found, strata) if not np.isnan(one.low)),
     ]
+
+
+def _describe_uneven(conclusions: Sequence[Conclusions]) -> str:
+    """Say which judges labelled more or fewer documents than humans: part of their bias is due to these."""
+    counts = {one.judge: one.n_labels for one in conclusions}
+    uneven = [
+        f"{judge} {n_judge:,} ({n_human:,} by humans)"
+        for judge, (n_human, n_judge) in counts.items()
+        if max(n_human, n_judge) > UNEVEN * min(n_human, n_judge)
+    ]
+    return f"in part due to documents that one side did not label: {three(uneven)}" if uneven else ""
 
 
 def _of_documents(found: JudgeAgreement) -> Iterator[Fact]:
@@ -391,9 +421,8 @@ def _of_systems(under: Conclusions) -> Fact:
         f"conclusions_{name}",
         told,
         name,
-        f"tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f} between the orders of {len(under.systems)} systems;"
-        f" standard deviation over tie orders {under.tie_std[0]:.4f} by human labels, {under.tie_std[1]:.4f} by the"
-        " judge",
+        f"orders of {len(under.systems)} systems: tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f}; tie std"
+        f" {under.tie_std[0]:.4f} by humans, {under.tie_std[1]:.4f} by the judge",
     )
 
 
@@ -415,8 +444,7 @@ TEXTS = (
     ("rbo_b", "rbo_a, corrected for ties"),
 )
 RANGE = (
-    "range of rbo: the lowest and highest value if the lists went on below their end; the mean assumes that they keep"
-    " agreeing at the same rate. range of the overlap: over all tie orders. std, min and max are over queries."
+    "of rbo: if the lists went on below their end, where the mean assumes the same rate; of overlap: over tie orders"
 )
 OF_ORDERS = {
     "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference, as a"
@@ -427,7 +455,7 @@ OF_ORDERS = {
 }
 
 
-@shows(Agreement)
+@shows(Agreement, in_brief=True)
 def report_agreements(found: Agreement | Sequence[Agreement], *, per_query: bool = False) -> Report:
     """Return the report of pairs of runs.
 
@@ -456,13 +484,13 @@ def report_agreements(found: Agreement | Sequence[Agreement], *, per_query: bool
         tables if per_query else tables[:1],
         (
             *_facts_of_agreement(found),
-            *(said(heading, text) for heading, text in TEXTS),
+            *summarise(dict(TEXTS)),
+            said("range", RANGE),
             Fact("p", first.p, "p", f"{first.p:g}, persistence of rbo"),
             Fact(
                 "cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"
             ),
         ),
-        closing=RANGE,
     )
 
 
@@ -513,8 +541,8 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> list[Fact]:
     few = {pair_of(one): n for one in found if (n := int((one.n_common < 2).sum()))}
     return [
         Fact("pairs", held),
-        *(said("in both", f"{name}: {size}") for name, size in sizes.items()),
-        Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}"),
+        *(replace(said("in both", f"{name}: {size}"), brief=f"{name}: {size}") for name, size in sizes.items()),
+        Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}", brief=", ".join(shares)),
         *(
             note("left out", f"{counted(len(ids), 'query', 'queries')} that only {whose}: {three([*map(repr, ids)])}")
             for whose, ids in alone
@@ -594,7 +622,7 @@ def _tell_queries(found: SystemOrders) -> list[Fact]:
     return facts
 
 
-@shows(SystemOrders)
+@shows(SystemOrders, in_brief=True)
 def report_orders(found: SystemOrders) -> Report:
     """Return the report of orders of systems."""
     return Report((list_orders(found),), tuple(tell_orders(found)))
@@ -605,7 +633,7 @@ MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and
 OLD, NEW = Column("old", "old"), Column("new", "new")
 
 
-@shows(QrelsDiff)
+@shows(QrelsDiff, in_brief=True)
 def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
     """Return the report of two sets of judgments.
 
@@ -736,7 +764,7 @@ MEANT_OF_HOLES = {
 }
 
 
-@shows(Holes)
+@shows(Holes, in_brief=True)
 def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     """Return the report of holes.
 
@@ -761,17 +789,13 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     told = "; ".join(
         f"{name} {' to '.join(map(format_cell, (low, high)))}" for name, (low, high) in found.ranges.items()
     )
+    unjudged = f"{counted(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}{below}"
     facts = (
-        Fact("measure", found.measure.label, "measure", found.measure.label),
+        Fact("measure", found.measure.label, "measure", found.measure.label, brief=found.measure.label),
         Fact("by", found.by, "weight", MEANT_OF_HOLES[found.by]),
-        Fact("ranges", ranges, "if judged", f"the mean may be: {told}"),
+        Fact("ranges", ranges, "if judged", f"the mean may be: {told}", brief=told),
         Fact("depth", found.depth),
-        Fact(
-            "n_unjudged",
-            found.n_unjudged,
-            "unjudged",
-            f"{counted(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}{below}",
-        ),
+        Fact("n_unjudged", found.n_unjudged, "unjudged", unjudged, brief=unjudged),
         Fact("n_below", found.n_below),
         Fact("n_queries", found.n_queries),
         *(

@@ -29,22 +29,21 @@ from deadheat.report.model import (
     Span,
     Table,
     count_cell,
-    first_true,
     format_cell,
     note,
     said,
     share,
     shows,
+    summarise,
     tabulate,
 )
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
-SIZES = (
-    "share: queries whose value depends on the order; of error: share of the mean's squared standard error that would"
-    " be due to breaking ties at random.\n"
-    "difference: {}, less exact; mean, max and std size: of the queries' differences; std: of their values."
-    " Divisors are n - 1."
-)
+COLUMNS = {
+    "share": "queries whose value depends on the order",
+    "of error": "share of the mean's squared standard error that breaking ties at random would be due to",
+    "mean, max, std size": "of the queries' differences, rule less exact; std: of their values (divisor: n - 1)",
+}
 OF_QUERY = (
     Column("n_documents", "docs"),
     Column("n_ties", "ties"),
@@ -70,12 +69,12 @@ def report_orders(listed: TieOrders, query_id: str) -> Report:
     means = ", ".join(f"{name} {format_cell(float(found.mean()))}" for name, found in listed.by_measure.items())
     return Report(
         (table,),
-        (said("mean over the orders", means),),
+        (replace(said("mean over the orders", means), brief=means),),
         heading=f"{counted(len(listed.orders), 'order')} of the ties of query {query_id}, equally likely",
     )
 
 
-@shows(TieProfile)
+@shows(TieProfile, in_brief=True)
 def report_profile(
     profile: TieProfile,
     *,
@@ -111,6 +110,7 @@ def report_profile(
             [Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share))],
             profile.cuts,
             title="Queries in which the cutoff cuts a tie",
+            is_extra=bool(profile.decided),
         ),
         *([_measures(profile.decided)] if profile.decided else []),
         tabulate(
@@ -119,27 +119,62 @@ def report_profile(
             (Column("value", "mean"), *TIES),
             worst,
             title="Queries that depend on it most",
+            is_extra=True,
         ),
         *([_stability(profile), _correlations(profile)] if profile.decided else []),
     ]
     return Report(
         tuple(one for one in tables if one.rows),
         (
-            *_recommended(profile, digits),
+            *_recommended(profile),
             *_facts(profile, missing),
             *tell_counts([one.measure for one in profile.decided]),
+            *(summarise(COLUMNS) if profile.decided else ()),
         ),
         f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}",
-        SIZES.format(RULES[profile.rule or ""]) if profile.decided else "",
-        facts_first=True,
+        headline=_headline(profile, digits),
+        summary=summarise(_describe_ties(profile)),
     )
 
 
-def _recommended(profile: TieProfile, digits: int | None) -> list[Fact]:
-    """Say whether ties have to be counted exactly, with the reason, and what the rule of thumb says."""
+def _headline(profile: TieProfile, digits: int | None) -> str:
+    """Say whether ties have to be counted exactly; empty without judgments."""
+    found = profile.recommendation
+    if profile.rule is None:
+        return ""
+    if found is None:
+        why = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
+        return f"No recommendation: {why}."
+    if found.is_exact:
+        low, high = format_cell(found.low, digits), format_cell(found.high, digits)
+        return f"Count ties exactly: their order alone moves {found.measure.label} between {low} and {high}."
+    if any(one.n_queries for one in profile.decided):
+        return f"Any rule for ties will do for means: their order moves none by {VISIBLE:g} or more."
+    return "Any rule for ties will do: no order of equal scores changes any value."
+
+
+def _describe_ties(profile: TieProfile) -> dict[str, str]:
+    """Return how many queries and documents tie, the largest tie, and signs that scores are coarse."""
+    found, facts = profile.recommendation, {}
+    if found is not None:
+        decided = f"in {found.n_decided:,} of {counted(found.n_queries, 'query', 'queries')}"
+        facts["decided"] = f"{found.measure.label} {decided}"
+    queries = _part(profile.n_queries_with_ties, profile.n_queries)
+    facts["queries with ties"] = queries
+    in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
+    facts["documents in ties"] = _part(profile.n_tied, profile.n_documents) + in_ties
+    largest = profile.largest
+    if largest:
+        size = f"{largest.n_documents:,} documents with score {largest.score:.15g}"
+        facts["largest tie"] = f"{size} in query {largest.query_id}"
+    facts["scores"] = "; ".join(_describe_scores(profile))
+    return facts
+
+
+def _recommended(profile: TieProfile) -> list[Fact]:
+    """Return for programs whether ties have to be counted exactly, and say what the rule of thumb says."""
     if profile.rule is None:
         return []
-    why = "no query has a relevant document" if profile.is_judged else "nothing that the run retrieves is judged"
     reasons = collected(
         (correlation.undefined, one.difference.measure.label)
         for one in profile.stability
@@ -148,31 +183,14 @@ def _recommended(profile: TieProfile, digits: int | None) -> list[Fact]:
     )
     uncorrelated = "; ".join(f"{', '.join(dict.fromkeys(measures))}: {why}" for why, measures in reasons.items())
     return [
-        *(
-            [Fact("recommendation", None, "recommendation", f"none: {why}")]
-            if profile.recommendation is None
-            else _exactly(profile, profile.recommendation, digits)
-        ),
+        *([Fact("recommendation", None)] if profile.recommendation is None else _rule_of_thumb(profile.recommendation)),
         Fact("beside", profile.rule, "beside", f"{profile.rule}: {broken_by(profile.rule, None)}"),
         said("no correlation", uncorrelated),
     ]
 
 
-def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> list[Fact]:
-    """Say whether ties have to be counted exactly, and what a rule that only counts queries with ties would say."""
-    decided = f"in {found.n_decided:,} of {counted(found.n_queries, 'query', 'queries')}"
-    ends = " and ".join(format_cell(end, digits) for end in (found.low, found.high))
-    exactly = (
-        f"count ties exactly: their order alone moves {found.measure.label} between {ends}, and decides it {decided}"
-    )
-    for_means = (
-        f"any rule for ties will do for means: their order moves none by {VISIBLE:g} or more, but decides"
-        f" {found.measure.label} {decided}"
-    )
-    advice = first_true(
-        {exactly: found.is_exact, for_means: any(one.n_queries for one in profile.decided)},
-        "any rule for ties will do: no order of equal scores changes any value",
-    )
+def _rule_of_thumb(found: Recommendation) -> list[Fact]:
+    """Say what a rule that only counts queries with ties would say of counting them exactly."""
     held = {
         "is_exact": found.is_exact,
         "measure": found.measure.label,
@@ -182,13 +200,9 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
         "n_evaluated": found.n_queries,
     }
     is_exact, n_with_ties, limit = found.is_exact_by_rule_of_thumb, found.n_with_ties, f"{RULE_OF_THUMB}%"
-    wrong = "it counts ties that decide nothing too" if is_exact else "it does not see what these ties decide"
-    text = (
-        f"{n_with_ties:,} of {counted(found.n_of_run, 'query', 'queries')}"
-        f" ({format_cell(share(n_with_ties / found.n_of_run))}) {'has' if n_with_ties == 1 else 'have'} ties,"
-        f" {f'more than {limit}: count ties exactly' if is_exact else f'not more than {limit}: any rule will do'}"
-        + ("" if found.agrees else f"; {wrong}")
-    )
+    text = f"{_part(n_with_ties, found.n_of_run)} queries with ties: {'count exactly' if is_exact else 'any rule'}"
+    if not found.agrees:
+        text += "; wrong here"
     by_rule = {
         "is_exact": is_exact,
         "percent": RULE_OF_THUMB,
@@ -196,58 +210,57 @@ def _exactly(profile: TieProfile, found: Recommendation, digits: int | None) -> 
         "agrees": found.agrees,
     }
     return [
-        Fact("recommendation", held, "recommendation", advice),
+        Fact("recommendation", held),
         Fact("rule_of_thumb", by_rule, f"{limit} rule", text),
     ]
 
 
 def _facts(profile: TieProfile, missing: str) -> list[Fact]:
-    queries, documents, decimals = profile.n_queries_with_ties, profile.n_tied, profile.decimals
     size, largest, distinct = profile.tie_size, profile.largest, profile.distinct_scores
-    in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
-    of_largest, of_query = "", ""
+    of_query = ""
     if largest:
-        of_largest = f"{largest.n_documents:,} documents with score {largest.score:.15g} in query {largest.query_id}"
         mean, mean_of_largest = format_cell(profile.mean_ties, 2), format_cell(profile.mean_largest_tie, 2)
         of_query = f"mean {mean}; mean size of the largest {mean_of_largest} (1: none tie)"
-    levels = ", ".join(f"{score:.15g} ({n:,})" for score, n in profile.levels)
-    written = "more than 15 decimals" if decimals is None else counted(decimals, "decimal")
-    has_few = decimals is not None and decimals <= FEW_DECIMALS
-    coarse = {  # signs that scores are coarser than a ranking needs
-        f"{counted(profile.n_levels, 'level')} in the whole run (documents): {levels}": profile.levels,
-        f"at most {written}" if decimals else "whole numbers": has_few,
-        f"{profile.grid} numbers, written with {written}": profile.grid and not has_few,
-    }
-    fine = f"{counted(profile.n_levels, 'distinct score')} in the whole run, {written}"
-    signs = [text for text, is_so in coarse.items() if is_so] or [fine]
-    unjudged = "" if profile.is_judged else nothing_judged(profile.name)
-    return [
+    data = "; ".join(profile.notes)
+    facts = [
         Fact("run", profile.name),
         Fact("n_queries", profile.n_queries),
         Fact("n_documents", profile.n_documents),
-        Fact("n_queries_with_ties", queries, "queries with ties", _part(queries, profile.n_queries)),
-        Fact("n_tied", documents, "documents in ties", _part(documents, profile.n_documents) + in_ties),
+        Fact("n_queries_with_ties", profile.n_queries_with_ties),
+        Fact("n_tied", profile.n_tied),
         Fact("n_ties", profile.n_ties),
         Fact("mean_ties", profile.mean_ties, "ties a query", of_query),
         Fact("tie_size", asdict(size) if size else None, "documents a tie", _spread(size) if size else ""),
-        Fact("largest_tie", asdict(largest) if largest else None, "largest tie", of_largest),
+        Fact("largest_tie", asdict(largest) if largest else None),
         Fact("mean_largest_tie", profile.mean_largest_tie),
         Fact("distinct_scores", asdict(distinct), "distinct scores", f"{_spread(distinct)} a query"),
         Fact("n_levels", profile.n_levels),
         Fact("levels", [{"score": score, "n_documents": n} for score, n in profile.levels]),
-        Fact("decimals", decimals),
+        Fact("decimals", profile.decimals),
         Fact("grid", profile.grid),
-        *(said("scores", sign) for sign in signs),
-        Fact("notes", list(profile.notes), "data", "; ".join(profile.notes)),
-        *(
-            [
-                Fact("nothing_judged", not profile.is_judged, "WARNING", unjudged, is_warning=True),
-                *tell_unshared([profile], missing, is_alone=True, is_note=False),
-            ]
-            if profile.decided
-            else []
-        ),
+        Fact("notes", list(profile.notes), "data", data, brief=data),
     ]
+    if profile.decided:
+        unjudged = "" if profile.is_judged else nothing_judged(profile.name)
+        facts.append(Fact("nothing_judged", not profile.is_judged, "WARNING", unjudged, is_warning=True))
+        facts += tell_unshared([profile], missing, is_alone=True, is_note=False)
+    return facts
+
+
+def _describe_scores(profile: TieProfile) -> list[str]:
+    """Return signs that scores are coarser than a ranking needs; without one how fine they are."""
+    decimals = profile.decimals
+    levels = ", ".join(f"{score:.15g} ({n:,})" for score, n in profile.levels)
+    written = "more than 15 decimals" if decimals is None else counted(decimals, "decimal")
+    has_few = decimals is not None and decimals <= FEW_DECIMALS
+    signs = []
+    if profile.levels:
+        signs.append(f"{counted(profile.n_levels, 'level')} in the whole run (documents): {levels}")
+    if has_few:
+        signs.append(f"at most {written}" if decimals else "whole numbers")
+    elif profile.grid:
+        signs.append(f"{profile.grid} numbers, written with {written}")
+    return signs or [f"{counted(profile.n_levels, 'distinct score')} in the whole run, {written}"]
 
 
 def _part(part: int, whole: int) -> str:
@@ -272,7 +285,7 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
                 replace(one, of=lambda row, key=one.key: as_cell(row.scores, key), spare=int(one.key == "tie_std"))
                 for one in TIES
             ),
-            Column("range", "range", _range, spare=3),
+            Column("range", "range", _range, spare=3, is_extra=True),
             Column("n_queries", "queries", spare=2),
             Column("share_of_queries", "share", lambda one: share(one.share_of_queries)),
             Column("share_of_error", "of error", lambda one: share(one.share_of_error)),
@@ -299,12 +312,12 @@ def _stability(profile: TieProfile) -> Table:
                 Column(key, heading, lambda one, key=key: cell_of(one.measure, getattr(one, key)))
                 for key, heading in (("exact", "exact"), ("traditional", rule), ("difference", "difference"))
             ),
-            Column("mean_difference", "mean size", lambda one: one.mean, spare=1),
+            Column("mean_difference", "mean size", lambda one: one.mean, spare=1, is_extra=True),
             Column("max_difference", "max size", lambda one: one.max, spare=1),
-            Column("std_difference", "std size", lambda one: one.distance_std, spare=2),
+            Column("std_difference", "std size", lambda one: one.distance_std, spare=2, is_extra=True),
             Column("max_query", "query", lambda one: one.query_id or None, is_data=True),
-            Column("std", "std", spare=3),
-            Column("traditional_std", f"std {rule}", spare=4),
+            Column("std", "std", spare=3, is_extra=True),
+            Column("traditional_std", f"std {rule}", spare=4, is_extra=True),
             Column("n_queries", "n", is_data=True),
         ),
         [one.difference for one in profile.stability],
@@ -334,6 +347,7 @@ def _correlations(profile: TieProfile) -> Table:
         ),
         profile.stability,
         title="Pearson's correlation over queries of the size of the difference with",
+        is_extra=True,
     )
 
 
@@ -374,15 +388,12 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
     name : str
         Of the second key.
     """
+    text = "nothing: no document is in a tie"
+    if profile.n_tied:
+        text = f"{keyed.n_tied:,} of {counted(profile.n_tied, 'tied document')} still tie"
+    value = {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties}
     facts = [
-        Fact(
-            "then_by",
-            {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties},
-            f"then by {name}",
-            f"{keyed.n_tied:,} of {counted(profile.n_tied, 'tied document')} still tie"
-            if profile.n_tied
-            else "nothing: no document is in a tie",
-        ),
+        Fact("then_by", value, f"then by {name}", text, brief=text),
         *(said("second key", one) for one in keyed.notes if one not in profile.notes),
     ]
     if not profile.decided:
@@ -550,6 +561,7 @@ def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> tuple[Fac
     judged = f"target: ideal rankings, in {counted(found.n_judged or 0, 'query', 'queries')} with a relevant item"
     between = "disparity: exposure per item of the first less that of the other; ratio: of both"
     unknown = f"{found.unknown}: they say nothing about other queries"
+    gini = f"{found.gini:.4f}, of exposure over these items"
     return (
         Fact("discount", found.discount, "exposure", how),
         Fact("exposure_cutoff", found.cutoff),
@@ -557,7 +569,7 @@ def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> tuple[Fac
         Fact("exposure_n_queries", found.n_queries),
         said("items", f"the {n_shown} most exposed of {n_items:,}" if n_shown < n_items else ""),
         *([] if found.n_judged is None else [Fact("n_judged", found.n_judged, "EE", judged)]),
-        Fact("exposure_gini", found.gini, "gini", f"{found.gini:.4f}, of exposure over these items"),
+        Fact("exposure_gini", found.gini, "gini", gini),
         said("amortised", "EE of the mean exposure over queries"),
         said("between groups", "" if found.groups is None else between),
         *([Fact("unknown", found.unknown, "intervals", unknown)] if found.unknown and found.pairs is not None else []),

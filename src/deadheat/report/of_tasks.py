@@ -31,6 +31,7 @@ from deadheat.report.model import (
     said,
     share,
     shows,
+    summarise,
     table_of_rows,
     tabulate,
     warning,
@@ -42,10 +43,11 @@ from deadheat.version import __version__
 
 MODEL = Column("model", "model", is_name=True)
 MOST = 5  # tasks without which the order is shown
+MOST_ON_PAGE, MOST_COLUMNS = 5, 13  # tasks or groups beside the mean: that fit a page, and that --full has
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-@shows(Leaderboard)
+@shows(Leaderboard, in_brief=True)
 def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: bool = False) -> Report:
     """Return the report of a leaderboard.
 
@@ -65,13 +67,15 @@ def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: 
         [Column(name, name, spare=n) for n, name in enumerate(found.tasks)],
         found.task_values().to_dicts(),
         title=f"{found.measure} by task",
+        is_extra=True,
     )
     without, task = found.leave_one_out().to_dicts(), Column("task", "without")
     columns = (Column("leader", "leader"), Column("tau_b", "tau_b"), Column("n_swapped", "pairs swapped"))
     rows = without[:MOST] if for_people else without
     title = "The order without one task" + f" (the {len(rows)} that change most)" * (len(rows) < len(without))
-    orders = [tabulate("without_task", (task,), columns, rows, title=title)] if rows else []
-    return Report((_ranking(found), values, *orders), tuple(_facts(found)), opening=headline(found))
+    orders = [tabulate("without_task", (task,), columns, rows, title=title, is_extra=True)] if rows else []
+    tables = (_ranking(found), values, *orders)
+    return Report(tables, tuple(_facts(found)), headline=headline(found), summary=summarise(_describe_order(found)))
 
 
 def _compact(found: Leaderboard) -> Report:
@@ -81,7 +85,7 @@ def _compact(found: Leaderboard) -> Report:
         "mean": [row["mean"] for row in listed],
         **{name: own.tolist() for name, own in found.group_means.items()},
     }
-    if not found.groups and len(found.tasks) <= len(LETTERS) // 2:
+    if not found.groups and len(found.tasks) <= MOST_COLUMNS:
         columns |= {name: found.values[:, n].tolist() for n, name in enumerate(found.tasks)}
     cells = {
         name: ranked(1 if found.higher_is_better else -1, dict(zip(found.models, values, strict=True)))
@@ -103,13 +107,15 @@ def _compact(found: Leaderboard) -> Report:
         [
             Column("ranks", "ranks"),
             *([Column("bounds", "mean is in")] if found.value_range else []),
-            *(Column(name, name) for name in columns),
+            Column("mean", "mean"),
+            *(Column(name, name, is_extra=len(columns) > MOST_ON_PAGE + 1) for name in columns if name != "mean"),
         ],
         rows,
         caption=_caption(found),
         main=-1,
     )
-    return Report((table,), tuple(fact for fact in _facts(found) if fact.is_note), opening=headline(found))
+    notes = tuple(fact for fact in _facts(found) if fact.is_note)
+    return Report((table,), notes, headline=headline(found), summary=summarise(_describe_order(found)))
 
 
 def letter(tier: int | None) -> str:
@@ -128,38 +134,45 @@ def letter(tier: int | None) -> str:
 
 
 def headline(found: Leaderboard) -> str:
-    """Name the models that cannot be told from the best, and say what ties and single tasks can change."""
-    best = found.models[0]
-    if len(found.models) == 1:
+    """Say who is first, and how many models cannot be told from it."""
+    best, n_others = found.models[0], len(found.models) - 1
+    if not n_others:
         return f"{best} is the only model on all tasks."
     if found.tiers is None:
         first = [name for name, rank in zip(found.models, found.ranks, strict=True) if rank == 1]
-        who = f"{format_names(first)} {'share' if len(first) > 1 else 'has'}" if first else "It is open which model has"
-        return f"{who} the best mean {found.measure}; which differences are sure is not known: {found.unknown}."
-    first = [name for name, tier in zip(found.models, found.tiers, strict=True) if tier == 1]
-    n_leading = found.ranks.count(1)
-    if len(first) == 1:
-        told = f"{best} is above all others by more than chance"
-    elif n_leading > 1:
-        told = f"{format_names(found.models[:n_leading])} share the best mean {found.measure}"
-        if len(first) > n_leading:
-            n_others = counted(len(found.models) - n_leading, "other model")
-            told += f"; {len(first) - n_leading} of {n_others} cannot be told from them: {three(first[n_leading:])}"
+        if not first:
+            return f"It is open which model has the best mean {found.measure}."
+        verb = "share" if len(first) > 1 else "has"
+        return f"{format_names(first)} {verb} the best mean {found.measure}; which differences are sure is not known."
+    n_equal = max(found.ranks.count(1), 1)
+    n_open = found.tiers.count(1) - n_equal
+    if n_equal > 1:
+        told = f"{format_names(found.models[:n_equal])} share the best mean {found.measure}"
+    elif not n_open:
+        return f"{best} is above all others by more than chance."
     else:
-        told = (
-            f"{best} {'is' if found.ranks[0] else 'may be'} first; {len(first) - 1} of"
-            f" {counted(len(found.models) - 1, 'other model')} cannot be told from it: {three(first[1:])}"
-        )
-    neighbours = sum(not found.uncertainty.better[n, n + 1] for n in range(len(found.models) - 1) if found.uncertainty)
-    apart = (
-        f"Of {counted(len(found.models) - 1, 'pair')} of neighbours {neighbours} cannot be told apart."
-        if neighbours
-        else "All neighbours are told apart."
-    )
+        told = f"{best} {'is' if found.ranks[0] else 'may be'} first"
+    if n_open:
+        others = counted(len(found.models) - n_equal, "other model")
+        told += f"; {n_open} of {others} cannot be told from {'it' if n_equal == 1 else 'them'}"
+    return f"{told}."
+
+
+def _describe_order(found: Leaderboard) -> dict[str, str]:
+    """Return what the headline rests on: which models cannot be told from the first, and how many neighbours."""
+    facts: dict[str, str] = {}
+    n_pairs = len(found.models) - 1
+    if n_pairs and found.tiers is not None and found.uncertainty is not None:
+        n_equal = max(found.ranks.count(1), 1)
+        in_first_tier = [name for name, tier in zip(found.models, found.tiers, strict=True) if tier == 1]
+        if in_first_tier[n_equal:]:
+            facts["not told apart"] = three(in_first_tier[n_equal:])
+        n_alike = sum(not found.uncertainty.better[n, n + 1] for n in range(n_pairs))
+        facts["neighbours"] = f"{n_alike:,} of {counted(n_pairs, 'pair')} cannot be told apart"
     if found.deciding_task:
         leader = found.leave_one_out().filter(task=found.deciding_task)["leader"][0]
-        apart += f" Without {found.deciding_task}, {leader} leads."
-    return f"{told}. {apart}"
+        facts[f"without {found.deciding_task}"] = f"{leader} leads"
+    return facts
 
 
 def _ranking(found: Leaderboard) -> Table:
@@ -186,15 +199,22 @@ def _ranking(found: Leaderboard) -> Table:
         Column("rank_high", "rank high", is_data=True),
         Column("letter", "tier"),
         Column("tier", "tier number", is_data=True),
-        Column("mean_rank", "mean rank", spare=3),
+        Column("mean_rank", "mean rank", spare=3, is_extra=True),
         Column("p_best", "P(best)", spare=4),
         Column("resampled_rank_low", "resampled rank low", is_data=True),
         Column("resampled_rank_high", "resampled rank high", is_data=True),
-        *([] if found.tie_min is None else [Column("of_ties", "tie orders", ends=("tie_min", "tie_max"), spare=5)]),
+        *(
+            []
+            if found.tie_min is None
+            else [Column("of_ties", "tie orders", ends=("tie_min", "tie_max"), spare=5, is_extra=True)]
+        ),
         Column("tie_rank_low", "tie rank low", is_data=True),
         Column("tie_rank_high", "tie rank high", is_data=True),
         Column("n_tasks", "tasks", is_data=not (found.incomplete or found.value_range)),
-        *(Column(f"mean_{name}", name, spare=6) for name in found.group_means),
+        *(
+            Column(f"mean_{name}", name, spare=6, is_extra=len(found.group_means) > MOST_ON_PAGE)
+            for name in found.group_means
+        ),
     ]
     return tabulate("leaderboard", (MODEL,), columns, rows, title=f"Models by mean {found.measure}", main=1)
 
@@ -255,9 +275,9 @@ def _facts(found: Leaderboard) -> list[Fact]:
                     "critical",
                     found.uncertainty.critical,
                     "ranks",
-                    f"what {simultaneous} allow (Mogstad et al. 2024)",
+                    f"by {simultaneous} (Mogstad et al. 2024)",
                 ),
-                said("tier", "all that cannot be told from the best of those left: a, b, ..."),
+                said("tier", "not told from the best of those left"),
                 said("CI", "of each mean by itself: Student's t"),
             ]
         ),
@@ -270,7 +290,13 @@ def _facts(found: Leaderboard) -> list[Fact]:
             ]
             if found.reversible is None
             else [
-                Fact("reversible", [list(one) for one in found.reversible], "ties", _reversible(found)),
+                Fact(
+                    "reversible",
+                    [list(one) for one in found.reversible],
+                    "ties",
+                    _reversible(found),
+                    brief=_count_reversible(found),
+                ),
                 Fact("tie_share", found.tie_share),
             ]
         ),
@@ -281,16 +307,19 @@ def _facts(found: Leaderboard) -> list[Fact]:
     ]
 
 
+def _count_reversible(found: Leaderboard) -> str:
+    """Say how many orders of two models tie order alone can reverse; empty if none."""
+    if not found.reversible:
+        return ""
+    return f"their order alone can reverse {counted(len(found.reversible), 'pair')} of models"
+
+
 def _reversible(found: Leaderboard) -> str:
     """Say which orders of two models tie order alone can reverse."""
     if not found.reversible:
         return "no order of equal scores changes the order of two models"
     pairs = [f"{one} over {other}" for one, other in found.reversible]
-    text = f"tie order alone can reverse {counted(len(pairs), 'pair')} of models: {three(pairs)}"
-    if found.tie_share is None:
-        return text
-    what = "queries" if found.sampling == "fixed" else "tasks"
-    return f"{text}, {format_cell(share(found.tie_share))} of those that {what} or tie order may reverse"
+    return f"{_count_reversible(found)}: {three(pairs)}"
 
 
 POWER = 0.8
@@ -502,11 +531,8 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = UNIT, margin: fl
     ends = found.detectable(POWER)  # of the first measure that has means
     if measure := next((one.label for one in found.measures if one.label in ends and not one.total), ""):
         test = f"paired t test, p below {1 - found.design.confidence_level:.3g} before correction"
-        yield said(
-            "power",
-            f"a difference between languages of {_range(ends[measure])} in {measure} is found with a probability of"
-            f" {POWER:.0%} ({test})",
-        )
+        detects = f"{_range(ends[measure])} and more in {measure} between languages ({POWER:.0%} power"
+        yield replace(said("detects", f"{detects}, {test})"), brief=f"{detects})")
     if margin:
         yield said("margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
         yield from doubt_margin([(one.system, one.pair) for one in found.differences])

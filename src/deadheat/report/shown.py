@@ -37,7 +37,7 @@ MOST_ROWS = 20  # of placements: more are no table to read
 WRITERS = {"markdown": as_markdown, "latex": as_latex, "html": fragment}
 
 
-@shows(Strata)
+@shows(Strata, in_brief=True)
 def _of_strata(strata: Strata) -> Report:
     """Return the report of strata, with the averages over them."""
     whole, queries = strata.whole, strata.queries
@@ -57,7 +57,7 @@ def _of_strata(strata: Strata) -> Report:
     )
 
 
-@shows(Evaluation, Evaluations)
+@shows(Evaluation, Evaluations, in_brief=True)
 def _of_evaluations(found: Evaluation | Evaluations) -> Report:
     several = list(found.values()) if isinstance(found, Evaluations) else [found]
     return report_evaluations(several, reported_path(several[0].qrels.where))

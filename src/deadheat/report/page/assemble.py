@@ -34,6 +34,7 @@ from deadheat.report.model import (
     Table,
     note,
     said,
+    select_facts,
     share,
     shows,
     summarise,
@@ -286,7 +287,7 @@ def _of_subject(
             "All measures",
             made.details(report.tables),
         ),
-        section("conventions", "How values were made", parts().facts(report.shown)),
+        section("conventions", "How values were made", parts().folded(select_facts(report.shown), report.shown)),
     ]
 
 
@@ -464,4 +465,7 @@ def _page_of(
     drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
     failed = [note("not drawn", f"{one.name}: {one.why_not}") for one in drawn if one.drawing and one.why_not]
     report = replace(report, facts=(*report.facts, *failed))
-    return harmless(str(parts().whole(heading, report, digits, drawings=[one.svg for one in drawn if one.svg])))
+    extra = tuple(table for table in report.tables if table != table.in_brief() or table.is_extra)
+    drawings = [one.svg for one in drawn if one.svg]
+    made = parts().whole(heading, report.in_brief(), digits, drawings, Report(extra, report.facts))
+    return harmless(str(made))
