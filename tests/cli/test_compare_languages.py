@@ -120,7 +120,7 @@ def test_clusters_of_queries_are_joined_over_languages(folder: Path) -> None:
     path.write_text("\n".join([f"{header},user", *of_row]) + "\n")
     command = ["compare", *(str(folder / name) for name in ("qrels.txt", "one.run", "two.run")), "-m", "RR"]
     command += ["--queries", str(path), "--n-resamples", "99", "--cluster", "user"]
-    shown = " ".join(ok(*command).split())
+    shown = " ".join(ok(*command, "--full").split())
     assert "languages have the queries in different clusters" in shown
     assert "which leaves 2 clusters" in shown  # French has two of four queries, the others four of two
 
