@@ -307,6 +307,20 @@ def did_you_mean(given: object, known: Iterable[str]) -> str:
     return f"Did you mean {by_folded[near[0]]!r}?" if near else ""
 
 
+def nearest_first(given: str, known: Iterable[str]) -> list[str]:
+    """Return names, those that look most like a given one first; equal ones stay in their order.
+
+    Examples
+    --------
+    >>> nearest_first("scater", ["forest", "matrix", "scatter"])
+    ['scatter', 'matrix', 'forest']
+    """
+    from difflib import SequenceMatcher  # only a mistake needs it
+
+    folded = given.casefold()
+    return sorted(known, key=lambda name: -SequenceMatcher(None, folded, name.casefold()).ratio())
+
+
 def joined(*sentences: str) -> str:
     """Join the sentences that are not empty, with a blank between them."""
     return " ".join(filter(None, sentences))

@@ -31,14 +31,14 @@ def drawn(folder: Path) -> set[str]:
 @pytest.mark.slow
 def test_evaluate_draws_and_names_its_files(tmp_path: Path) -> None:
     text = ok("evaluate", QRELS, *RUNS[:2], "-m", "RR", "--figures", tmp_path / "new" / "f")
-    assert drawn(tmp_path / "new" / "f") == {"forest-RR.svg", "cutoffs-nDCG.svg", "cutoffs-R.svg", "traditional-RR.svg"}
+    assert drawn(tmp_path / "new" / "f") == {"forest-RR.svg", "traditional-RR.svg"}
     assert "forest-RR.svg" in text
-    assert "not drawn" in text
+    assert "not drawn" not in text
 
 
 def test_data_have_the_files_and_what_was_not_drawn(tmp_path: Path) -> None:
     arguments = ["evaluate", QRELS, RUNS[0], "-m", "RR", "--figures", tmp_path, "--figure-format", "json"]
-    result = call(*arguments, "--format", "json")
+    result = call(*arguments, "--figure", "all", "--format", "json")
     found = json.loads(result.stdout)
     assert found["figures"] == [
         str(tmp_path / f"{name}.json") for name in ("forest-RR", "cutoffs-nDCG", "cutoffs-R", "traditional-RR")
@@ -49,7 +49,9 @@ def test_data_have_the_files_and_what_was_not_drawn(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_numbers_of_figures_are_those_of_json(tmp_path: Path) -> None:
     arguments = ["compare", QRELS, *RUNS, "-m", "nDCG@10", *QUICK, "--figures", tmp_path, "--figure-format", "json"]
+    arguments += ["--figure", "forest", "--figure", "matrix"]
     found = json.loads(ok(*arguments, "--format", "json"))
+    assert drawn(tmp_path) == {"forest-nDCG@10.json", "matrix-nDCG@10.json"}
     by_system = {row["system"]: row for row in data_of(tmp_path / "forest-nDCG@10.json")}
     for system, of_measures in found["systems"].items():
         for key, number in of_measures["nDCG@10"].items():
@@ -63,6 +65,81 @@ def test_the_numbers_of_figures_are_those_of_json(tmp_path: Path) -> None:
         rule = by_system[system]["by_doc_id"] - by_system[baseline]["by_doc_id"]
         assert rule == pytest.approx(pair["doc_id_difference"], abs=1e-12)
     assert len(pairs) == 6
+
+
+JSON = ["--figure-format", "json"]
+DEFAULTS = {
+    "evaluate": ["evaluate", QRELS, *RUNS],
+    "compare": ["compare", QRELS, *RUNS, *QUICK],
+    "ties": ["ties", RUNS[0], QRELS],
+    "judges": ["judges", QRELS, RUNS[0], "--run", RUNS[1], "--run", RUNS[2], *QUICK],
+    "simulate": ["simulate", "--scenarios", "20"],
+    "bench": [*BENCH, "--retriever", "bm25", "--retriever", "bm25(k1=1.9)"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", sorted(DEFAULTS))
+def test_at_most_three_figures_are_drawn_by_default_of_the_first_measure(command: str, tmp_path: Path) -> None:
+    ok(*DEFAULTS[command], "--figures", tmp_path, *JSON)
+    names = [path.stem for path in tmp_path.iterdir()]
+    assert 1 <= len(names) <= 3
+    assert len({name.partition("-")[2] for name in names if "-" in name}) <= 1 or command in {"judges", "bench"}
+
+
+def test_of_one_query_nothing_is_drawn_by_default(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("q1 0 a 1\n")
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.run").write_text("q1 Q0 a 1 1 t\nq1 Q0 b 2 1 t\n")
+    files = [tmp_path / "q", tmp_path / "one.run", tmp_path / "two.run", "-m", "RR"]
+    for command in ("compare", "evaluate"):
+        text = " ".join(ok(command, *files, "--figures", tmp_path / "f", *JSON).split())
+        assert "figures none: of one query a figure would show single points" in text
+        assert drawn(tmp_path / "f") == set()
+    ok("compare", *files, "--figures", tmp_path / "f", "--figure", "forest", *JSON)
+    assert drawn(tmp_path / "f") == {"forest-RR.json"}
+
+
+def test_figures_are_drawn_by_name_of_each_measure(tmp_path: Path) -> None:
+    options = ["-m", "RR", "-m", "Hit@3", *QUICK, "--figure", "scatter", "--figure", "scatter", "--figure", "strata"]
+    text = " ".join(ok("compare", QRELS, *RUNS[:2], *options, "--figures", tmp_path, *JSON).split())
+    assert drawn(tmp_path) == {"scatter-RR.json", "scatter-Hit@3.json"}
+    assert "not drawn strata: it takes --by COLUMN" in text
+
+
+def test_a_matrix_of_two_systems_is_not_drawn_and_said(tmp_path: Path) -> None:
+    options = ["-m", "RR", *QUICK, "--figure", "matrix", "--figure", "ranks"]
+    text = " ".join(ok("compare", QRELS, *RUNS[:2], *options, "--figures", tmp_path).split())
+    assert drawn(tmp_path) == set()
+    assert "figures none" in text
+    assert "ranks-RR, matrix-RR: it is not drawn of two systems" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "given", "first"),
+    [
+        (["compare", QRELS, *RUNS[:2]], "scater", "scatter"),
+        (["evaluate", QRELS, RUNS[0]], "Forrest", "forest"),
+        (["ties", RUNS[0], QRELS], "ratio", "tie_ratio"),
+        (["leaderboard", "none"], "heatmap", "heat_map"),
+    ],
+)
+def test_an_unknown_figure_lists_those_of_the_command(
+    command: list[str], given: str, first: str, tmp_path: Path
+) -> None:
+    result = call(*command, "--figures", tmp_path / "f", "--figure", given)
+    assert result.exit_code == 2
+    text = " ".join(result.output.split())
+    assert f"there is no figure '{given}' here: give {first}, " in text
+    assert text.endswith(", or all")
+    assert ("scatter" in text) == (command[0] == "compare")
+    assert not (tmp_path / "f").exists()
+
+
+def test_a_figure_by_name_needs_a_folder() -> None:
+    result = call("evaluate", QRELS, RUNS[0], "--figure", "forest")
+    assert result.exit_code == 2
+    assert "--figure needs --figures DIR, the folder that it is drawn into" in " ".join(result.output.split())
 
 
 @pytest.mark.slow
@@ -82,7 +159,7 @@ def test_strata_are_drawn(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ties_are_drawn_as_data_say(tmp_path: Path) -> None:
     options = ["-m", "RR", "-m", "Hit@3", "--figures", tmp_path / "f", "--figure-format", "json"]
-    found = json.loads(ok("ties", RUNS[0], QRELS, *options, "--format", "json"))
+    found = json.loads(ok("ties", RUNS[0], QRELS, *options, "--figure", "all", "--format", "json"))
     names = {
         f"{name}-{of}.json"
         for name in ("tie_ratio", "largest_tie", "tie_histogram", "traditional")
@@ -115,7 +192,8 @@ def test_a_bench_draws_each_language(tmp_path: Path) -> None:
     text = ok(*BENCH, "--retriever", "bm25", "--retriever", "bm25(k1=1.9)", "--figures", tmp_path)
     names = drawn(tmp_path)
     assert any(name.endswith("forest-RR.svg") for name in names)
-    assert any(name.endswith("matrix-RR.svg") for name in names)
+    assert any(name.endswith("differences-RR.svg") for name in names)
+    assert len(names) <= 3
     assert "figures" in text
 
 
@@ -164,7 +242,7 @@ def test_without_figures_nothing_is_loaded_that_draws(command: list[str]) -> Non
 @needs_shared_data
 @pytest.mark.slow
 def test_twelve_runs_are_drawn_in_files_of_a_moderate_size(tmp_path: Path) -> None:
-    ok("compare", llm_qrels(), *map(llm_run, LLM_RUNS), "-m", "nDCG@10", "--figures", tmp_path)
+    ok("compare", llm_qrels(), *map(llm_run, LLM_RUNS), "-m", "nDCG@10", "--figures", tmp_path, "--figure", "all")
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     assert len(sizes) >= 8
     assert max(sizes.values()) < 250_000

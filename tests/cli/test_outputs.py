@@ -205,7 +205,7 @@ def test_figures_of_one_name_are_several_files(folder: Path) -> None:
         "query_id,a,b,a-b\n" + "".join(f"q{n},{n % 2},x,{n % 2}\n" for n in range(1, 5))
     )
     by = ["--queries", "queries.csv", "--by", "a:b", "--by", "a-b"]
-    found = json.loads(ok(*EVALUATE, *by, *FIGURES, "--format", "json"))["figures"]
+    found = json.loads(ok(*EVALUATE, *by, *FIGURES, "--figure", "strata", "--format", "json"))["figures"]
     assert len({*found}) == len(found) == len(list((folder / "drawn").iterdir()))
     assert any(name.endswith(" 2.json") for name in found)
 

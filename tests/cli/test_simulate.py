@@ -38,7 +38,8 @@ def test_the_summary_fits_a_screen_and_has_the_numbers_of_python() -> None:
 
 
 def test_scenarios_show_what_ties_do_to_them(folder: Path) -> None:
-    out = " ".join(ok("simulate", "--scenarios", "200", "--figures", "pictures", "-o", "made").split())
+    options = ["--figures", "pictures", "--figure", "overview", "-o", "made"]
+    out = " ".join(ok("simulate", "--scenarios", "200", *options).split())
     profile = simulate_scenarios(200).profiles["chance"]
     assert f"queries with ties {profile.n_queries_with_ties} of 200 (30%)" in out
     rr = profile.stability[0].difference
@@ -53,9 +54,8 @@ def test_scenarios_show_what_ties_do_to_them(folder: Path) -> None:
 
 
 def test_rerankers_are_drawn(folder: Path) -> None:
-    out = ok(
-        "simulate", "--queries", "20", "-m", "RR", "-m", "nDCG@3", "--figures", "pictures", "--figure-format", "json"
-    )
+    options = ["--figures", "pictures", "--figure", "all", "--figure-format", "json"]
+    out = ok("simulate", "--queries", "20", "-m", "RR", "-m", "nDCG@3", *options)
     assert "files in pictures" in " ".join(out.split())
     names = {path.stem for path in (folder / "pictures").iterdir()}
     assert names >= {

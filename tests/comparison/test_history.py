@@ -285,12 +285,14 @@ def test_the_command_and_its_formats(tmp_path: Path) -> None:
     for form in ("markdown", "html", "csv"):
         assert "week 2" in ok("history", tmp_path, "--format", form)
     ok("history", tmp_path, "--figures", tmp_path / "drawn")
+    assert {one.name for one in (tmp_path / "drawn").iterdir()} == {"history-nDCG@3.svg"}
+    ok("history", tmp_path, "--figures", tmp_path / "drawn", "--figure", "history")
     assert {one.name for one in (tmp_path / "drawn").iterdir()} == {"history-nDCG@3.svg", "history-RR.svg"}
     assert call("history", tmp_path / "none").exit_code
     page = tmp_path / "drawn" / "page.html"
     ok("report", "--history", tmp_path, "-o", page)
     text = page.read_text(encoding="utf-8")
-    assert text.count("<svg") == 2
+    assert text.count("<svg") == 1
     assert "week 2" in text
     assert text.strip() == dh.history(tmp_path).to_html(full=True).strip()
     assert call("report", "--history", tmp_path, "x", "-o", page).exit_code == 2

@@ -13,6 +13,7 @@ from deadheat import figures, stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pairs
 from deadheat.errors import FigureError, ParameterError
+from deadheat.figures.base import GAIN, LOSS, UNDECIDED
 from support.figure_data import notes_of, row_of, rows_of, title_of
 from support.random_runs import QRELS, RUNS, random_runs, values
 
@@ -220,13 +221,38 @@ def test_a_single_query_has_no_power() -> None:
     with pytest.raises(FigureError, match="no spread"):
         figures.power(compared)
     assert math.isclose(row_of(figures.differences(compared))["difference"], 0.25)
-    assert "tie order can" in title_of(figures.matrix(compared))
+    three = dh.compare({"q": {"a": 1}}, runs | {"third": {"q": {"b": 2, "a": 1}}}, "RR")
+    assert "tie order can" in title_of(figures.matrix(three))
 
 
 def test_two_equal_systems_are_drawn() -> None:
     compared = dh.compare(QRELS, {"one": RUNS["weak"], "other": RUNS["weak"]}, "RR", n_resamples=99)
     assert "have the same RR on all of 30 queries" in title_of(figures.differences(compared))
     assert all(row["baseline"] == row["system"] for row in rows_of(figures.scatter(compared)))
-    assert row_of(figures.matrix(compared), part="advantage")["advantage"] == 0
+    assert {row["winner"] for row in rows_of(figures.scatter(compared))} == {"neither"}
     with pytest.raises(FigureError, match="all with the same difference"):
         figures.power(compared)
+
+
+@pytest.mark.parametrize("name", ["matrix", "ranks"])
+def test_figures_of_all_systems_are_not_drawn_of_two(name: str) -> None:
+    compared = dh.compare(QRELS, {name: RUNS[name] for name in ("weak", "good")}, "RR", n_resamples=99)
+    with pytest.raises(FigureError, match=r"not drawn of two systems.*: draw differences"):
+        compared.plot(name)
+
+
+def test_points_have_the_colour_of_who_wins_in_every_order_of_the_ties(compared: Comparison) -> None:
+    for measure, sign in (("RR", 1), ("MR", -1)):
+        rows = rows_of(figures.scatter(compared, measure, system="fair", baseline="weak"))
+        for row in rows:
+            lead = sign * (row["system"] - row["baseline"])
+            decided = "system" if lead > NOISE else "baseline" if lead < -NOISE else "neither"
+            assert row["winner"] == ("neither" if row["is_open"] else decided)
+        assert {row["winner"] for row in rows} == {"system", "neither", "baseline"}
+    scale = figures.scatter(compared, "RR").to_dict()["layer"][-1]["encoding"]["color"]["scale"]
+    assert scale["range"] == [GAIN, UNDECIDED, LOSS]
+
+
+def test_ranges_are_drawn_behind_the_bars_of_differences(compared: Comparison) -> None:
+    marks = [layer["mark"]["type"] for layer in figures.differences(compared, "RR").to_dict()["layer"]]
+    assert marks == ["rule", "bar", "tick", "tick", "rule"]  # the last is where nothing differs

@@ -74,6 +74,7 @@ SHOWN = {  # how something is printed, drawn or written, which methods of the re
         "sort",
         *("no_title", "figure_width"),
         "figures",
+        "figure_names",
         "figure_format",
         "save",
         "judge",

@@ -28,7 +28,7 @@ FLOORS = (
     ("measures",),
     ("evaluation",),
     ("comparison", "profile", "gates", "simulation", "explanation"),
-    ("figures",),
+    ("figure_choice", "figures"),
     ("report",),
     ("benchmark", "compat"),
     ("cli",),
@@ -173,6 +173,7 @@ LATE = {
     "report.shown imports report in text_of": "Rich",
     "report.page.pictures imports figures in are_missing": "Altair",
     "report.page.pictures imports figures in draw": "Altair",
+    "report.page.pictures imports figures in _svg": "Altair",
 }
 
 

@@ -114,6 +114,6 @@ def test_one_new_file_is_enough(folder: Path) -> None:
     assert "mine 1" in call(folder, "evaluate", "x.qrels", "x.mine", "-m", "Mine@1", "--format", "mine")
     assert "mine is read" in call(folder, "evaluate", "x.qrels", "x.json", "-m", "Mine@1")
     assert call(folder, "evaluate", "x.qrels", "x.run", "-o", "out.mine") == ""
-    call(folder, "evaluate", "x.qrels", "x.run", "-m", "Mine@1", "--figures", "f")
+    call(folder, "evaluate", "x.qrels", "x.run", "-m", "Mine@1", "--figures", "f", "--figure", "mine")
     assert "mine Mine@1" in (folder / "f" / "mine-Mine@1.svg").read_text()
     assert (folder / "out.mine").read_text() == "mine 1\n"

@@ -107,8 +107,8 @@ GROUPS: dict[str, tuple[str, ...]] = {  # names of parameters; what no group has
         *("cluster", "seed", "margin", "by", "weights", "pool_languages"),
     ),
     "output": (
-        *("per_query", "save", *(one.name for one in fields(Saving)), "label", "commit", "figures", "figure_format"),
-        *("no_title", "figure_width"),
+        *("per_query", "save", *(one.name for one in fields(Saving)), "label", "commit", "figures", "figure_names"),
+        *("figure_format", "no_title", "figure_width"),
         *("form", "output", "digits", "table", "quiet", "verbose", "debug", "help_all"),
     ),
 }

@@ -10,6 +10,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import BAD_DATA, error_message, refuse, refuse_if, say
+from deadheat.cli.figures import draws, with_figures
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -23,11 +24,9 @@ from deadheat.cli.files import (
     output_option,
     table_option,
     unique_names,
-    with_figures,
 )
 from deadheat.cli.options import (
     CASES,
-    FIGURES,
     INTERVALS,
     LIMITS,
     TESTS,
@@ -169,7 +168,8 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     type=click.FloatRange(0, min_open=True),
     help="Of parallel sets: also test that languages differ by less than this.",
 )
-@takes("seed", *FIGURES)
+@takes("seed")
+@draws("comparison", "systems", "languages", "strata", such_as="scatter")
 @click.option(
     "--format",
     "form",

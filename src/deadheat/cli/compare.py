@@ -11,12 +11,12 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import GATE_FAILED, missing, refuse, refuse_if, say
+from deadheat.cli.figures import befores, draws, with_figures
 from deadheat.cli.files import (
     INPUT,
     STDOUT,
     Output,
     asked,
-    befores,
     checked_run,
     format_option,
     full_option,
@@ -33,12 +33,10 @@ from deadheat.cli.files import (
     split_repeats,
     table_option,
     warn_of_nothing_judged,
-    with_figures,
 )
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
-    FIGURES,
     INTERVALS,
     LAST,
     LISTS,
@@ -114,7 +112,8 @@ TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_dif
     help="Also say how far orders of the systems agree: by two measures, and by document id, as trec_eval.",
 )
 @click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
-@takes(*INTERVALS, "cluster", "seed", *STRATA, "ties", *FIGURES)
+@takes(*INTERVALS, "cluster", "seed", *STRATA, "ties")
+@draws("comparison", "languages", "strata", such_as="scatter")
 @output_options("document", "rows", "scores")
 @full_option
 @table_option("that of the pairs", *TABLES)

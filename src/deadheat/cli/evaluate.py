@@ -15,13 +15,12 @@ import click
 import deadheat as dh
 from deadheat.cli.app import missing, refuse, refuse_if, refuse_others
 from deadheat.cli.compare import evaluate_each, evaluate_repeats
+from deadheat.cli.figures import befores, draw_figures, draws, write_figures
 from deadheat.cli.files import (
     INPUT,
     PATH,
     Output,
-    befores,
     check_output,
-    draw_figures,
     full_option,
     named_columns,
     named_runs,
@@ -32,12 +31,10 @@ from deadheat.cli.files import (
     shown_path,
     split_repeats,
     table_option,
-    write_figures,
 )
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
-    FIGURES,
     INTERVALS,
     LAST,
     LISTS,
@@ -148,7 +145,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
     " no other file; or in a folder, where every save is a new file, named by time, label and run.",
 )
 @takes(*SAVING)
-@takes(*FIGURES)
+@draws("systems", "strata", such_as="cutoffs")
 @click.option(
     "--score-columns",
     metavar="all|NAME,...",

@@ -9,8 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, cast
@@ -24,16 +23,11 @@ from deadheat.errors import (
     STDIN,
     STREAM,
     DataError,
-    FigureError,
     SwappedFilesError,
     changed,
     check_choice,
-    collected,
-    counted,
-    in_brackets,
     printable,
     reported_path,
-    three,
 )
 from deadheat.io.guarding import errors_of_writing, guarded
 
@@ -648,6 +642,8 @@ class Output:
             check_folder("figures", options["figures"])
             outputs_of_command().claim_folder("--figures", options["figures"])
             import deadheat.figures  # noqa: F401 - or the error that says what to install
+        else:
+            refuse(("figure_names",), "needs --figures DIR, the folder that it is drawn into")
         check_inputs(read)
 
     @property
@@ -714,114 +710,6 @@ def warn_of_nothing_judged(evaluations: Iterable[dh.Evaluation]) -> None:
     for one in evaluations:
         if one.placements.is_unmatched:
             say(f"Warning: {nothing_judged(one.name)}")
-
-
-def befores(groupings: Sequence[Sequence[str]]) -> list[str]:
-    """Return what the names of the figures of each set of strata begin with."""
-    return [f"{'-'.join(columns)}-" if len(groupings) > 1 else "" for columns in groupings]
-
-
-@dataclass(frozen=True)
-class Figures:
-    """The figures that a command draws as --figures says, and where each is written.
-
-    Attributes
-    ----------
-    folder : str
-    charts : dict of str to chart
-        By their files, which are claimed.
-    failures : sequence of (str, str)
-        Why a figure could not be made, and its name.
-    """
-
-    folder: str
-    charts: Mapping[str, Any]
-    failures: Sequence[tuple[str, str]]
-
-    def write(self) -> Iterator[Fact]:
-        """Write the files, and yield what a report says of them."""
-        from deadheat.figures import save
-        from deadheat.report.model import Fact
-
-        with writing(self.folder):
-            Path(self.folder).mkdir(parents=True, exist_ok=True)
-        paths: list[str] = []
-        failures = list(self.failures)
-        for path, chart in self.charts.items():
-            try:
-                with writing(path):
-                    save(chart, path, has_title=not asked().get("no_title"), width=asked().get("figure_width"))
-            except FigureError as error:
-                failures.append((error_message(error), Path(path).stem))
-            else:
-                paths.append(path)
-        text = "none"
-        if paths:
-            names = in_brackets([Path(path).name for path in paths])
-            text = f"{counted(len(paths), 'file')} in {shown_path(self.folder, self.folder)}{names}"
-        yield Fact("figures", paths, "figures", text, is_note=True)
-        not_drawn = collected(failures)
-        if not_drawn:
-            reasons = [f"{three(names)}: {why}" for why, names in not_drawn.items()]
-            yield Fact("not_drawn", not_drawn, "not drawn", "; ".join(reasons), is_note=True)
-
-
-def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> Figures | None:
-    """Draw the figures of some objects as --figures says, and claim their files; None without that option.
-
-    Parameters
-    ----------
-    subjects : iterable of (str, object, dict)
-        What figures are drawn of: each after what the names of its files begin with, and before the options of its
-        figures, of which each gets those that it knows.
-    measures : sequence of str
-    """
-    folder = asked().get("figures")
-    if folder is None:
-        return None
-    from deadheat.figures import drawings
-    from deadheat.io.painter import painter
-
-    if asked()["figure_format"] != "json":
-        painter.start()  # while charts are made
-    charts: dict[str, Any] = {}
-    failures: list[tuple[str, str]] = []
-    for before, subject, own in subjects:
-        for drawing in drawings(subject, measures, **own):
-            name = before + drawing.name
-            if drawing.error is not None:
-                failures.append((error_message(drawing.error), name))
-            if drawing.chart is not None:
-                charts[_claim_figure(folder, name)] = drawing.chart
-    return Figures(folder, charts, failures)
-
-
-def _claim_figure(folder: str, name: str) -> str:
-    """Claim the file of a figure, and return it: with a number behind its name where an earlier figure has that."""
-    from deadheat.io.files import LONGEST, file_name
-
-    outputs = outputs_of_command()
-    for number in count(1):
-        numbered = name if number == 1 else f"{name} {number}"
-        path = str(Path(folder) / f"{file_name(numbered, LONGEST - 15)}.{asked()['figure_format']}")
-        if outputs.option_of(path) != "--figures":
-            outputs.claim("--figures", path)
-            return path
-    raise AssertionError  # there is always a next number
-
-
-def with_figures(
-    report: Report, subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]
-) -> Report:
-    """Draw figures as `draw_figures` does, write them, and return the report with what was drawn and what was not."""
-    return write_figures(report, draw_figures(subjects, measures))
-
-
-def write_figures(report: Report, figures: Figures | None) -> Report:
-    """Write figures, if there are any, and return the report with what was drawn and what was not."""
-    if figures is None:
-        return report
-    return replace(report, facts=(*report.facts, *figures.write()))
 
 
 def _on_screen(draw: Callable[..., Text], report: Report, digits: int | None) -> str:

@@ -10,6 +10,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import refuse, refuse_if, refuse_others, say
+from deadheat.cli.figures import draws, with_figures
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -23,11 +24,9 @@ from deadheat.cli.files import (
     open_qrels,
     open_run,
     output_options,
-    with_figures,
     writing,
 )
 from deadheat.cli.options import (
-    FIGURES,
     FILE,
     LAST,
     LIMITS,
@@ -60,7 +59,9 @@ if TYPE_CHECKING:
 @click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
 @output_options("document", "rows", "scores")
 @full_option
-@takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed", *FIGURES, *READING, *LAST)
+@takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed")
+@draws("judges", such_as="confusion")
+@takes(*READING, *LAST)
 def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far labels of a judge, such as a language model, agree with human ones.
 

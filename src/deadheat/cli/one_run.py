@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from deadheat.cli.app import refuse, refuse_if
+from deadheat.cli.figures import draws, with_figures
 from deadheat.cli.files import (
     INPUT,
     Output,
@@ -16,11 +17,9 @@ from deadheat.cli.files import (
     open_run,
     output_options,
     shown_path,
-    with_figures,
 )
 from deadheat.cli.options import (
     ENGINE,
-    FIGURES,
     FILE,
     LAST,
     LIMITS,
@@ -50,7 +49,7 @@ from deadheat.cli.options import (
 @click.option(
     "--orders", "listed", metavar="QUERY", help="List instead every order of this query's ties, with its values."
 )
-@takes(*FIGURES)
+@draws("ties", such_as="tie_ratio")
 @output_options("document", "rows", "scores")
 @full_option
 @takes("missing", "no_relevant", "then_by", *READING, *ENGINE, *LAST)

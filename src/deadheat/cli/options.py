@@ -366,7 +366,8 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         "--figures",
         type=PATH,
         metavar="DIR",
-        help="Also draw figures into this folder, which is made if need be (needs deadheat[figures]).",
+        help="Also draw figures into this folder, which is made if need be: at most three, as a page shows them, by the"
+        " first measure (needs deadheat[figures]).",
     ),
     "figure_format": click.option(
         "--figure-format",
@@ -426,7 +427,7 @@ NOT_OF_SPANS = (
 )
 ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_memory",)
-FIGURES = ("figures", "figure_format", "no_title", "figure_width")
+FIGURES = ("figures", "figure_names", "figure_format", "no_title", "figure_width")
 CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
 LAST = ("check_duplicates", *LIMITS, "flags")
 # not for saved evaluations, except --decimal, which tables of queries need too

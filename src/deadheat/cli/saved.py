@@ -9,6 +9,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import refuse
+from deadheat.cli.figures import draws, with_figures
 from deadheat.cli.files import (
     INPUT,
     PATH,
@@ -23,9 +24,8 @@ from deadheat.cli.files import (
     save_targets,
     shown_path,
     table_option,
-    with_figures,
 )
-from deadheat.cli.options import FIGURES, LIMITS, LISTS, command, given_conventions, given_intervals, measures_of, takes
+from deadheat.cli.options import LIMITS, LISTS, command, given_conventions, given_intervals, measures_of, takes
 
 
 @command(
@@ -35,7 +35,8 @@ from deadheat.cli.options import FIGURES, LIMITS, LISTS, command, given_conventi
 )
 @click.argument("saved", type=INPUT, nargs=-1, required=True, metavar="SAVED...|FOLDER")
 @click.option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
-@takes("judgments", "test", "confidence_level", "n_resamples", "seed", *FIGURES)
+@takes("judgments", "test", "confidence_level", "n_resamples", "seed")
+@draws("history", such_as="history")
 @output_options("document", "rows", "scores", "lines")
 @full_option
 @takes("flags")
@@ -89,7 +90,8 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     type=click.Choice(["fixed", "random"]),
     help="Only these tasks matter (default where queries are known), or they are a sample of others.",
 )
-@takes("confidence_level", "n_resamples", "seed", *FIGURES)
+@takes("confidence_level", "n_resamples", "seed")
+@draws("leaderboard", such_as="without_task")
 @click.option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.")
 @output_options("document", "rows", "scores")
 @full_option

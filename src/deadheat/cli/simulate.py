@@ -7,6 +7,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import refuse, refuse_if, refuse_others
+from deadheat.cli.figures import draws, with_figures
 from deadheat.cli.files import (
     INPUT,
     REPORT,
@@ -16,7 +17,6 @@ from deadheat.cli.files import (
     named_runs,
     open_qrels,
     open_run,
-    with_figures,
     writing,
 )
 from deadheat.cli.options import (
@@ -95,7 +95,8 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
 )
 @click.option("--force", is_flag=True, help="Let -o FOLDER replace existing files that differ.")
 @click.option("--digits", type=click.IntRange(0, 15), help="Decimals; default 4, but all of them in json and csv.")
-@takes(*FIGURES, "missing", "no_relevant", *READING, *LAST)
+@draws("ties", "coarsening", such_as="tie_ratio")
+@takes("missing", "no_relevant", *READING, *LAST)
 def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Make up queries and rerankers that tie more or less often; or make the scores of real runs coarser.
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import altair as alt
 import numpy as np
@@ -41,6 +41,7 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, order_by_mean
+from deadheat.figure_choice import SubjectKind, kind_of
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
 from deadheat.profile.profile import TieProfile
@@ -66,24 +67,6 @@ Drawable: TypeAlias = (
 
 Chart: TypeAlias = alt.LayerChart | alt.ConcatChart
 """A figure as Altair has it: one of several pictures is a ConcatChart."""
-
-SubjectKind: TypeAlias = Literal[
-    "systems", "comparison", "languages", "strata", "ties", "coarsening", "history", "leaderboard", "judges"
-]
-KINDS: dict[type, SubjectKind] = {
-    Comparison: "comparison",
-    Languages: "languages",
-    Strata: "strata",
-    Evaluation: "systems",
-    TieProfile: "ties",
-    Simulation: "ties",
-    pl.DataFrame: "ties",
-    CoarseningProfile: "coarsening",
-    History: "history",
-    Leaderboard: "leaderboard",
-    JudgeAgreement: "judges",
-}
-SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
 Draw = TypeVar("Draw", bound=Callable[..., Chart])
 
@@ -172,21 +155,6 @@ def has_judge(subject: object) -> bool:
     return isinstance(subject, list | tuple) and any(map(has_judge, subject))
 
 
-def kind_of(subject: object) -> SubjectKind:
-    """Return the kind of an object, or of several objects, to draw."""
-    for of, kind in KINDS.items():
-        if isinstance(subject, of):
-            return kind
-    listed = subject.values() if isinstance(subject, Mapping) else subject
-    kinds = {kind_of(one) for one in listed} if isinstance(listed, Iterable) and not isinstance(listed, str) else set()
-    if len(kinds) != 1 or not kinds <= SEVERAL:
-        raise SourceTypeError(
-            found=type(subject).__name__,
-            allowed="an Evaluation, a Comparison, Strata, several of one of these by name, or a table of ties",
-        )
-    return kinds.pop()
-
-
 def figures_of(kind: str) -> dict[str, Figure]:
     """Return the figures of a kind of object, by name, in the order of lists."""
     return {one.name: one for one in sorted(REGISTRY.values(), key=lambda one: (one.place, one.name)) if kind in one.of}
@@ -218,20 +186,22 @@ def plot_of(subject: Drawable, kind: str | None = None, **options: object) -> Ch
 
 
 def drawings(
-    subject: Drawable, measures: Sequence[str], *, without: Collection[str] = (), **options: object
+    subject: Drawable, measures: Sequence[str], *, names: Collection[str] | None = None, **options: object
 ) -> Iterator[Drawing]:
-    """Draw every figure that there is of an object, for each measure where figures are of one.
+    """Draw figures of an object, for each measure where figures are of one.
 
     Parameters
     ----------
     subject : Evaluation, Comparison, Strata, or several evaluations or strata
     measures : sequence of str
-    without : collection of str, default ()
-        Names of figures that are left out.
+    names : collection of str, optional
+        Of the figures; by default every figure that there is of such an object.
     **options
         Of the figures; each gets those that it knows.
     """
-    for one in (one for one in figures_of(kind_of(subject)).values() if one.name not in without):
+    for one in figures_of(kind_of(subject)).values():
+        if names is not None and one.name not in names:
+            continue
         known = {name: value for name, value in options.items() if name in one.draw.__annotations__}
         own = {"each": measures, "all": ()}.get(one.measures, one.measures.split())
         for name, of in ({f"{one.name}-{measure}": {"measure": measure} for measure in own} or {one.name: {}}).items():
@@ -259,6 +229,8 @@ BLACK, BLUE, SKY, GREEN, ORANGE, RED, PURPLE, GREY = (
     "#CC79A7",
     "#767676",
 )
+GAIN, LOSS, UNDECIDED = BLUE, RED, GREY  # of one system against another, in every figure; page.css has the same
+WHISKER, CAP = "#8A8F98", "#5B6068"  # of the range over tie orders behind a bar, and the ends of it
 BAND = "#F5C26B"  # a light orange, for ranges over tie orders
 OF_BAND: dict[str, Any] = {"color": BAND, "stroke": "#B9770E", "strokeWidth": 0.6}  # whose edge one sees on white
 SERIES = (BLUE, RED, GREEN, BLACK, PURPLE, ORANGE, SKY, GREY)
@@ -656,6 +628,15 @@ def refuse_repeats(evaluations: Mapping[str, Evaluation]) -> None:
     """Raise for systems that were run several times, whose noise a figure would leave out."""
     if any(scores.repeats for one in evaluations.values() for scores in one):
         raise FigureError("this figure is not drawn of systems with repeats, whose noise it would leave out")
+
+
+def refuse_two(systems: Collection[str]) -> None:
+    """Raise for fewer than three systems: of two, a figure of all pairs or ranks has one cell, or one rank each."""
+    if len(systems) < 3:
+        raise FigureError(
+            "it is not drawn of two systems, of which it shows no more than their difference",
+            hint="draw differences",
+        )
 
 
 def name_among(names: Iterable[str], measure: MeasureLike | None) -> str:

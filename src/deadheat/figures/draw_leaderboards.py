@@ -12,8 +12,9 @@ from deadheat.evaluation.intervals import why_unknown
 from deadheat.figures.base import (
     BLACK,
     BLUE,
+    GAIN,
+    LOSS,
     ORANGE,
-    RED,
     Record,
     figure,
     finished,
@@ -155,7 +156,7 @@ def heat_map(found: Leaderboard) -> alt.LayerChart:
         row_axis(names),
         alt.Color(
             "lead:Q",
-            scale=alt.Scale(domain=[-largest, 0, largest], range=[RED, "#f7f7f7", BLUE]),
+            scale=alt.Scale(domain=[-largest, 0, largest], range=[LOSS, "#f7f7f7", GAIN]),
             title="above the mean of models",
         ),
         tooltip=tips("label:N", "task:N", "value:Q", "lead:Q"),

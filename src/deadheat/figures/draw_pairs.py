@@ -18,10 +18,13 @@ from deadheat.figures.base import (
     BAND,
     BLACK,
     BLUE,
-    GREY,
-    ORANGE,
-    RED,
+    CAP,
+    GAIN,
+    GREEN,
+    LOSS,
     SKY,
+    UNDECIDED,
+    WHISKER,
     Record,
     best_first,
     figure,
@@ -35,6 +38,7 @@ from deadheat.figures.base import (
     p_text,
     quantity,
     refuse_repeats,
+    refuse_two,
     short,
     signed,
     tips,
@@ -162,7 +166,7 @@ def differences(
     system: str | None = None,
     baseline: str | None = None,
 ) -> alt.LayerChart:
-    """Draw the differences of two systems query by query, sorted, with whiskers for what tie order can make of each.
+    """Draw the differences of two systems query by query, sorted, with a line for what tie order can make of each.
 
     Parameters
     ----------
@@ -200,7 +204,8 @@ def differences(
         n_left_out, queries = queries.height - moved.height, moved
     step = -(-queries.height // MOST_BARS)
     rows = _bars(queries, step, higher=of.higher_is_better)
-    bar: dict[str, Any] = {}
+    bar: dict[str, Any] = {"width": {"band": 0.6}}
+    cap: dict[str, Any] = {"width": {"band": 0.9}}
     if len(rows) <= MOST_NAMED:
         x: alt.X = alt.X(
             "label:N",
@@ -214,31 +219,34 @@ def differences(
             title="queries, sorted by difference" + (f" (a bar is the mean of up to {step})" if step > 1 else ""),
             scale=alt.Scale(domain=[0, queries.height], nice=False),
         )
-        bar = {"width": max(0.6, 270 / len(rows))}
+        bar = {"width": max(0.6, 250 / len(rows))}
+        cap = {"width": max(0.9, 340 / len(rows))}
     y = quantity(alt.Y, f"difference in {of.label}{unit_of(of)}")
     base = alt.Chart().encode(x=x, tooltip=tips("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"))
     better, both = "up" if of.higher_is_better else "down", f"{short(pair.system)} - {short(pair.baseline)}"
     decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
+    ranges = base.transform_filter("datum.high - datum.low > 1e-12")
+    end = ranges.mark_tick(color=CAP, opacity=1, thickness=1, **cap)
     return finished(
         [
+            ranges.mark_rule(color=WHISKER, strokeWidth=1).encode(y("low"), alt.Y2("high")),
             base.mark_bar(**bar).encode(
                 y("difference"),
                 color=alt.Color(
                     "sign:N",
-                    scale=alt.Scale(domain=["better", "equal", "worse"], range=[BLUE, GREY, ORANGE]),
+                    scale=alt.Scale(domain=["better", "equal", "worse"], range=[GAIN, UNDECIDED, LOSS]),
                     legend=None,
                 ),
             ),
-            base.transform_filter("datum.high - datum.low > 1e-12")
-            .mark_rule(color=BLACK, strokeWidth=1 if len(rows) <= 100 else 0.4)
-            .encode(y("low"), alt.Y2("high")),
+            end.encode(y("low")),
+            end.encode(y("high")),
             zero_line(),
         ],
         rows,
         height=200,
         title=_who_is_better(of, every, pair),
         notes=[
-            f"bar: {both} (blue, {better}: the former is better); whisker: its range over tie orders.{decided}",
+            f"bar: {both} (blue, {better}: the former is better); line: its range over tie orders.{decided}",
             f"{n_queries(n_left_out)} without any difference, in any order of the ties, are left out."
             if n_left_out
             else "",
@@ -333,12 +341,17 @@ def scatter(
     base = alt.Chart().encode(
         x("baseline"),
         y("system"),
-        color=alt.ColorValue(**alt.condition("datum.is_open", alt.value(ORANGE), alt.value(BLUE))),
+        color=alt.Color(
+            "winner:N",
+            scale=alt.Scale(domain=["system", "neither", "baseline"], range=[GAIN, UNDECIDED, LOSS]),
+            legend=None,
+        ),
     )
-    where = f"{'above' if of.higher_is_better else 'below'} the dashed line {short(pair.system)} is better"
+    where = f"{'above' if of.higher_is_better else 'below'} the dashed line, blue: {short(pair.system)} is better"
     if n > MOST_POINTS:
         cells = gathered(queries.select("system", "baseline", share_open="is_open"), CELLS)
-        rows = cells.with_columns(is_open=pl.col("share_open") >= 0.5).to_dicts()
+        cells = cells.with_columns(is_open=pl.col("share_open") >= 0.5)
+        rows = cells.with_columns(winner=_winner(higher=of.higher_is_better)).to_dicts()
         layers = [
             diagonal,
             base.mark_circle(opacity=0.75, stroke="white", strokeWidth=0.4).encode(
@@ -351,9 +364,9 @@ def scatter(
                 tooltip=tips("n_queries:Q", "system:Q", "baseline:Q", "share_open:Q"),
             ),
         ]
-        note = f"circle: queries with about these values (orange: tie order decides at least half of them); {where}."
+        note = f"circle: queries with about these values (grey: tie order decides at least half of them); {where}."
     else:
-        rows = _points(queries)
+        rows = _points(queries.with_columns(winner=_winner(higher=of.higher_is_better)))
         n_boxes = sum(row["has_range"] for row in rows)
         layers = [
             _box(n_boxes).encode(x("baseline_min"), y("system_min"), alt.X2("baseline_max"), alt.Y2("system_max")),
@@ -364,7 +377,7 @@ def scatter(
             ),
         ]
         note = (
-            f"point: a query; box: range over tie orders ({counted(n_boxes, 'query', 'queries')}); orange and square:"
+            f"point: a query; box: range over tie orders ({counted(n_boxes, 'query', 'queries')}); grey and square:"
             f" tie order decides who is better; {where}."
         )
     n_open = int(queries["is_open"].sum())
@@ -376,6 +389,13 @@ def scatter(
         f" {f'{n_open:,}' if n_open else 'none'} of {n_queries(n)} ({p_text(pair.p_adjusted)})",
         notes=[note, tested_by(comparison.design, len(comparison[of]))],
     )
+
+
+def _winner(*, higher: bool) -> pl.Expr:
+    """Return who is better on a query in every order of the ties: "system", "baseline" or "neither"."""
+    lead = (pl.col("system") - pl.col("baseline")) * (1 if higher else -1)
+    decided = pl.when(lead > NOISE).then(pl.lit("system")).when(lead < -NOISE).then(pl.lit("baseline"))
+    return pl.when("is_open").then(pl.lit("neither")).otherwise(decided.otherwise(pl.lit("neither")))
 
 
 def _box(n_boxes: int) -> alt.Chart:
@@ -397,6 +417,7 @@ def _points(queries: pl.DataFrame) -> list[Record]:
         "query_id",
         *RANGES,
         "is_open",
+        "winner",
         label=pl.Series(labels(queries["query_id"].to_list()), dtype=pl.String),
         has_range=pl.max_horizontal(pl.col(f"{who}_max") - pl.col(f"{who}_min") for who in ("system", "baseline"))
         > NOISE,
@@ -480,8 +501,8 @@ def power(
         )
     )
     of_found = [
-        here.mark_rule(color=RED, strokeWidth=1.2, strokeDash=[5, 3]).encode(y),
-        here.mark_point(filled=True, color=RED, size=50, shape="diamond", opacity=1).encode(x, y),
+        here.mark_rule(color=GREEN, strokeWidth=1.2, strokeDash=[5, 3]).encode(y),
+        here.mark_point(filled=True, color=GREEN, size=50, shape="diamond", opacity=1).encode(x, y),
     ]
     needed = planned["n_needed"]
     title = f"{n_queries(n)} detect a difference of {number(planned['detectable_difference'])} in {of} with 80% power"
@@ -490,7 +511,7 @@ def power(
     return finished(
         [
             curves.mark_line(strokeWidth=1.8).encode(x, y),
-            here.mark_rule(color=RED, strokeWidth=1.2).encode(x),
+            here.mark_rule(color=GREEN, strokeWidth=1.2).encode(x),
             *(of_found if found > NOISE else []),  # a logarithm has no place for 0
         ],
         _curves(planned, n, comparison),
@@ -548,18 +569,19 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
     Raises
     ------
     FigureError
-        No pair has a difference.
+        There are fewer than three systems, or no pair has a difference.
 
     Examples
     --------
     >>> from deadheat import compare
-    >>> one, other = {"q1": {"a": 2, "b": 1}}, {"q1": {"a": 1, "b": 1}}
-    >>> chart = matrix(compare({"q1": {"a": 1}}, {"one": one, "other": other}, "RR"))
-    >>> [(row["system"], row["against"], row["difference"]) for row in chart.data.values]
+    >>> runs = {"one": {"q1": {"a": 2, "b": 1}}, "other": {"q1": {"a": 1, "b": 1}}, "third": {"q1": {"b": 2, "a": 1}}}
+    >>> chart = matrix(compare({"q1": {"a": 1}}, runs, "RR"))
+    >>> [(row["system"], row["against"], row["difference"]) for row in chart.data.values][:2]
     [('other', 'one', -0.25), ('one', 'other', 0.25)]
     """
     of = measure_of(comparison.evaluations, measure)
     ranked = list(best_first(comparison, of))
+    refuse_two(ranked)
     pairs = {
         frozenset((pair.system, pair.baseline)): pair for pair in comparison[of] if pair.difference == pair.difference
     }

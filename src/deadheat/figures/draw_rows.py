@@ -13,6 +13,7 @@ from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, level_text, 
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
 from deadheat.evaluation.scores import Scores, n_swapped, order_by_mean
+from deadheat.figure_choice import kind_of
 from deadheat.figures.base import (
     BLACK,
     BLUE,
@@ -27,7 +28,6 @@ from deadheat.figures.base import (
     figure,
     finished,
     interval_options,
-    kind_of,
     labels,
     left_out,
     marks,
@@ -39,6 +39,7 @@ from deadheat.figures.base import (
     of_mean,
     quantity,
     refuse_repeats,
+    refuse_two,
     row_axis,
     row_height,
     series,
@@ -195,19 +196,20 @@ def ranks(
     Raises
     ------
     FigureError
-        No system has a rank, or there are repeats.
+        There are fewer than three systems, none has a rank, or there are repeats.
 
     Examples
     --------
     >>> import polars as pl
     >>> from deadheat import compare
-    >>> runs = {"one": {"q1": {"a": 2, "b": 1}}, "other": {"q1": {"a": 1, "b": 1}}}
-    >>> found = {"measure": "RR", "system": ["one", "other"], "rank": [1.0, 2.0], "low": [1, 1], "high": [2, 2]}
+    >>> runs = {name: {"q1": {"a": 1, "b": 1}} for name in ("one", "other", "third")}
+    >>> found = {"measure": "RR", "system": list(runs), "rank": [1.0, 2.0, 3.0], "low": [1, 1, 3], "high": [2, 2, 3]}
     >>> chart = ranks(compare({"q1": {"a": 1}}, runs, "RR"), intervals=pl.DataFrame(found).with_columns(p_best=0.5))
     >>> [(row["system"], row["low"], row["high"]) for row in chart.data.values]
-    [('one', 1, 2), ('other', 1, 2)]
+    [('one', 1, 2), ('other', 1, 2), ('third', 3, 3)]
     """
     refuse_repeats(comparison.evaluations)
+    refuse_two(comparison.evaluations)
     of = measure_of(comparison.evaluations, measure).label
     own = (comparison.rank_intervals(of) if intervals is None else intervals).filter(
         (pl.col("measure") == of) & pl.col("rank").is_not_null() & pl.col("low").is_not_null()

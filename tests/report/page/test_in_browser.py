@@ -41,6 +41,14 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("page"), [subject])
 
 
+@pytest.fixture(scope="module")
+def contested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of two systems, of which the order of the ties decides who leads."""
+    flat = {query: dict.fromkeys(scores, 1.0) for query, scores in RUNS["good"].items()}
+    subject = subject_of(QRELS, {"good": RUNS["good"], "flat": flat}, queries=Queries(TEXTS), groupings=(("kind",),))
+    return written(tmp_path_factory.mktemp("contested"), [subject])
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 800, 1400])
 def test_nothing_is_asked_for_and_all_is_drawn(browser: Browser, page: Path, width: int, theme: str) -> None:
@@ -51,7 +59,7 @@ def test_nothing_is_asked_for_and_all_is_drawn(browser: Browser, page: Path, wid
         charts = found.page.locator("figure[data-chart]")
         assert charts.count() == found.page.locator("figure[data-drawn=yes]").count()
         if pytest.importorskip("altair", reason="figures need Altair"):
-            assert charts.count() > 3
+            assert charts.count() == 3  # the systems, their differences, and the strata
 
 
 def test_a_click_and_a_key_sort_the_leaderboard(browser: Browser, page: Path) -> None:
@@ -243,8 +251,8 @@ def test_on_paper_what_matters_is_open_and_the_rest_left_out(browser: Browser, p
             assert sentence in text
         folded_away = tab.locator("#s0-strata table, #s0-all table")
         assert folded_away.count() == tab.locator("#s0-strata table:visible, #s0-all table:visible").count() > 2
-        assert tab.locator("figure[data-live] svg:visible").count() == 3
-        for name in ("nav", "[data-toolbar]", "details.gallery", ".live table", "select", ".files button"):
+        assert tab.locator("figure[data-live] svg:visible").count() == 2
+        for name in ("nav", "[data-toolbar]", ".live table", "select", ".files button"):
             assert tab.locator(f"{name} >> visible=true").count() == 0, name
         tab.evaluate("dispatchEvent(new Event('afterprint'))")
         assert folded.count() == before
@@ -302,7 +310,7 @@ PAINTED = """() => {
     }
     return found;
 }"""
-POOR = """() => [...document.querySelectorAll(".gallery .canvas svg, #s0-strata .canvas svg")].flatMap((svg) => {
+POOR = """() => [...document.querySelectorAll("#s0-strata .canvas svg")].flatMap((svg) => {
     const box = svg.getBoundingClientRect();
     const scale = box.width / svg.viewBox.baseVal.width;
     const isPoor = (one, own) => own.left < box.left - 0.5 || own.right > box.right + 0.5
@@ -311,6 +319,7 @@ POOR = """() => [...document.querySelectorAll(".gallery .canvas svg, #s0-strata 
         .map((one) => one.textContent);
 })"""
 SMALL = """() => [...document.querySelectorAll("main *")]
+    .filter((one) => !one.closest("figure:not([data-live])")) // which are scaled: POOR
     .filter((one) => one.checkVisibility())
     .filter((one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
     .filter((one) => parseFloat(getComputedStyle(one).fontSize) < 12)
@@ -323,37 +332,30 @@ def test_figures_are_readable_and_nothing_is_cut(browser: Browser, tmp_path: Pat
     many = {f"s{n}": RUNS["good"] for n in range(17 if width == 360 else 0)}
     runs = {name: RUNS[of] for name, of in WIDE.items()} | many
     comparison = dh.compare(QRELS, runs, "RR", n_resamples=99, baseline="b")
-    named = {name: dh.Run(run, name=name) for name, run in runs.items()}  # of which there are figures of ties
-    path = written(tmp_path, [Subject(evaluations=comparison.evaluations, comparison=comparison, runs=named)])
+    subject = Subject(
+        evaluations=comparison.evaluations,
+        comparison=comparison,
+        queries=Queries(TEXTS),
+        groupings=(("kind",),),
+    )
+    path = written(tmp_path, [subject])
     with browser.opened(path, width=width) as found:
         figures = found.page.evaluate(DRAWN)
         assert len(figures) >= 2
         assert figures == [["img", True, [], [], []]] * len(figures)
         assert found.page.evaluate(SMALL) == []
-        gallery = found.page.locator("details.gallery")
-        for n in range(gallery.count()):
-            gallery.nth(n).locator("summary").first.click()
-        found.page.add_style_tag(content=".gallery text { font-family: monospace !important }")  # much wider letters
-        assert found.page.evaluate(POOR) != []
-        for _ in range(2):  # closed and opened
-            for n in range(gallery.count()):
-                gallery.nth(n).locator("summary").first.click()
-        for _ in range(20):  # a browser says only after a while that it opened them
-            if not found.page.evaluate(POOR):
-                break
-            found.page.wait_for_timeout(100)
         assert found.page.evaluate(POOR) == []
         assert found.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_figure_that_is_not_folded_is_as_wide_as_its_letters(browser: Browser, page: Path, tmp_path: Path) -> None:
+def test_a_figure_is_as_wide_as_its_letters(browser: Browser, page: Path, tmp_path: Path) -> None:
     wide = page.read_text(encoding="utf-8").replace(
         "</head>", "<style>svg text{font-family:monospace!important}</style></head>"
     )
     (tmp_path / "wide.html").write_text(wide, encoding="utf-8")
     with browser.opened(tmp_path / "wide.html") as found:
         assert found.page.locator("#s0-strata .canvas svg").count() > 0
-        assert found.page.evaluate(POOR.replace(".gallery .canvas svg, ", "")) == []
+        assert found.page.evaluate(POOR) == []
 
 
 def test_titles_of_figures_name_no_leader_where_systems_are_equal(browser: Browser, tmp_path: Path) -> None:
@@ -368,18 +370,18 @@ def test_titles_of_figures_name_no_leader_where_systems_are_equal(browser: Brows
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1400)])
-def test_each_mark_and_label_of_all_figures_has_contrast(browser: Browser, page: Path, theme: str, width: int) -> None:
+def test_each_mark_and_label_of_all_figures_has_contrast(
+    browser: Browser, contested: Path, theme: str, width: int
+) -> None:
     """Computed where it is painted: labels 4.5 to what is behind them, marks 3 to the page; labels have 12 pixels."""
     pytest.importorskip("altair", reason="figures need Altair")
-    with browser.opened(page, theme=theme, width=width) as found:
-        found.page.evaluate("document.querySelectorAll('details.gallery').forEach((one) => { one.open = true; })")
-        painted = found.page.evaluate(PAINTED)
-    assert {name.split("-")[0] for name, *_ in painted} > {"0:forest", "0:differences", "0:ties", "matrix", "scatter"}
-    # cells have their numbers as labels; boxes are the ranges of the points in them
-    quiet = {("matrix", "mark-rect"), ("scatter", "mark-rect")}
+    painted = []
+    for scripts in (True, False):  # the drawings of the script, and those in whose place they are
+        with browser.opened(contested, theme=theme, width=width, scripts=scripts) as found:
+            painted += found.page.evaluate(PAINTED)
+    assert {name.split("-")[0] for name, *_ in painted} == {"0:forest", "0:differences", "0:ties", "strata"}
     shown = [one for one in painted if one[1] not in {"grid", "background"}]
-    faint = [one for one in shown if one[2] < (4.5 if one[1] == "label" else 3)]
-    assert [one for one in faint if (one[0].split("-")[0], one[1]) not in quiet] == []
+    assert [one for one in shown if one[2] < (4.5 if one[1] == "label" else 3)] == []
     assert [one for one in shown if one[1] == "label" and one[3] < 11.9] == []
     assert len(shown) > 300
 
@@ -543,7 +545,7 @@ def test_without_scripts_verdict_tables_and_figures_are_there(browser: Browser, 
         assert found.page.locator("#s0-deciding .static tbody tr").count() == 20
         assert found.page.locator(".live:visible").count() == 0
         if pytest.importorskip("altair", reason="figures need Altair"):
-            assert found.page.locator("figure svg:visible").count() > 3
+            assert found.page.locator("figure svg:visible").count() == 3
 
 
 def test_evil_names_are_text(browser: Browser, tmp_path: Path) -> None:
@@ -570,3 +572,45 @@ def test_no_finding_of_axe(browser: Browser, page: Path, theme: str, width: int)
         found.page.wait_for_timeout(100)
         results = axe.Axe().run(found.page).response
         assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in results["violations"]] == []
+
+
+COLOURS = """() => Object.fromEntries(["gain", "loss"].map((kind) => {
+    const marks = [...document.querySelectorAll(`figure[data-live$=differences] .${kind}`)];
+    return [kind, [...new Set(marks.map((one) => getComputedStyle(one).fill))]];
+}))"""
+BEHIND = """() => [...document.querySelectorAll("figure[data-live$=differences] .row")].map((row) => {
+    const kinds = [...row.children].map((one) => one.getAttribute("class"));
+    return kinds.filter((kind) => kind !== "target");
+})"""
+
+
+def test_gains_and_losses_have_the_colours_of_the_figures(browser: Browser, page: Path) -> None:
+    pytest.importorskip("altair", reason="figures need Altair")
+    from deadheat.figures.base import GAIN, LOSS
+
+    with browser.opened(page) as found:
+        colours = found.page.evaluate(COLOURS)
+    for kind, colour in (("gain", GAIN), ("loss", LOSS)):
+        red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+        assert colours[kind] == [f"rgb({red}, {green}, {blue})"]
+
+
+def test_the_range_of_a_difference_is_behind_its_bar(browser: Browser, contested: Path) -> None:
+    with browser.opened(contested) as found:
+        rows = found.page.evaluate(BEHIND)
+    assert len(rows) == len(QRELS)
+    assert {tuple(row) for row in rows} <= {
+        (*before, kind, *after)
+        for kind in ("gain", "loss", "equal")
+        for before, after in ((("reach",), ("cap",)), ((), ()))
+    }
+    assert any(row[0] == "reach" for row in rows)
+
+
+def test_a_page_of_one_query_shows_no_single_points(browser: Browser, tmp_path: Path) -> None:
+    query = next(iter(QRELS))
+    runs = {name: {query: RUNS[name][query]} for name in RUNS}
+    subject = subject_of({query: QRELS[query]}, runs)
+    with browser.opened(written(tmp_path, [subject])) as found:
+        assert found.page.locator("figure svg:visible").count() == 0
+        assert "None: of one query a figure would show single points." in found.page.locator("#s0-figures").inner_text()

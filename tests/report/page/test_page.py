@@ -376,16 +376,7 @@ def test_twelve_runs_of_twenty_five_queries_fit_an_attachment() -> None:
     comparison = dh.compare(llm_qrels(), runs, n_resamples=99)
     page = page_of([Subject(evaluations=comparison.evaluations, comparison=comparison, runs=runs)])
     assert len(page.encode()) <= 1_000_000
-    assert "ranks: of all measures together" in page
-
-
-@pytest.mark.slow
-def test_a_page_of_very_many_systems_says_which_figures_it_leaves_out() -> None:
-    pytest.importorskip("altair", reason="figures need Altair")
-    runs = {f"r{n}": {"q1": {"a": n % 3, "b": 1}, "q2": {"a": 1, "c": n % 2}} for n in range(41)}
-    comparison = dh.compare({"q1": {"a": 1}, "q2": {"c": 1}}, runs, "RR", baseline="r0", n_resamples=99)
-    page = page_of([Subject(evaluations=comparison.evaluations, comparison=comparison)])
-    assert "cutoffs, matrix, power, precision recall, scatter: of at most 40 systems" in page
+    assert page.count("<figure") == 3
 
 
 @pytest.mark.parametrize(

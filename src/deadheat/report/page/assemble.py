@@ -20,6 +20,7 @@ from deadheat.errors import BY_DOC_ID, NOISE, counted, format_names, joined, rep
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
+from deadheat.figure_choice import OF_ONE_QUERY, SHOWN, figures_to_show
 from deadheat.measures import Measure, unit_of
 from deadheat.report.as_html import harmless, parts, templates
 from deadheat.report.as_markdown import as_markdown
@@ -53,12 +54,11 @@ from deadheat.version import __version__
 
 # Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:"
-FEW_SUBJECTS, MOST_FIGURES = 2, 3  # of more subjects each has but so many figures
+FEW_SUBJECTS = 2  # of more subjects no strata are drawn
 MOST_NAMED = 3  # systems, in the title
 SYSTEMS = Column("system", "system", str)
 MOST_IN_FRAGMENT = 10  # systems
-# The figures that are shown, and the live drawing in the place of each; others are folded.
-FIRST = {"forest": "forest", "differences": "differences", "traditional": "ties"}
+LIVE = {"forest": "forest", "differences": "differences", "traditional": "ties"}  # what the script draws in their place
 GLOSSARY = {
     "mean": "The mean over queries, of counts the total; of measures with ties it is exact, over all orders of equal"
     " scores, unless another tie policy was asked for.",
@@ -111,8 +111,7 @@ def page_of(
         for one in languages
     ]
     of_subjects = [
-        [] if missing else pictures_of(one, numbers, most=None if len(subjects) <= FEW_SUBJECTS else MOST_FIGURES)
-        for one in subjects
+        [] if missing else pictures_of(one, numbers, has_strata=len(subjects) <= FEW_SUBJECTS) for one in subjects
     ]
     held = [data_of(one) for one in subjects]  # while figures are drawn
     made: Any = templates().get_template("page.html").module
@@ -226,13 +225,13 @@ def _of_subject(
     def section(name: str, heading: str, *content: str, **others: Any) -> dict[str, Any]:  # noqa: ANN401 - as below
         return _section(f"s{number}-{name}", heading + of, *content, **others)
 
-    first = [next((one for one in pictures if one.name.startswith(name)), None) for name in FIRST]
-    folded = [one for one in pictures if one not in first or one.why_not]
-    drawn = {
-        name: made.figures([one for one in folded if one.part == name], name != "strata")
-        for name in ("figures", "strata", "ties")
-    }
-    shown = [(kind, one if one and one.svg else None) for kind, one in zip(FIRST.values(), first, strict=True)]
+    by_figure = {one.figure: one for one in pictures if one.part == "figures"}
+    shown = []
+    for name in SHOWN["comparison"]:
+        picture = by_figure.get(name)
+        shown.append((LIVE[name], picture if picture and picture.svg else None))
+    not_drawn = made.figures([one for one in by_figure.values() if one.why_not])
+    of_strata = made.figures([one for one in pictures if one.part == "strata"])
     report = (
         report_evaluations([subject.first], subject.qrels, intervals=IntervalOptions())
         if subject.comparison is None
@@ -266,8 +265,8 @@ def _of_subject(
             "figures",
             "Figures",
             made.live_figures(shown, number),
-            drawn["figures"],
-            note="" if pictures or not missing else f"Others were not drawn, as {missing}",
+            not_drawn,
+            note=_why_few(subject, missing),
         ),
         section(
             "deciding",
@@ -280,8 +279,8 @@ def _of_subject(
             ),
         ),
         *([section(kind, heading, made.live("rankings", number), note=note, is_live=True)] if is_stepped else []),
-        section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number), drawn["ties"]),
-        *([section("strata", "Strata", made.details(strata), drawn["strata"])] if strata else []),
+        section("ties", "Ties", made.board(_tie_table(subject)), made.live("ties", number)),
+        *([section("strata", "Strata", made.details(strata), of_strata)] if strata else []),
         section(
             "all",
             "All measures",
@@ -289,6 +288,13 @@ def _of_subject(
         ),
         section("conventions", "How values were made", parts().folded(select_facts(report.shown), report.shown)),
     ]
+
+
+def _why_few(subject: Subject, missing: str) -> str:
+    """Say why there are no figures, or only those that the script draws; empty if there are others."""
+    if not figures_to_show(subject.comparison or subject.first, subject.main.label):
+        return f"None: {OF_ONE_QUERY}."
+    return f"Others were not drawn, as {missing}" if missing else ""
 
 
 def _of_languages(  # noqa: PLR0917 - all of a section
@@ -434,35 +440,33 @@ def _strata_tables(subject: Subject) -> list[Table]:
 
 @shows(History, among=PAGES)
 def page_of_history(found: History) -> str:
-    """Return an HTML document with the line of each measure, and the tables."""
-    return _page_of(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures)
+    """Return an HTML document with the line of the first measure, and the tables."""
+    return _page_of(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures[0])
 
 
 @shows(Leaderboard, among=PAGES)
 def page_of_leaderboard(found: Leaderboard, report: Report | None = None, digits: int | None = None) -> str:
     """Return an HTML document with the figures of a leaderboard, and its tables."""
-    return _page_of(
-        report or report_leaderboard(found), f"Leaderboard: {found.measure}", found, [found.measure], digits
-    )
+    return _page_of(report or report_leaderboard(found), f"Leaderboard: {found.measure}", found, found.measure, digits)
 
 
 @shows(JudgeAgreement, among=PAGES)
 def page_of_judges(found: JudgeAgreement, report: Report | None = None, digits: int | None = None) -> str:
     """Return an HTML document with the figures of the first judge and measure, and the tables."""
-    measures = [one.measure.label for one in found.conclusions[:1]] or [""]
-    return _page_of(report or report_judges(found), f"Judges: {', '.join(found.judges)}", found, measures, digits)
+    measure = found.conclusions[0].measure.label if found.conclusions else ""
+    return _page_of(report or report_judges(found), f"Judges: {', '.join(found.judges)}", found, measure, digits)
 
 
 def _page_of(
     report: Report,
     heading: str,
     found: History | JudgeAgreement | Leaderboard,
-    measures: Sequence[str],
+    measure: str,
     digits: int | None = None,
 ) -> str:
     """Return an HTML document with a report, and its figures below the headline and the verdict."""
     numbers = count(1)
-    drawn = [] if are_missing() else [one for name in measures for one in draw("figures", found, name, numbers)]
+    drawn = [] if are_missing() else draw("figures", found, measure, numbers)
     failed = [note("not drawn", f"{one.name}: {one.why_not}") for one in drawn if one.drawing and one.why_not]
     report = replace(report, facts=(*report.facts, *failed))
     extra = tuple(table for table in report.tables if table != table.in_brief() or table.is_extra)

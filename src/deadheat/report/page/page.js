@@ -422,13 +422,13 @@
     details.hidden = false;
     details.addEventListener("toggle", () => {
       const inside = details.querySelector(".numbers");
-      if (details.open) inside.replaceChildren(framed(dataTable(figure.rows || held), "Data of the figure"));
+      if (details.open) inside.replaceChildren(framed(dataTable(figure.rows || held || []), "Data of the figure"));
     });
   }
   // Letters of another font than a figure was drawn for may be wider: it shows all of them.
   function widened(svg) {
     const { left, right, width } = svg.getBoundingClientRect();
-    if (!width) return; // of a folded one
+    if (!width) return;
     const boxes = [...svg.querySelectorAll("text")].map((one) => one.getBoundingClientRect());
     const [before, after] = [left - Math.min(left, ...boxes.map((one) => one.left)), Math.max(right, ...boxes.map((one) => one.right)) - right];
     const view = svg.viewBox.baseVal;
@@ -704,6 +704,9 @@
       };
       return { mean: mean(values.v), low: null, high: null, least: mean(values.low || values.v), most: mean(values.high || values.v), id: values.id ? mean(values.id) : null };
     }
+    nQueries() {
+      return this.stratum < 0 ? this.data.queries.length : this.data.strata[this.stratum].queries.length;
+    }
     // The heading of intervals, with how many queries they are over.
     level() {
       const found = this.data.levels[this.measure];
@@ -820,7 +823,8 @@
       const one = data.measures[this.measure];
       const order = this.shown.filter((n) => known(this.numbers(n).mean)).sort((a, b) => compared(this.numbers(a).mean, this.numbers(b).mean, one.up)).slice(0, MOST_ROWS);
       const rows = order.map((n) => ({ n, name: data.systems[n], ...this.numbers(n) }));
-      const made = (figure, width) => (rows.length ? DRAWINGS[figure.dataset.live.split(":")[1]](this, rows, one, width) : null);
+      const isDrawn = rows.length > 0 && this.nQueries() > 1; // of one query there are only single points
+      const made = (figure, width) => (isDrawn ? DRAWINGS[figure.dataset.live.split(":")[1]](this, rows, one, width) : null);
       for (const figure of this.figures) figure.hidden = !made(figure, 300); // how many there are decides how wide they are
       for (const figure of this.figures.filter((own) => !own.hidden)) {
         const canvas = figure.querySelector(".canvas");
@@ -832,6 +836,13 @@
         if (numbers.open) numbers.querySelector(".numbers").replaceChildren(framed(dataTable(held), "Data of the figure"));
       }
     }
+  }
+  // Whether some order of the ties ranks systems in another way, or changes the mean of a single one: figure_choice.py.
+  function doTiesDecide(rows, isUp) {
+    const sign = isUp ? 1 : -1;
+    const ends = rows.map((row) => [sign * row.least, sign * row.most].sort((a, b) => a - b));
+    if (rows.length === 1) return ends[0][1] - ends[0][0] > NOISE;
+    return ends.some(([, best], n) => ends.slice(0, n).some(([worst]) => best > worst + NOISE));
   }
   const MOST_ROWS = 60;
   const DRAWINGS = {
@@ -848,7 +859,7 @@
     },
     ties(view, rows, one, width) {
       const spans = rows.map((row) => minus(row.most, row.least) || 0);
-      if (Math.max(...spans) <= NOISE) return null;
+      if (!doTiesDecide(rows, one.up)) return null;
       const most = rows[spans.indexOf(Math.max(...spans))];
       const title = `The order of equal scores alone moves ${most.name} from ${shown(most.least)} to ${shown(most.most)}`;
       const hasId = rows.some((row) => known(row.id));
@@ -884,17 +895,23 @@
         draw("text", { x: left - 6, y: scale.at(tick) + 4, "text-anchor": "end", class: "soft", text: scale.text(tick) }),
       ]);
       const bars = [];
+      const kindOf = (value) => (Math.abs(value) <= NOISE ? "equal" : value * (one.up ? 1 : -1) > 0 ? "gain" : "loss");
       if (found.length > 600) { // too narrow for bars of their own
-        const points = found.map((row, n) => `${(left + step * n).toFixed(1)} ${scale.at(row.value).toFixed(1)}`);
-        bars.push(draw("path", { class: "area", d: `M${left} ${scale.at(0).toFixed(1)}L${points.join("L")}V${scale.at(0).toFixed(1)}z` }));
+        for (const kind of ["gain", "loss"]) {
+          const points = found.map((row, n) => [left + step * n, row.value]).filter((point) => kindOf(point[1]) === kind).map(([x, value]) => `${x.toFixed(1)} ${scale.at(value).toFixed(1)}`);
+          const [start] = (points[0] || "").split(" ");
+          if (points.length) bars.push(draw("path", { class: kind, d: `M${start} ${scale.at(0).toFixed(1)}L${points.join("L")}V${scale.at(0).toFixed(1)}z` }));
+        }
       } else {
         found.forEach((row, n) => {
           const [x, y, zero] = [left + step * n, scale.at(row.value), scale.at(0)];
+          const hasRange = row.most - row.least > NOISE;
           const text = `${data.queries[row.n]}: ${shown(row.value)}, over tie orders ${span(row.least, row.most)}`;
           bars.push(draw("g", { class: view.rankings && view.rankings.has(row.n) ? "row opens" : "row", "data-tip": text, onclick: () => { if (view.rankings && view.rankings.has(row.n)) view.rankings.show(row.n); } },
             draw("rect", { class: "target", x, y: 0, width: step, height }),
-            draw("rect", { class: row.value * (one.up ? 1 : -1) >= 0 ? "bar" : "bar down", x: x + 0.1 * step, y: Math.min(y, zero), width: Math.max(0.8 * step, 0.6), height: Math.max(Math.abs(y - zero), 0.5) }),
-            row.most - row.least > NOISE ? draw("path", { class: "range", d: `M${(x + step / 2).toFixed(1)} ${scale.at(row.least).toFixed(1)}V${scale.at(row.most).toFixed(1)}` }) : null));
+            hasRange ? draw("path", { class: "reach", d: `M${(x + step / 2).toFixed(1)} ${scale.at(row.least).toFixed(1)}V${scale.at(row.most).toFixed(1)}` }) : null,
+            draw("rect", { class: kindOf(row.value), x: x + 0.2 * step, y: Math.min(y, zero), width: Math.max(0.6 * step, 0.6), height: Math.max(Math.abs(y - zero), 0.5) }),
+            hasRange ? draw("path", { class: "cap", d: [row.least, row.most].map((end) => `M${(x + 0.05 * step).toFixed(1)} ${scale.at(end).toFixed(1)}h${(0.9 * step).toFixed(1)}`).join("") }) : null));
         });
       }
       const label = draw("text", { x: left, y: height + 14, class: "soft", text: `${count(found.length)} queries, by difference` });
@@ -956,10 +973,7 @@
   async function begin() {
     document.body.append(tip);
     document.querySelectorAll(".sortable table").forEach(sortable);
-    for (const one of document.querySelectorAll("details.gallery, details.full")) one.open = false; // open without scripts
-    for (const one of document.querySelectorAll("details.gallery")) {
-      one.addEventListener("toggle", () => { if (one.open) one.querySelectorAll(".canvas svg").forEach(widened); });
-    }
+    for (const one of document.querySelectorAll("details.full")) one.open = false; // open without scripts
     const data = await unpacked(document.getElementById("deadheat-data").textContent);
     document.querySelectorAll("figure.chart").forEach((figure) => showFigure(figure, data.charts[Number(figure.dataset.chart)]));
     document.querySelectorAll("figure:not([data-live]) .canvas svg").forEach(widened);
@@ -978,7 +992,7 @@
     // on paper all is open but for what is left out, and afterwards as it was
     let opened = [];
     addEventListener("beforeprint", () => {
-      opened = [...document.querySelectorAll("details:not(.gallery):not(.live):not([open])")];
+      opened = [...document.querySelectorAll("details:not(.live):not([open])")];
       for (const one of opened) one.open = true;
     });
     addEventListener("afterprint", () => { for (const one of opened) one.open = false; });

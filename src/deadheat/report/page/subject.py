@@ -165,24 +165,6 @@ class Subject:
         """Return the scores of a system with its ties broken by document id; None if they are not known."""
         return None if self.comparison is None else self.comparison.scores_by_doc_id(system, measure)
 
-    def tie_table(self) -> pl.DataFrame | None:
-        """Return what the order of document ids makes of the queries of the duel's systems, as figures of ties take it.
-
-        By the main measure and the next one; None where runs or these values are not at hand.
-        """
-        measures = [self.main, *(one for one in self.measures if one != self.main and not one.total)][:2]
-        frames = []
-        for name in self.duel or ():
-            for measure in measures:
-                scores, ties = self.by_doc_id(name, measure), self.ties_of(name)
-                if scores is None or ties is None:
-                    return None
-                exact, traditional = (self.of_all_queries(scores, each) for each in (scores.tie_mean, scores.values))
-                columns = {"exact": exact, "traditional": traditional, "difference": traditional - exact}
-                named = {"run": name, "measure": str(measure.label), "rule": "doc_id"}
-                frames.append(ties.with_columns(**columns, **{key: pl.lit(text) for key, text in named.items()}))
-        return pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)) if frames else None
-
     def strata(self, columns: Sequence[str]) -> dict[str, Strata]:
         """Return the strata of each system by some columns of the queries, one of the `groupings`."""
         return {name: strata_of(one, columns, self.queries) for name, one in self.evaluations.items()}
