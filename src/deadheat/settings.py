@@ -47,7 +47,8 @@ OF_MAXIMA = (MAX_T, "max-t-step-down")
 MOST_FLIPS = 1_000_000  # drawn where fewer leave it open whether a difference is significant
 MOST_COMPARED = 4_000_000_000  # flips times differences that are drawn for it: some five seconds on two cores
 ALTERNATIVES = ("two-sided", "greater", "less")
-OF_ANY_MEANS = ("bca", "bootstrap-t", "percentile", "t")
+SKEWED = "skewed-t"
+OF_ANY_MEANS = ("bca", "bootstrap-t", "percentile", "t", SKEWED)
 BOUNDED = "gaffke"  # of means of values with a lowest and a highest one
 PROPORTION = "clopper-pearson"
 METHODS = ("auto", *OF_ANY_MEANS, BOUNDED, PROPORTION)
@@ -298,7 +299,7 @@ class Estimation(Settings):
 
     Attributes
     ----------
-    method : {"auto", "bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"}
+    method : {"auto", "bca", "bootstrap-t", "percentile", "t", "skewed-t", "gaffke", "clopper-pearson"}
     confidence_level : float
     n_resamples : int
     rng : numpy.random.Generator, int or None
@@ -314,8 +315,8 @@ class Estimation(Settings):
         "auto",
         METHODS,
         "auto (default): for means clopper-pearson of measures that are 0 or 1 (Hit, P@1; not with --cluster),"
-        " bootstrap-t of those without limits (DCG), gaffke of others, bca from 50 queries on; for differences t."
-        " bca, bootstrap-t, percentile: bootstrap; t: Student's t; gaffke: of few values between two limits;"
+        " skewed-t of those without limits (DCG), gaffke of all others; for differences t. bca, bootstrap-t,"
+        " percentile: bootstrap; t: Student's t; skewed-t: corrected for skewness; gaffke: for values between limits;"
         " clopper-pearson: exact for proportions.",
         option="--ci-method",
         metavar="METHOD",
@@ -386,8 +387,8 @@ class Design(Estimation):
             raise ParameterError(
                 f"method={self.method!r} is of means",
                 found="a comparison, which has differences",
-                hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile' and 't'"
-                " are for both",
+                hint=f"'auto' takes it for the means of measures that {of}; 'bca', 'bootstrap-t', 'percentile', 't'"
+                " and 'skewed-t' are for both",
             )
         given_correction: str | None = self.correction
         if given_correction is None:

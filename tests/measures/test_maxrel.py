@@ -95,8 +95,7 @@ def test_intervals_lie_between_0_and_the_highest_relevance(n_queries: int, n_nea
     interval = evaluation["MaxRel@5"].interval()
     assert interval.mean == pytest.approx((n_queries - 0.3 * n_near) / n_queries)
     assert 0 <= interval.low < interval.mean < interval.high <= 1
-    assert interval.method == ("bca" if n_queries >= 50 else "gaffke")  # as of other measures with two limits
-    assert interval.mean < evaluation["MaxRel@5"].interval(method="gaffke").high <= 1
+    assert interval.method == "gaffke"  # as of other measures with two limits
 
 
 def test_the_limits_are_those_of_the_judgments_in_strata_and_saves_too(tmp_path: Path) -> None:

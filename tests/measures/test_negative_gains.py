@@ -53,7 +53,7 @@ def test_ranges_and_what_is_refused() -> None:
     assert dh.parse_measure("DCG(negative='gain')").range == (-math.inf, math.inf)
     qrels, run = {f"q{n}": {"a": -1, "b": n} for n in range(4)}, {f"q{n}": {"a": 1, "b": 1} for n in range(4)}
     interval = dh.evaluate(qrels, run, "nDCG(negative='gain')")["nDCG(negative='gain')"].interval(rng=1)
-    assert interval.method == "bootstrap-t"
+    assert interval.method == "skewed-t"
     scores = dh.evaluate(qrels, run, "nDCG(negative='gain')", unjudged="bounds")["nDCG(negative='gain')"]
     assert not scores.has_unjudged_bounds
     for wrong in (

@@ -165,30 +165,30 @@ def test_the_unit_of_a_measure_does_not_matter() -> None:
 def test_gaffkes_bounds_of_zeros_and_ones_are_clopper_and_pearsons(n: int, level: float) -> None:
     counts = np.unique(np.linspace(0, n, 4).astype(int))
     given = (np.arange(n)[:, None] < counts).astype(float)
-    found = stats.interval_bounds(given, method="gaffke", n_resamples=20_000, confidence_level=level, rng=1)
-    assert np.array(found) == pytest.approx(stats.proportion_bounds(counts, n, level), abs=0.01)
+    found = stats.interval_bounds(given, method="gaffke", confidence_level=level)
+    assert np.array(found) == pytest.approx(stats.proportion_bounds(counts, n, level), abs=1e-5)
 
 
 def test_gaffkes_bounds_by_definition() -> None:
     # of one value the weights are u and 1 - u, u uniform
     for low, high, value in ((0.0, 1.0, 0.3), (-10.0, 0.0, -2.0)):
-        bounds = stats.interval_bounds([[value]], method="gaffke", limits=(low, high), n_resamples=50_000, rng=1)
+        bounds = stats.interval_bounds([[value]], method="gaffke", limits=(low, high))
         expected = [low + 0.025 * (value - low), value + 0.975 * (high - value)]
-        assert [bounds[0][0], bounds[1][0]] == pytest.approx(expected, abs=0.003 * (high - low))
+        assert [bounds[0][0], bounds[1][0]] == pytest.approx(expected, abs=1e-6 * (high - low))
     # of two 0 < a < b, P(w1 a + w2 b + w3 <= t) is the area of the triangle below t: (t - a)^2 / (1 - a)(b - a) up to b
     a, b = 0.2, 0.7
     share = (b - a) / (1 - a)
     high = 1 - (0.025 * (1 - a) * (1 - b)) ** 0.5
     assert share < 0.975
-    found = stats.interval_bounds([[a], [b]], method="gaffke", n_resamples=50_000, rng=1)[1][0]
-    assert found == pytest.approx(high, abs=0.003)
+    found = stats.interval_bounds([[a], [b]], method="gaffke")[1][0]
+    assert found == pytest.approx(high, abs=1e-6)
     # clusters that are single queries are no clusters; queries that are the same count once if they are one cluster
     values = np.random.default_rng(5).random((12, 2))
-    alone = stats.interval_bounds(values, method="gaffke", rng=1)
-    assert np.array(stats.interval_bounds(values, method="gaffke", cluster=np.arange(12), rng=1)) == pytest.approx(
+    alone = stats.interval_bounds(values, method="gaffke")
+    assert np.array(stats.interval_bounds(values, method="gaffke", cluster=np.arange(12))) == pytest.approx(
         np.array(alone), rel=1e-12
     )
-    threefold = stats.interval_bounds(np.repeat(values, 3, axis=0), method="gaffke", cluster=np.arange(36) // 3, rng=1)
+    threefold = stats.interval_bounds(np.repeat(values, 3, axis=0), method="gaffke", cluster=np.arange(36) // 3)
     assert np.array(threefold) == pytest.approx(np.array(alone), rel=1e-12)
 
 
@@ -203,6 +203,23 @@ def test_the_bootstrap_t_by_definition() -> None:
     expected = [min(low, by_t.low), max(high, by_t.high)]
     assert [found[0][0], found[1][0]] == pytest.approx(expected, abs=0.1 * untyped.stats.sem(values))
     assert high > by_t.high + 0.2 * untyped.stats.sem(values)
+
+
+def test_the_skewed_t_by_definition() -> None:
+    values = np.random.default_rng(6).lognormal(size=25)
+    mean, error = values.mean(), untyped.stats.sem(values)
+    a = untyped.stats.skew(values) / 5
+    quantile = untyped.stats.t.ppf(0.975, 24)
+    low, high = (bound[0] for bound in stats.interval_bounds(values[:, None], method="skewed-t"))
+    t = (mean - high) / error  # the lower one of t that is possible, far below -quantile: g takes it to -quantile
+    assert t + a / 3 * t**2 + a**2 / 27 * t**3 + a / 6 == pytest.approx(-quantile)
+    assert low == pytest.approx(mean - quantile * error)  # no narrower than Student's t
+    mirrored = stats.interval_bounds(-values[:, None], method="skewed-t")
+    assert [mirrored[1][0], mirrored[0][0]] == pytest.approx([-low, -high])
+    symmetric = np.array([[0.1], [0.2], [0.4], [0.5]])
+    by_t = stats.interval_bounds(symmetric, method="t")
+    assert np.array(stats.interval_bounds(symmetric, method="skewed-t")) == pytest.approx(np.array(by_t), abs=1e-6)
+    assert np.array(stats.interval_bounds(np.ones((9, 1)), method="skewed-t")).tolist() == [[1], [1]]
 
 
 @pytest.mark.parametrize("with_weights", [False, True])

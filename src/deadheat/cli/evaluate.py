@@ -297,7 +297,7 @@ def _check_methods(intervals: IntervalOptions, measures: Sequence[Measure], opti
 
     has_clusters, has_weights = options["cluster"] is not None, options["weights"] is not None
     for measure in measures:
-        method_of(intervals.method, measure, n_units=0, has_clusters=has_clusters, has_weights=has_weights)
+        method_of(intervals.method, measure, has_clusters=has_clusters, has_weights=has_weights)
 
 
 def _report(

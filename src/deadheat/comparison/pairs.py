@@ -36,11 +36,11 @@ from deadheat.errors import (
     rounded,
     warn_of_time,
 )
-from deadheat.evaluation.intervals import MANY, Interval, IntervalOptions, cluster_codes, why_unknown
+from deadheat.evaluation.intervals import BEARABLE_SKEWNESS, Interval, IntervalOptions, cluster_codes, why_unknown
 from deadheat.kernels import weighting
 from deadheat.measures import Custom, Measure, unit_of
 from deadheat.phases import phase
-from deadheat.settings import BOUNDED, CLUSTERED, OF_MAXIMA, PROPORTION, RANDOMIZATION, TUKEY, Design
+from deadheat.settings import BOUNDED, CLUSTERED, OF_MAXIMA, PROPORTION, RANDOMIZATION, SKEWED, TUKEY, Design
 from deadheat.stats import (
     adjust,
     interval_bounds,
@@ -1054,8 +1054,7 @@ def interval(
     values : array-like of float, shape (n,)
         One for each query, or whatever was drawn independently; NaN is left out.
     method : str, default "auto"
-        As for :meth:`Scores.interval`. "auto": with `limits` "gaffke" for fewer than 50 values or equal ones, otherwise
-        "bca"; without "bootstrap-t", which needs 20 values.
+        As for :meth:`Scores.interval`. "auto": "gaffke" with `limits`; without "skewed-t", which needs 20 values.
     limits : tuple of float, optional
         The least and the greatest value that there can be, such as (0, 1).
     confidence_level, n_resamples, rng
@@ -1092,8 +1091,9 @@ def interval(
         )
     n_clusters = None if codes is None else len(np.unique(codes[~np.isnan(numbers)]))
     error = float(standard_errors(numbers[:, None], cluster=codes)[0])
-    of_limits = BOUNDED if (n_clusters or len(kept)) < MANY or not error else "bca"
-    used = method if method != "auto" else "bootstrap-t" if limits is None else of_limits
+    used = method
+    if method == "auto":
+        used = SKEWED if limits is None else BOUNDED
     if used == BOUNDED and limits is None:
         raise ParameterError(argument="limits", given=limits, allowed="two numbers", beside={"method": BOUNDED})
     if used == PROPORTION:
@@ -1112,6 +1112,7 @@ def interval(
                 limits=(low, high),
             )
         )[0]
+    of_values = float(skewness(numbers[:, None], cluster=codes)[0][0])
     return Interval(
         float(kept.mean()) if len(kept) else math.nan,
         float(ends[0]),
@@ -1123,6 +1124,7 @@ def interval(
         options.confidence_level,
         len(kept),
         n_clusters,
+        skewness=of_values if used in BEARABLE_SKEWNESS and not math.isnan(of_values) else None,
     )
 
 

@@ -36,13 +36,16 @@ from deadheat.errors import (
 )
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure
-from deadheat.settings import BOUNDED, PROPORTION, Estimation
+from deadheat.settings import BOUNDED, PROPORTION, SKEWED, Estimation
 
 # A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids
 Cluster: TypeAlias = str | Mapping[str, object] | Iterable[object] | None
 FEWEST = 5  # queries or clusters: fewer do not show how much others would differ
-FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes the bootstrap-t: see docs/simulations.md
-MANY = 50  # queries or clusters from which BCa of values from 0 to 1 covers 93% or more: auto takes it
+FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes the skewed-t: see docs/simulations.md
+FEWEST_RESAMPLED = 50  # queries or clusters: of fewer, BCa of values from 0 to 1 covers less than 93%
+# Skewness over the root of n from which an interval may cover less than it says: see docs/simulations.md
+BEARABLE_SKEWNESS = {SKEWED: 0.3, "bootstrap-t": 0.3, "t": 0.2, "bca": 0.2, "percentile": 0.2}
+VISIBLE_SKEWNESS = 1.0  # a smaller one of few queries says nothing
 # What tables and files hold of an interval besides its numbers: the columns, and the attributes of `Interval`
 KNOWN = {"ci_method": "method", "known": "is_known", "unknown": "unknown"}
 NULLS = ("None", "nan", "<NA>", "NaT")  # as values that are none are written; pandas may not be installed
@@ -97,14 +100,15 @@ class Interval(InNotebooks):
     ----------
     mean, low, high : float
         NaN ends where fewer than two queries (or clusters) have a value; of "clopper-pearson" and "gaffke" only where
-        none has. Of "bootstrap-t" not beyond the range of the measure, and infinite where too few values differ.
+        none has. Of "skewed-t" and "bootstrap-t" not beyond the range of the measure; of "bootstrap-t" infinite where
+        too few values differ.
     standard_error : float
         Of `mean` as it is reported.
     query_standard_error : float
         Of the mean of exact expected scores: the part that comes from the choice of queries.
     tie_standard_error : float
         Standard deviation of the mean over random tie-breaks of these queries: what one tie-break would add.
-    method : {"bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson", "binomial"}
+    method : {"bca", "bootstrap-t", "percentile", "t", "skewed-t", "gaffke", "clopper-pearson", "binomial"}
         The method that was used, also where "auto" chose it; "binomial" for a quantile.
     confidence_level : float
     n_queries : int
@@ -121,6 +125,9 @@ class Interval(InNotebooks):
         Where they count: the interval of the human labels alone.
     open_ends : tuple of str
         Of a quantile: "low" or "high" where there are too few values for that end, which is then the measure's own.
+    skewness : float or None
+        Of the values, with clusters or weights of what each adds to the mean; None where it does not matter, as of
+        "gaffke" and "clopper-pearson", or is not known.
 
     Notes
     -----
@@ -145,6 +152,7 @@ class Interval(InNotebooks):
     n_effective: float | None = None
     judge_weight: float | None = None
     alone: "Interval | None" = None
+    skewness: float | None = None
 
     @property
     def value(self) -> float:
@@ -176,6 +184,18 @@ class Interval(InNotebooks):
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method, self.n_effective)
 
     @property
+    def doubtful(self) -> bool:
+        """Whether the values are so skewed that the ends may cover the mean less often than they say.
+
+        A sample can lack the rare large values, and then does not show its skewness: no doubt is no proof.
+        """
+        if self.skewness is None or not self.is_known:
+            return False
+        n_units = self.n_queries if self.n_clusters is None else self.n_clusters
+        bearable = BEARABLE_SKEWNESS[self.method] * math.sqrt(n_units)
+        return abs(self.skewness) > max(VISIBLE_SKEWNESS, bearable)
+
+    @property
     def tie_share(self) -> float:
         """Share of the ties in the variance of the mean after one random tie-break, from 0 to 1."""
         whole = math.hypot(self.query_standard_error, self.tie_standard_error)
@@ -201,7 +221,7 @@ def why_unknown(  # noqa: PLR0917 - the fields of an interval
         Clusters of these queries, if there are any.
     method : str
         The method that was used. Clopper and Pearson's interval, and Gaffke's, are known for any number of queries,
-        the bootstrap-t with 20 or more.
+        the skewed t and the bootstrap-t with 20 or more.
     n_effective : float, optional
         What these queries are worth by their weights.
 
@@ -214,7 +234,7 @@ def why_unknown(  # noqa: PLR0917 - the fields of an interval
         return "no query has a value"
     if method == PROPORTION or (method == BOUNDED and n_clusters is n_effective is None):
         return ""
-    fewest = FEWEST_UNBOUNDED if method == "bootstrap-t" else FEWEST
+    fewest = FEWEST_UNBOUNDED if method in {SKEWED, "bootstrap-t"} else FEWEST
     if n_effective is not None and n_effective < fewest:
         return f"by weight {counted(n_queries, 'query is', 'queries are')} worth only {n_effective:.1f}"
     of_queries = (n_queries, ("query", "queries"), "values")
@@ -226,15 +246,13 @@ def why_unknown(  # noqa: PLR0917 - the fields of an interval
     return "" if low < high else f"all {n_units:,} {units} are equal"
 
 
-def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bool, has_weights: bool = False) -> str:
+def method_of(method: str, measure: Measure, *, has_clusters: bool, has_weights: bool = False) -> str:
     """Return the method to use for a measure: what "auto" chooses, or the requested one.
 
     Parameters
     ----------
     method : str
     measure : Measure
-    n_units : float
-        Queries, or clusters, that have a value; with weights what they are worth.
     has_clusters : bool
     has_weights : bool, default False
 
@@ -249,14 +267,12 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
     if method == "auto":
         if is_proportion:
             return PROPORTION
-        if not is_bounded:
-            return "bootstrap-t"
-        return BOUNDED if n_units < MANY else "bca"
+        return BOUNDED if is_bounded else SKEWED
     if method == BOUNDED and not is_bounded:
         raise ParameterError(
             f"method={BOUNDED!r} is for measures with a lowest and a highest value",
             found=str(measure),
-            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile' and 't'",
+            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't' and 'skewed-t'",
         )
     if method == PROPORTION and not is_proportion:
         needed = f"needs independent queries{'' if has_clusters else ' that count the same'}"
@@ -264,7 +280,8 @@ def method_of(method: str, measure: Measure, *, n_units: float, has_clusters: bo
         raise ParameterError(
             f"method={PROPORTION!r} {why}",
             found="clusters" if has_clusters else "weights" if has_weights else str(measure),
-            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't'" + ", 'gaffke'" * is_bounded,
+            hint="allowed here are 'auto', 'bca', 'bootstrap-t', 'percentile', 't', 'skewed-t'"
+            + ", 'gaffke'" * is_bounded,
         )
     return method
 

@@ -34,7 +34,14 @@ from deadheat.errors import (
     counted,
     printable,
 )
-from deadheat.evaluation.intervals import Cluster, Interval, IntervalOptions, cluster_codes, method_of
+from deadheat.evaluation.intervals import (
+    BEARABLE_SKEWNESS,
+    Cluster,
+    Interval,
+    IntervalOptions,
+    cluster_codes,
+    method_of,
+)
 from deadheat.kernels import weighting
 from deadheat.kernels.agreement import n_swapped_pairs
 from deadheat.kernels.ranks import first_ranks
@@ -42,7 +49,7 @@ from deadheat.measures import Measure
 from deadheat.measures.unjudged import Unjudged, ends, has_ends
 from deadheat.phases import phase
 from deadheat.placements.placements import Placements
-from deadheat.settings import PROPORTION
+from deadheat.settings import PROPORTION, SKEWED
 
 if TYPE_CHECKING:
     from deadheat.stats.labels import Powered
@@ -532,17 +539,19 @@ class Scores(InNotebooks):
 
         Parameters
         ----------
-        method : {"auto", "bca", "bootstrap-t", "percentile", "t", "gaffke", "clopper-pearson"}, default "auto"
-            "bca", "bootstrap-t" and "percentile" are bootstraps, "bca" bias-corrected and accelerated; "t" is Student's
-            t; "gaffke" is for few values between two limits, such as 0 and 1; "clopper-pearson" is the exact interval
-            of a proportion, conservative where ties make values fractions. "auto" is "clopper-pearson" for measures
-            that are 0 or 1 in every order (Hit, P@1) without clusters; "bootstrap-t" for those without a lowest or a
-            highest value (DCG, FRP); for all others "gaffke" with fewer than 50 queries or clusters, or where all
-            values are equal, otherwise "bca". `Interval.method` says which was used.
+        method : {"auto", "bca", "bootstrap-t", "percentile", "t", "skewed-t", "gaffke", "clopper-pearson"}
+            "auto", the default, is "clopper-pearson" for measures that are 0 or 1 in every order (Hit, P@1) without
+            clusters; "skewed-t" for those without a lowest or a highest value (DCG, FRP); "gaffke" for all others.
+            `Interval.method` says which was used.
+
+            "gaffke" is for values between two limits, such as 0 and 1; "clopper-pearson" is the exact interval of a
+            proportion, conservative where ties make values fractions; "t" is Student's t, and "skewed-t" corrects it
+            for the skewness of the values. "bca", "bootstrap-t" and "percentile" are bootstraps, "bca" bias-corrected
+            and accelerated.
         confidence_level : float, default 0.95
             Between 0 and 1.
         n_resamples : int, default 10,000
-            99 or more.
+            Of bootstraps, 99 or more.
         cluster : str, dict or sequence, optional
             What dependent queries share, such as a document: a column of `queries`, a dict of query_id to cluster, or
             a label for each query. Clusters are resampled whole.
@@ -729,15 +738,13 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         method_of(
             options.method,
             one.measure,
-            n_units=min(one.n_effective, math.inf if n is None else n)
-            if own
-            else 0,  # a bootstrap of equal ones is none
             has_clusters=n is not None,
             has_weights=one.is_weighted,
         )
-        for one, n, own in zip(scores, n_clusters, error, strict=True)
+        for one, n in zip(scores, n_clusters, strict=True)
     ]
     low, high = _ends(scores, methods, codes, weights, options).tolist()
+    skewness = _skewness(scores, methods, codes, weights)
     found = [
         Interval(
             weighting.mean(one.values[one.kept], None if weights is None else weights[one.kept, n]),
@@ -751,6 +758,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             one.n_queries,
             n_clusters[n],
             n_effective=one.n_effective if one.is_weighted else None,
+            skewness=skewness[n],
         )
         for n, one in enumerate(scores)
     ]
@@ -780,7 +788,7 @@ def _ends(
             ends[:, own] = np.column_stack(bounds)
             continue
         with phase("estimating intervals"):
-            found = stats.interval_bounds(
+            low, high = stats.interval_bounds(
                 np.column_stack([scores[n].values for n in own]),
                 method=method,
                 confidence_level=options.confidence_level,
@@ -791,8 +799,32 @@ def _ends(
                 weights=None if weights is None else weights[:, own],
             )
         # an infinite end is not known, and no limit makes it so
-        ends[:, own] = np.where(np.isinf(found), found, np.clip(found, *limits)) if method == "bootstrap-t" else found
+        found = np.stack([low, high])
+        if method in {SKEWED, "bootstrap-t"}:
+            found = np.where(np.isinf(found), found, np.clip(found, *limits))
+        ends[:, own] = found
     return ends
+
+
+def _skewness(
+    scores: Sequence[Scores], methods: Sequence[str], codes: IntArray | None, weights: FloatArray | None
+) -> list[float | None]:
+    """Return the skewness of the values that each interval is of; None where it does not matter or is not known."""
+    from deadheat import stats  # as above
+
+    found: list[float | None] = [None] * len(scores)
+    places = [n for n, method in enumerate(methods) if method in BEARABLE_SKEWNESS]
+    if not places:
+        return found
+    skewness = stats.skewness(
+        np.column_stack([scores[n].values for n in places]),
+        cluster=codes,
+        weights=None if weights is None else weights[:, places],
+    )[0]
+    for n, of_scores in zip(places, skewness.tolist(), strict=True):
+        if not math.isnan(of_scores):
+            found[n] = of_scores
+    return found
 
 
 def _over_repeats(found: Interval, scores: Scores) -> Interval:

@@ -1,7 +1,7 @@
 """Lines: a measure against its cutoff or over time, precision and recall, languages, runs as scores get coarser."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import altair as alt
@@ -50,8 +50,13 @@ LEVELS = tuple(n / 10 for n in range(11))
 MOST = 8  # lines that can be told apart
 MOST_RUNS = 6
 MOST_BANDS = 2  # systems whose bands do not hide each other
-METHODS = {"bca": "BCa", "clopper-pearson": "Clopper-Pearson", "gaffke": "Gaffke's bounds", "t": "Student's t"}
-MANY = 1000  # queries for which Student's t does as well as a bootstrap
+METHODS = {
+    "bca": "BCa",
+    "clopper-pearson": "Clopper-Pearson",
+    "gaffke": "Gaffke's bounds",
+    "t": "Student's t",
+    "skewed-t": "Student's t, corrected for skewness",
+}
 STEPS_A_SECOND = 300_000_000  # of the exact mean of interpolated precision
 MOST_STEPS = 10 * STEPS_A_SECOND
 COLUMNS = ("scores", "value", "tie_min", "tie_max", "doc_id", "share_tied", "n_queries")
@@ -220,8 +225,6 @@ def _curves(
     if any(one.repeats for own in evaluations.values() for one in own):
         raise FigureError("curves are not drawn of repeats, nor where a judge's labels count")
     asked = interval_options(options, systems)
-    if options is None and max(len(one.query_ids) for one in evaluations.values()) > MANY and asked.method == "auto":
-        asked = replace(asked, method="t")  # as good with so many queries, and at once
     found = {
         name: [
             score_of(one, its, its, evaluation.conventions, evaluation.qrels).weighted(evaluation.weights)

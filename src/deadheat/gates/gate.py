@@ -32,7 +32,6 @@ from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
 from deadheat.evaluation.intervals import (
     FEWEST,
-    MANY,
     Cluster,
     Interval,
     IntervalOptions,
@@ -386,13 +385,8 @@ def check_family(
         ends = dict(zip(names, intervals([own[name] for name in names], of_subset), strict=True)) if names else {}
         # with a seed of their own, which does not change what others draw
         best = intervals([own[name].ideal for name in names], replace(of_subset, rng=0)) if names else []
-        # of methods whose ends are never above those of higher values; auto takes another one for many that differ
-        best_ends = {
-            name: one
-            for name, one in zip(names, best, strict=True)
-            if one.method == PROPORTION
-            or (one.method == BOUNDED and (raised.method == BOUNDED or (one.n_clusters or one.n_queries) < MANY))
-        }
+        # of methods whose ends are never above those of higher values
+        best_ends = {name: one for name, one in zip(names, best, strict=True) if one.method in {PROPORTION, BOUNDED}}
         for one in thresholds:
             yield _reached(
                 one,

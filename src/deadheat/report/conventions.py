@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, in_brackets, reported_path, three
 from deadheat.evaluation.facts import NOTABLE, TOP, Facts
-from deadheat.evaluation.intervals import MANY, Interval, heavy
+from deadheat.evaluation.intervals import FEWEST_RESAMPLED, Interval, heavy
 from deadheat.kernels.weighting import effective_number
 from deadheat.measures import Measure
 from deadheat.measures.discounted import LOWEST_POSITIVE
@@ -29,7 +29,6 @@ from deadheat.report.model import (
     share,
     warning,
 )
-from deadheat.settings import BOUNDED
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, TextArray
@@ -64,6 +63,7 @@ METHODS = {  # in the order in which they are named
     "bootstrap-t": "bootstrap-t (no narrower than Student's t)",
     "percentile": "percentile bootstrap",
     "t": "Student's t",
+    "skewed-t": "Student's t, corrected for skewness",
     "bca": "BCa bootstrap",
     "ppi": "prediction-powered inference",
 }
@@ -93,12 +93,12 @@ def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = UNIT) ->
         for one in found
         if one.is_known and one.method in BOOTSTRAPS
     )
-    return too_narrow(*min(units, default=(MANY, *unit)))
+    return too_narrow(*min(units, default=(FEWEST_RESAMPLED, *unit)))
 
 
 def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
     """Return the warning of a bootstrap of so few queries or clusters, or an empty string where they are enough."""
-    if number >= MANY:
+    if number >= FEWEST_RESAMPLED:
         return ""
     return (
         f"a bootstrap of {counted(number, noun, plural)} gives intervals that are too narrow: the method auto is"
@@ -151,7 +151,7 @@ def mean_heading(measures: Iterable[Measure]) -> str:
     return "total" if all(one.total for one in measures) else "mean"
 
 
-DRAWN = ("bca", "bootstrap-t", "percentile", "gaffke")  # methods whose intervals are of drawn samples
+DRAWN = ("bca", "bootstrap-t", "percentile")  # methods whose intervals are of drawn samples
 
 
 def nothing_judged(name: str) -> str:
@@ -215,8 +215,7 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     Parameters
     ----------
     methods : iterable of (str, str)
-        The measure, or whatever else has intervals, and the method of each. What has two, as auto takes another for few
-        queries, is named with their number.
+        The measure, or whatever else has intervals, and the method of each.
     units : str
         What was resampled.
     n_resamples : int
@@ -226,16 +225,14 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     drawn = f", {n_resamples:,} resamples{drawn_with(seed)}"
     told: list[str] = []
     for method in sorted(names, key=list(METHODS).index):
-        is_of_few = method == BOUNDED and not set(names[method]).isdisjoint(names.get("bca", ()))
-        few = f" of fewer than {MANY} {units} or of equal values" if is_of_few else ""
         of = "others" if len(told) == len(names) - 1 else three(names[method])
         text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in DRAWN else "")
-        told.append(text if len(names) == 1 else f"{of}{few}: {text}")
+        told.append(text if len(names) == 1 else f"{of}: {text}")
     return "; ".join(told)
 
 
 def cannot_be_known(given: Iterable[tuple[str, Interval | Pair | Estimate]]) -> Iterator[Fact]:
-    """Say which intervals have a question mark, and why.
+    """Say which intervals have a question mark, and why; and of which means the values are so skewed that they may.
 
     Parameters
     ----------
@@ -248,6 +245,9 @@ def cannot_be_known(given: Iterable[tuple[str, Interval | Pair | Estimate]]) -> 
     told = [why + ("" if are_all else in_brackets(names, "interval")) for why, names in found.items()]
     text = f"cannot be known: {'; '.join(told)}" if told else ""
     yield note(DOUBT, text, brief=f"cannot be known: {'; '.join(found)}" if told else "")
+    skewed = [f"{name}: {one.skewness:+.1f}" for name, one in having if isinstance(one, Interval) and one.doubtful]
+    text = "so few values may lack the rare extreme ones: intervals may cover less than they say" if skewed else ""
+    yield note("skewed", text + in_brackets(skewed, "interval") if skewed else "", brief=text)
 
 
 def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:

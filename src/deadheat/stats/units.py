@@ -66,6 +66,11 @@ class Units:
         return (effective_number(self.sizes) if self.is_weighted else self.n_units) - 1
 
     @property
+    def typical_size(self) -> FloatArray:
+        """Size of one of the effective number of units, shape (1,): with unequal sizes more than their mean."""
+        return np.array([self.sizes.sum() / effective_number(self.sizes)])
+
+    @property
     def means(self) -> FloatArray:
         """Mean over queries of each column; at least one unit is needed."""
         return self.sums.sum(axis=0) / self.sizes.sum()
