@@ -17,7 +17,7 @@ from deadheat.settings import Design
 
 SIZES = (3, 5, 10, 20, 50, 100)
 SIZES_OF_EACH = (5, 10, 20, 50)  # of the second table, with each method
-METHODS = ("t", "bca", "bootstrap-t", "percentile", "gaffke")
+METHODS = ("t", "bca", "bootstrap-t", "percentile", "skewed-t", "gaffke")
 N_BATCHES, N_SETS, N_RESAMPLES = 8, 500, 999
 ROUNDING = 1e-9
 BOUNDED, UNBOUNDED, DIFFERENCES = "from 0 to 1", "from 0 on", "differences"
@@ -62,12 +62,12 @@ FAMILIES = {
 }
 
 
-def default(kind: str, n: int) -> str:
-    """Return the method that deadheat takes by default for so many values."""
+def default(kind: str) -> str:
+    """Return the method that deadheat takes by default."""
     if kind == DIFFERENCES:
         return Design().difference_method
     measure = dh.parse_measure("nDCG" if kind == BOUNDED else "DCG")
-    return method_of("auto", measure, n_units=n, has_clusters=False)
+    return method_of("auto", measure, has_clusters=False)
 
 
 def coverage(family: Family, n: int, seed: int) -> dict[str, float]:
@@ -79,7 +79,7 @@ def coverage(family: Family, n: int, seed: int) -> dict[str, float]:
         for method in METHODS if family.kind == BOUNDED else METHODS[:-1]:
             low, high = stats.interval_bounds(values, method=method, n_resamples=N_RESAMPLES, rng=rng)
             holds = (low <= family.mean + ROUNDING) & (family.mean <= high + ROUNDING)
-            is_default = method == default(family.kind, n)
+            is_default = method == default(family.kind)
             known = [
                 not why_unknown(*ends, n, None, method) if is_default else ends[0] < ends[1]
                 for ends in zip(low.tolist(), high.tolist(), strict=True)
@@ -94,8 +94,7 @@ def main() -> None:
         name: {n: coverage(family, n, zlib.crc32(name.encode())) for n in SIZES} for name, family in FAMILIES.items()
     }
     chosen = [
-        [name, *(_percent(found[name][n][default(family.kind, n)], 1) for n in SIZES)]
-        for name, family in FAMILIES.items()
+        [name, *(_percent(found[name][n][default(family.kind)], 1) for n in SIZES)] for name, family in FAMILIES.items()
     ]
     print(f"The default:\n\n{table(_columns(SIZES), chosen)}\n")
     each = [
