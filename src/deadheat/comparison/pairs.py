@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray, run_starts
+from deadheat.arrays import AnyArray, ArrayLike, BoolArray, FloatArray, IntArray, run_starts, with_own_arithmetic
 from deadheat.comparison.flips import (
     FEW_SIDES,
     LITTLE,
@@ -510,6 +510,7 @@ class Stack:
         )
 
 
+@with_own_arithmetic
 def compare_sides(
     asked: Sequence[Measure],
     measures: Sequence[Mapping[K, Side]],
@@ -1037,6 +1038,7 @@ def _reversal(sums: TieSums, a: Hashable, b: Hashable, normal_error: float) -> F
     return flip(difference, variance, lowest, highest, found)
 
 
+@with_own_arithmetic
 def interval(
     values: ArrayLike,
     method: str = "auto",
@@ -1128,6 +1130,7 @@ def interval(
     )
 
 
+@with_own_arithmetic
 def paired_test(
     a: ArrayLike,
     b: ArrayLike,

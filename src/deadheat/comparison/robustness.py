@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members, sums_of
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members, sums_of, with_own_arithmetic
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs
@@ -119,6 +119,7 @@ class SystemOrders(Renderable):
             yield from (((one.first, one.second, name), getattr(one, name)) for name in ("tau_b", "tau_ap", "rbo"))
 
 
+@with_own_arithmetic
 def orders_of(
     evaluations: Mapping[str, Evaluation],
     pairs: Sequence[Pair],
@@ -162,6 +163,7 @@ def totals_of(measure: Measure, scores: Sequence[Scores | None]) -> FloatArray:
     return np.array([math.nan if one is None else measure.sign * one.reported() for one in scores])
 
 
+@with_own_arithmetic
 def order_agreement(
     names: tuple[str, str],
     systems: Sequence[str],
@@ -246,6 +248,7 @@ MOST_DRAWN = 1 << 26  # units that get a tie-break of their own, in all resample
 MOST_POOLED = 1 << 24  # values of all queries and systems: 134 MB
 
 
+@with_own_arithmetic
 def rank_intervals(
     evaluations: Mapping[str, Evaluation],
     measure: Measure,
@@ -337,6 +340,7 @@ def _steps(values: FloatArray, probabilities: FloatArray) -> FloatArray:
     return values[order][np.searchsorted(reached, (np.arange(STEPS) + 0.5) / STEPS * reached[-1])]
 
 
+@with_own_arithmetic
 def judged_pairs(
     pairs: Pairs,
     differences: FloatArray,

@@ -460,6 +460,7 @@ class Scores(InNotebooks):
         return math.nan if self.is_estimated else self.human_tie_max
 
     @property
+    @with_own_arithmetic
     def human_tie_std(self) -> float:
         """What `mean_tie_std` is of `human_mean`."""
         own = weighting.relative(self._weights_of(self.kept), self.n_queries)
@@ -477,6 +478,7 @@ class Scores(InNotebooks):
         return self._mean(self.tie_max)
 
     @property
+    @with_own_arithmetic
     def total_tie_std(self) -> float:
         """Standard deviation of the total when each query's ties are broken at random."""
         return float(np.sqrt(np.nansum(self.tie_std**2)))

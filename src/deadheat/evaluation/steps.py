@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import FloatArray, IntArray, with_own_arithmetic
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import round_scores
 from deadheat.data.tables import Run
@@ -85,6 +85,7 @@ class Steps(Renderable):
         return (((self.measure.label, name), getattr(self, name)) for name in ("value", "tie_min", "tie_max"))
 
 
+@with_own_arithmetic
 def steps_of(
     scores: Scores, placements: Placements, conventions: Conventions, query_id: str, run: Run | None, *, name: str
 ) -> Steps:

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, members
+from deadheat.arrays import BoolArray, FloatArray, IntArray, members, with_own_arithmetic
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
@@ -347,6 +347,7 @@ def explain(
     return explain_reported(judged, retrieved.then_by(*keys_of(run, then_by)), wanted)
 
 
+@with_own_arithmetic
 def explain_reported(qrels: Qrels, run: Run, wanted: Sequence[Reported]) -> Explanation:
     """Do what :func:`explain` does, for data and numbers that are read already, without a check for duplicates."""
     search = Search(JudgedRun(qrels, run), tuple(wanted))

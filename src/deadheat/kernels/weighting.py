@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray
+from deadheat.arrays import FloatArray, IntArray, with_own_arithmetic
 
 
 def relative(weights: FloatArray | IntArray | None, n: int) -> FloatArray:
@@ -22,6 +22,7 @@ def are_equal(weights: FloatArray | None) -> bool:
     return weights is None or not len(weights) or bool(weights.min() == weights.max())
 
 
+@with_own_arithmetic
 def mean(values: FloatArray, weights: FloatArray | None = None) -> float:
     r"""Return the weighted mean, :math:`\sum w x / \sum w`; NaN of none.
 
@@ -36,6 +37,7 @@ def mean(values: FloatArray, weights: FloatArray | None = None) -> float:
     return float((own * values).sum() / own.sum())
 
 
+@with_own_arithmetic
 def std(values: FloatArray, weights: FloatArray | None = None) -> float:
     r"""Return the weighted standard deviation; NaN of fewer than two.
 

@@ -20,7 +20,7 @@ from deadheat.measures.base import (
     parameter,
     register,
 )
-from deadheat.measures.discounted import LARGEST_POWER, PositiveMeasure, exp2_minus_one, ideal_rank, scale_top
+from deadheat.measures.discounted import LARGEST_POWER, PositiveMeasure, exp2_minus_one, gains_of, ideal_rank, scale_top
 from deadheat.placements.placements import Placements
 
 STOP = Call({"exp": (), "sigmoid": (Number(low=0, open_low=True), Number()), "identity": ()})
@@ -228,11 +228,12 @@ class MaxRel(PositiveMeasure, JointMeasure, CutMeasure):
 
         so that no difference of large numbers is taken.
         """
+        relevance = gains_of("linear", placements.relevance)
         inside = self.inside(placements.above, placements.tied)
         whole = inside == placements.tied
         certain = np.zeros(placements.n_queries)
-        np.maximum.at(certain, placements.query[whole], placements.relevance[whole])
-        rises = placements.relevance - certain[placements.query]
+        np.maximum.at(certain, placements.query[whole], relevance[whole])
+        rises = relevance - certain[placements.query]
         rows = np.flatnonzero((inside > 0) & ~whole & (rises > 0))  # by query, the most relevant first
         query, rise = placements.query[rows], rises[rows]
         first = np.searchsorted(query, query)

@@ -160,6 +160,18 @@ def gain_moments(placements: Placements, key: object, gains: FloatArray) -> tupl
     return placements.cached(("gain_moments", key), find)
 
 
+def exponents_of_small(gains: FloatArray) -> IntArray:
+    """Return the powers of two that very small gains are divided by, so that float64 holds their squares; 0 of others.
+
+    Examples
+    --------
+    >>> exponents_of_small(np.array([0.0, 1e-310, 0.5])).tolist()
+    [0, -1029, 0]
+    """
+    is_small = (gains > 0) & (gains < 2.0**-LARGEST_POWER)
+    return np.where(is_small, np.frexp(gains)[1], 0)
+
+
 def binary_gains(placements: Placements, rel: float) -> tuple[object, FloatArray]:
     """Return a name for the gains, and the gain of each row: 1 for relevance `rel` or more, else 0."""
     return ("binary", rel), (placements.relevance >= rel).astype(np.float64)
@@ -378,6 +390,17 @@ class nDCG(IdealMeasure, DCG):
         if self.floor == "zero":
             return super().mean(placements)
         return ratio(self.moment(placements, squares=False) - self._worst(placements), self.divisor(placements))
+
+    def variance(self, placements: Placements) -> FloatArray:
+        """Return the exact variance over all tie orders, also of gains whose squares float64 cannot hold."""
+        ideal = self.divisor(placements)
+        exponent = exponents_of_small(ideal)
+        if not exponent.any():
+            return super().variance(placements)
+        gains = np.ldexp(self.gains(placements)[1], -exponent[placements.query])
+        weights = self.weights(int(self.depth(placements).max(initial=1)))
+        squares = weighted_sum(self, placements, (("scaled", self.key), gains), weights, squares=True)
+        return ratio(squares, np.ldexp(ideal, -exponent) ** 2)
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a positive gain, or of which a worst ranking differs from the ideal one."""
@@ -615,12 +638,29 @@ class IdealSums:
 
 @parameters
 class AveragedMeasure(GainMeasure, JointMeasure):
-    """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it."""
+    """An average of nDCG over ranks; a swap that puts the higher gain first never lowers it.
+
+    Very small gains of a query are divided by a power of two, which nDCG divides out: float64 then holds the inverse of
+    the ideal, and its square.
+    """
+
+    @once("gain")
+    def exponent(self, placements: Placements) -> IntArray:
+        """Return the power of two that the gains of each query are divided by, of shape (n_queries,)."""
+        highest = np.zeros(placements.n_queries)
+        np.maximum.at(highest, placements.judged_query, ideal_gains(placements, self.gain))
+        return exponents_of_small(highest)
+
+    def scaled_gains(self, placements: Placements) -> FloatArray:
+        """Return the scaled gain of each row."""
+        gains = gains_of(self.gain, placements.relevance)
+        return np.ldexp(gains, -self.exponent(placements)[placements.query])
 
     @once("gain")
     def ideal(self, placements: Placements) -> tuple[IdealSums, FloatArray]:
-        """Return the ideal DCG, of judgments with a positive gain, and their gains."""
+        """Return the ideal DCG, of judgments with a positive gain, and their scaled gains."""
         gains = ideal_gains(placements, self.gain)
+        gains = np.ldexp(gains, -self.exponent(placements)[placements.judged_query])
         positive = gains > 0
         query, gains, rank = placements.judged_query[positive], gains[positive], ideal_rank(placements)[positive]
         return IdealSums.of(query, gains / np.log2(rank + 2.0), placements.n_queries), gains
@@ -657,7 +697,7 @@ class RnDCG(AveragedMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean and variance over all tie orders."""
-        total, squares = gain_moments(placements, ("gain", self.gain), gains_of(self.gain, placements.relevance))
+        total, squares = gain_moments(placements, ("scaled", self.gain), self.scaled_gains(placements))
         own = np.flatnonzero(total > 0)
         starts = placements.tie_starts[own]
         query, above, tied = placements.query[starts], placements.above[starts], placements.tied[starts]
@@ -721,7 +761,8 @@ class nDCGRel(AveragedMeasure):
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Compute mean and variance over all tie orders."""
-        gains, (ideal, _) = gains_of(self.gain, placements.relevance), self.ideal(placements)
+        gains = self.scaled_gains(placements)
+        ideal, _ = self.ideal(placements)
         rows = np.flatnonzero(gains > 0)
         own, first = np.unique(np.searchsorted(placements.tie_starts, rows, side="right") - 1, return_index=True)
         starts = placements.tie_starts[own]

@@ -424,10 +424,13 @@ class Compat(PositiveMeasure, MeanMeasure):
 
         The third gives what rank j of some ties adds, by this ideal rank and the documents of the level above rank j.
         """
-        found = GainTies.of(placements, self.codes(placements.relevance))
+        values = np.unique(placements.judged_relevance)
+        # levels are counted from 1: sums of relevance may be beyond float64
+        levels = np.where(placements.relevance > 0, 1.0 + np.searchsorted(values, placements.relevance), 0.0)
+        found = GainTies.of(placements, levels)
         tie, kind = np.nonzero(found.counts)
-        query, values = found.query[tie], np.unique(placements.judged_relevance)
-        key = query * len(values) - np.searchsorted(values, found.levels[tie, kind])  # the highest level first
+        query = found.query[tie]
+        key = query * len(values) - (found.levels[tie, kind].astype(np.int64) - 1)  # the highest level first
         judged = placements.judged_query * len(values) - np.searchsorted(values, placements.judged_relevance)
         n_higher = np.searchsorted(judged, key) - np.searchsorted(placements.judged_query, query)
         order = np.argsort(key, kind="stable")

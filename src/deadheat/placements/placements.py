@@ -430,9 +430,9 @@ def sort_rows(
 
 def _best_first(query: IntArray, relevance: FloatArray) -> tuple[IntArray, FloatArray]:
     """Sort judgments by query, each query's from the highest relevance down."""
-    high = relevance.max()
-    width = high - relevance.min() + 1
-    if (relevance != np.rint(relevance)).any() or (query.max() + 1) * width + abs(high) > LARGEST_INTEGER:
+    high, low = float(relevance.max()), float(relevance.min())
+    width = high - low + 1  # Python's floats: infinite, without a warning, where float64 cannot hold it
+    if (relevance != np.rint(relevance)).any() or (int(query.max()) + 1) * width + abs(high) > LARGEST_INTEGER:
         order = np.lexsort((-relevance, query))
         return query[order], relevance[order]
     # numbers in the place of pairs are sorted in a quarter of the time, and give back whole relevance as it was

@@ -4,7 +4,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special, with_own_arithmetic
 from deadheat.errors import ROUNDING, Rng, as_level, as_resamples, check_choice, generator
 from deadheat.settings import BOUNDED, OF_ANY_MEANS, SKEWED
 from deadheat.stats.gaffke import NORMAL_QUANTILE, gaffke_bounds
@@ -28,6 +28,7 @@ SYMMETRIC = 1e-6  # skewness below which the cubic transformation is none, but f
 POLE = 1e-9  # in the far tail of very skewed values BCa's denominator reaches 0: beyond lies the extreme mean
 
 
+@with_own_arithmetic
 def interval_bounds(
     values: ArrayLike,
     *,
@@ -148,6 +149,7 @@ def interval_bounds(
     return bounds[0], bounds[1]
 
 
+@with_own_arithmetic
 def standard_errors(
     values: ArrayLike, *, cluster: ArrayLike | None = None, weights: ArrayLike | None = None
 ) -> FloatArray:
@@ -189,6 +191,7 @@ def standard_errors(
     return found
 
 
+@with_own_arithmetic
 def proportion_bounds(totals: ArrayLike, n: int, confidence_level: float = 0.95) -> FloatArray:
     r"""Return the bounds of a proportion by Clopper and Pearson, also for values between 0 and 1.
 
@@ -374,6 +377,7 @@ def _quantiles(ordered: FloatArray, shares: FloatArray) -> FloatArray:
     return low + (high - low) * (position - below)
 
 
+@with_own_arithmetic
 def quantile_bounds(values: FloatArray, quantile: float, confidence_level: float = 0.95) -> tuple[float, float]:
     r"""Return the bounds of a confidence interval for a quantile: two of the ordered values.
 

@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from functools import lru_cache
 
-from deadheat.arrays import special
+from deadheat.arrays import special, with_own_arithmetic
 from deadheat.errors import ParameterError, as_count, as_level, as_number, as_positive, is_number
 from deadheat.stats.units import as_alternative
 
@@ -12,6 +12,7 @@ MAX_QUERIES = 10**9
 BISECTIONS = 44  # to thirteen digits
 
 
+@with_own_arithmetic
 def power(
     difference: float,
     std: float,
@@ -57,6 +58,7 @@ def power(
     return _power(ratio, n_queries, 1 - as_level("confidence_level", confidence_level), alternative)
 
 
+@with_own_arithmetic
 def sample_size(
     difference: float,
     std: float,
@@ -118,6 +120,7 @@ def sample_size(
     return found
 
 
+@with_own_arithmetic
 def detectable_difference(
     std: float,
     n_queries: int,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
 from deadheat.errors import ROUNDING, Rng, generator
 from deadheat.kernels.segments import segment_sums
 from deadheat.phases import lasting
@@ -17,6 +17,7 @@ MANY = 1e9  # of Student's t, which is the normal distribution then
 MOST_DRAWN = 200  # queries of a task; the mean over more of them is drawn from the normal distribution it tends to
 
 
+@with_own_arithmetic
 def resampled_ranks(
     means: FloatArray,
     variances: FloatArray,

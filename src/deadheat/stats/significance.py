@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, special
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, special, with_own_arithmetic
 from deadheat.errors import (
     ROUNDING,
     ParameterError,
@@ -59,6 +59,7 @@ class Significance:
     is_exact: BoolArray
 
 
+@with_own_arithmetic
 def p_values(
     differences: ArrayLike,
     *,
@@ -269,6 +270,7 @@ def _sign(differences: FloatArray, alternative: Alternative) -> FloatArray:
     return np.minimum(1.0, 2 * tail) if alternative == "two-sided" else tail
 
 
+@with_own_arithmetic
 def skewness(
     values: ArrayLike, *, cluster: ArrayLike | None = None, weights: ArrayLike | None = None
 ) -> tuple[FloatArray, IntArray]:
@@ -448,6 +450,7 @@ class Equivalence:
     is_shown: BoolArray
 
 
+@with_own_arithmetic
 def no_worse(
     differences: ArrayLike,
     margin: ArrayLike,
@@ -490,6 +493,7 @@ def no_worse(
     return _against_margin(differences, margin, confidence_level, cluster, weights, both_sides=False)
 
 
+@with_own_arithmetic
 def equivalent(
     differences: ArrayLike,
     margin: ArrayLike,
@@ -673,6 +677,7 @@ def _signed_sums(values: FloatArray) -> FloatArray:
     return sums
 
 
+@with_own_arithmetic
 def tukey_p_values(
     values: ArrayLike,
     *,

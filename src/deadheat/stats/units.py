@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray
+from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, with_own_arithmetic
 from deadheat.errors import (
     NOISE,
     ROUNDING,
@@ -174,6 +174,7 @@ def _patterns(missing: BoolArray, weights: FloatArray | None) -> Iterator[tuple[
         yield np.array(columns), np.flatnonzero(~missing[:, columns[0]])
 
 
+@with_own_arithmetic
 def bootstrap_means(
     sums: FloatArray, sizes: IntArray | FloatArray, *, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
@@ -256,6 +257,7 @@ def bootstrap_t(units: Units, *, n_resamples: int, rng: np.random.Generator) -> 
     return found
 
 
+@with_own_arithmetic
 def sign_flip_sums(values: FloatArray, *, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     """Return the sum over units in each resample that gives every unit a random sign.
 
@@ -291,6 +293,7 @@ def drawn_signs(n_resamples: int, n_units: int, rng: np.random.Generator) -> Flo
     return signs
 
 
+@with_own_arithmetic
 def resampled_means(
     values: ArrayLike,
     *,
