@@ -298,13 +298,16 @@ def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:
     return f" ({counted(len(names), what)})" if what else ""
 
 
-def did_you_mean(given: object, known: Iterable[str]) -> str:
-    """Return ``"Did you mean 'x'?"`` for the nearest of `known`, or an empty string."""
+def did_you_mean(given: object, known: Iterable[str], n: int = 1) -> str:
+    """Return ``"Did you mean 'x'?"`` for the nearest of `known`, up to `n` of them, or an empty string."""
     import difflib  # only a mistake needs it
 
     by_folded = {name.casefold(): name for name in reversed([*known])}  # of two, the first one
-    near = difflib.get_close_matches(str(given).casefold(), by_folded, n=1, cutoff=0.6)
-    return f"Did you mean {by_folded[near[0]]!r}?" if near else ""
+    near = difflib.get_close_matches(str(given).casefold(), by_folded, n=n, cutoff=0.6)
+    if not near:
+        return ""
+    *others, last = [repr(by_folded[name]) for name in near]
+    return f"Did you mean {', '.join(others)} or {last}?" if others else f"Did you mean {last}?"
 
 
 def nearest_first(given: str, known: Iterable[str]) -> list[str]:

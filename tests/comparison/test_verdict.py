@@ -366,6 +366,52 @@ def test_no_worse_is_another_fact_than_not_shown_better(within: Within, expected
     assert "detects" not in found.facts
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"skewness": 3.0, "n_queries": 12}, "differences are skewed"),
+        ({"low": 0.1, "high": 0.1}, "differences never vary"),
+    ],
+)
+@pytest.mark.parametrize("is_equivalent", [False, True])
+def test_headline_and_fact_of_a_margin_share_its_doubt(
+    changes: dict[str, Any], why: str, *, is_equivalent: bool
+) -> None:
+    one = pair(**{**NOT_SHOWN, **changes})
+    found = judged(one, within={one: replace(WITHIN, equivalent=is_equivalent, p_equivalent=0.01)})
+    if is_equivalent:
+        expected = f"No clear winner: new and old seem equivalent within 0.01 nDCG@10, but {why}."
+        assert found.facts["margin 0.01"].startswith("new and old seem equivalent, p = 0.0100, but ")
+    else:
+        expected = f"new seems no worse than old within 0.01 nDCG@10, but {why}."
+        assert found.facts["margin 0.01"].startswith("new seems no worse than old, p = 0.0040, but ")
+    assert found.headline == expected
+    assert len(found.headline.split()) <= 15
+    assert (found.no_worse, found.equivalent) == (True, is_equivalent)
+
+
+def test_of_many_pairs_a_margin_counts_those_in_doubt() -> None:
+    one, other = pair(**NOT_SHOWN), pair(baseline="third", skewness=3.0, n_queries=12, **NOT_SHOWN)
+    within = {each: replace(WITHIN, equivalent=True) for each in (one, other)}
+    found = judged(one, other, within=within)
+    assert found.facts["margin 0.01"] == "2 of 2 pairs equivalent (1 of them in doubt; t tests, not corrected)"
+
+
+def test_queries_without_results_are_a_fact() -> None:
+    qrels = {f"q{n}": {"a": 1} for n in range(9)}
+    whole = {query: {"a": 1.0, "b": float(n % 3)} for n, query in enumerate(qrels)}
+    runs = {"whole": whole, "part": {query: whole[query] for query in list(qrels)[2:]}}
+    found = dh.compare(qrels, runs, "RR").verdict
+    assert found.facts["missing"] == "2 of 9 queries have no results in part (q0, q1): counted as empty rankings"
+    assert list(found.facts).index("missing") == list(found.facts).index("p") + 1
+    skipped = dh.compare(qrels, runs, "RR", missing="skip").verdict
+    assert skipped.facts["missing"].endswith("(q0, q1): left out")
+    third = {query: whole[query] for query in list(qrels)[1:]}
+    text = dh.compare(qrels, {**runs, "third": third}, "RR").verdict.facts.get("missing", "")
+    assert text == "2 of 9 queries have no results in part (q0, q1), 1 in third: counted as empty rankings"
+    assert "missing" not in dh.compare(qrels, {"one": whole, "two": whole}, "RR").verdict.facts
+
+
 def test_a_margin_says_that_few_queries_cannot_show_it() -> None:
     one = pair(n_queries=3, **{**NOT_SHOWN, "p_adjusted": 0.25})
     found = judged(one, within={one: replace(WITHIN, no_worse=False)})
@@ -391,7 +437,7 @@ def test_the_first_of_many_is_held_against_the_next() -> None:
         3,
     )
     assert found.facts["nDCG@10"] == "good 0.7000, first of 3; runner-up fair 0.6000"
-    assert found.facts["p adj"] == "0.0020, sign flips, 50 queries, corrected by max-t"
+    assert found.facts["p"] == "0.0020, sign flips, 50 queries, corrected by max-t"
     assert found.facts["better than"] == "2 of 2 others, by more than chance"
     found = judged(*of_three(**NOT_SHOWN))
     assert not found.is_better
@@ -399,7 +445,6 @@ def test_the_first_of_many_is_held_against_the_next() -> None:
     nobody = [replace(one, significant=False) for one in of_three()]
     assert judged(*nobody).facts["better than"] == "0 of 2 others, by more than chance"
     for uncorrected in (judged(*of_three(), test="tukey"), judged(*of_three(), correction="none")):
-        assert "p adj" not in uncorrected.facts
         assert "corrected" not in uncorrected.facts["p"]
 
 

@@ -73,7 +73,7 @@ def test_relevant_documents_need_no_relevance(qrels: object) -> None:
 
 def test_what_was_assumed_is_kept() -> None:
     assert dh.read_run(RANKED).notes == ("ranked lists without scores: in strict order, no ties",)
-    assert dh.read_qrels({"q": {"a"}}).notes == ("documents without a relevance count as 1",)
+    assert dh.read_qrels({"q": {"a"}}).notes == ("relevant documents are listed without grades: each has relevance 1",)
     assert dh.read_run(strict(RANKED)).notes == ()
 
 

@@ -121,7 +121,7 @@ def test_without_scores_results_are_ranked_lists(results: object) -> None:
     assert dh.evaluate(RELEVANT, run, ["AP"]).means() == {"AP": AP_STRICT}
     qrels = dh.Qrels.of_results({"q": results})
     assert qrels.to_dict() == {"q": dict.fromkeys(IDS, 1)}
-    assert qrels.notes == ("documents without a relevance count as 1",)
+    assert qrels.notes == ("relevant documents are listed without grades: each has relevance 1",)
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ BY_ID = {"q1": {"P": 1 / 3, "R": 1.0}, "q2": {"P": 1.0, "R": 1 / 2}}
 @pytest.mark.parametrize("make", [lambda: SimpleNamespace(to_pandas=lambda: pd.DataFrame(SAMPLES)), lambda: SAMPLES])
 def test_samples_of_ragas_are_both(make: Any) -> None:  # noqa: ANN401 - objects of any library
     samples = make()
-    assert dh.Qrels(samples).notes == ("documents without a relevance count as 1",)
+    assert dh.Qrels(samples).notes == ("relevant documents are listed without grades: each has relevance 1",)
     assert dh.Run(samples).notes == ("ranked lists without scores: in strict order, no ties",)
     assert dh.evaluate(samples, samples, ["P", "R"]).to_dict() == BY_ID
 

@@ -205,6 +205,13 @@ def test_what_was_meant_is_not_what_is_spelt_alike(written: str, meant: str) -> 
         dh.parse_measure(written)
 
 
+@pytest.mark.parametrize("written", ["nDGC", "relprec", "xyzzy"])
+def test_few_measures_are_named_and_where_all_are(written: str) -> None:
+    with pytest.raises(UnknownMeasureError, match=r"All: deadheat measures, or dh\.measures\(\) in Python") as caught:
+        dh.parse_measure(written)
+    assert str(caught.value).count("'") <= 2 * 6
+
+
 def test_slips_have_advice_of_their_own() -> None:
     with pytest.raises(MeasureError, match=r"dcg='exp-log2' is gain='linear' or gain='exp'"):
         dh.parse_measure("nDCG(dcg='exp')@10")

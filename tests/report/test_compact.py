@@ -377,7 +377,8 @@ def test_evil_names_are_text_in_verdict_marks_and_caption(baseline: int | None) 
         assert not any(RAW.search(one) for one in (text, markdown, latex))
         assert not re.search(r"(?<!\\)(?:\\\\)*[<`~$]", markdown)
         assert "\\input{/etc" not in re.sub(r"(?m)^%.*$", "", latex)
-        assert all(line.startswith("% ") for line in latex.partition(r"\begin{tab")[0].splitlines())
+        before = latex.partition(r"\begin{tab")[0].splitlines()
+        assert all(line.startswith(("% ", r"\par\medskip", r"{\small", r"\resizebox")) for line in before)
 
 
 def test_python_gives_it_in_each_format() -> None:
@@ -427,6 +428,31 @@ def test_a_table_that_is_longer_than_a_page_is_a_longtable(n_rows: int, environm
     assert ("longtable}" in latex.splitlines()[0]) == (r"\endhead" in latex) == (environment == "longtable")
     captioned = as_latex(Report((replace(table, caption="Means."),)))
     assert r"\begin{tabular}" in captioned
+
+
+def test_a_table_that_is_wider_than_a_page_is_scaled_without_what_can_be_spared() -> None:
+    comparison = dh.compare(*many(4, 20, "a-system-with-a-name-{}"), "nDCG@10", n_resamples=200)
+    latex = as_latex(report_comparison(comparison, qrels="q"))
+    assert "% too wide for a page, so without these columns, which csv and json have: effect, std," in latex
+    assert latex.splitlines()[0] == r"% needs \usepackage{booktabs,textcomp,graphicx}"
+    (differences,) = [line for line in latex.splitlines() if line.startswith("baseline &")]
+    assert "p adj" in differences
+    assert "effect" not in differences
+
+
+@pytest.mark.slow
+@needs_latex
+@pytest.mark.parametrize("name", ["{}", "a-system-{}", "msmarco-passage-dev-cross-encoder-{}"])
+def test_the_full_report_is_set_within_its_lines(name: str, tmp_path: Path) -> None:
+    comparison = dh.compare(*many(4, 20, name), MEASURES, n_resamples=200)
+    latex = as_latex(report_comparison(comparison, qrels="q"))
+    (tmp_path / "table.tex").write_text(latex, encoding="utf-8")
+    packages = latex.splitlines()[0].removeprefix("% needs ")
+    page = ["\\documentclass{article}", packages, "\\begin{document}", "\\input{table}", "\\end{document}", ""]
+    (tmp_path / "page.tex").write_text("\n".join(page))
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "page.tex"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    assert "Overfull" not in (tmp_path / "page.log").read_text(encoding="utf-8", errors="replace")
 
 
 @pytest.mark.slow

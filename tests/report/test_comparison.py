@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from itertools import takewhile
 
 import numpy as np
@@ -16,7 +17,7 @@ from deadheat.comparison.pairs import Pairs
 from deadheat.report.as_data import as_json
 from deadheat.report.model import Bar, Row
 from deadheat.report.of_comparison import report_comparison, tell_tests
-from deadheat.report.of_comparison_tables import report_with_requests
+from deadheat.report.of_comparison_tables import report_compact, report_with_requests
 from deadheat.report.text import as_text
 from deadheat.settings import Design
 
@@ -187,13 +188,29 @@ def test_differences_too_skewed_for_so_few_queries_are_named() -> None:
     assert all(pair.doubtful for pair in comparison.pairs)
     assert "2 with a p value in doubt (skewed)" in repr(comparison)
     said = (
-        "skewed 2 of 2 differences too skewed for so few queries: p may be too small (one / three (RR: +3.5),"
-        " two / three (RR: +3.5)); take p near 0.05 as undecided, or use the test bootstrap-t"
+        "skewed 2 of 2 differences too skewed for so few queries, marked s behind p: p may be too small"
+        " (one / three (RR: +3.5), two / three (RR: +3.5)); take p near 0.05 as undecided, or use the test bootstrap-t"
     )
     assert said in facts_of(comparison)
+    assert len(re.findall(r"\d\*?s", text_of(comparison))) == 2
     assert "use the test bootstrap-t" not in facts_of(skewed(test="bootstrap-t"))
     assert "so few queries" in facts_of(skewed(test="bootstrap-t"))
     assert "skewed" not in facts_of(skewed(test="sign"))
+
+
+def test_brief_notes_name_up_to_three_differences_or_the_option_that_lists_them() -> None:
+    def brief(comparison: dh.Comparison) -> str:
+        return " ".join(as_text(report_compact(comparison, qrels="q"), width=200).plain.split())
+
+    told = brief(skewed())
+    assert "take p near 0.05 as undecided: one / three (RR), two / three (RR)" in told
+    two = {"one": run(1, *[2.5] * 11), "three": run(2.5)}
+    assert "take p near 0.05 as undecided: RR, MR" in brief(compared(two, ["RR", "MR"]))
+    assert "take p near 0.05 as undecided; --full marks them" in brief(compared(two, ["RR", "RR@1", "RR@2", "RR@3"]))
+    tied = {"one": run(1, 3), "two": run(1.5), "three": run(2.5)}
+    told = brief(compared(tied, ["RR", "RR@2"]))
+    assert re.search(r"\d of 6 differences in 5% of tie orders or more[,;:] ", told)
+    assert ("--full lists them" in told) or (" / " in told)
 
 
 def test_differences_that_are_not_skewed_need_no_note() -> None:

@@ -22,6 +22,7 @@ from deadheat.cli.files import (
     check_output,
     emit,
     named_runs,
+    named_saved,
     shown_path,
     warn_of_nothing_judged,
 )
@@ -224,7 +225,8 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
     from deadheat.report.page import Subject
 
-    named, comparison, runs = named_runs(paths), None, dict[str, dh.Run]()
+    named = named_runs(paths) if qrels else named_saved(paths)
+    comparison, runs = None, dict[str, dh.Run]()
     if len(named) > MOST_PAIRED and not options["baseline"]:
         options["baseline"] = (paths[0],)
         say(f"{len(named):,} systems: each is compared with the first, {next(iter(named))}; --baseline takes another")

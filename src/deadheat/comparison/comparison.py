@@ -27,6 +27,7 @@ from deadheat.comparison.pairs import (
 )
 from deadheat.comparison.robustness import SystemOrders, judged_pairs, orders_of, rank_intervals
 from deadheat.comparison.verdict import Lacking, Verdict, Within
+from deadheat.comparison.verdict_facts import describe_missing
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import (
@@ -254,6 +255,11 @@ class Comparison(Plottable, Renderable):
                 (pair.system, pair.baseline): replace(one, margin=margin)
                 for pair, one in zip(pairs, self._within(places, as_positive("margin", margin) / sizes), strict=True)
             }
+        known = set(self.query_ids.tolist())
+        missing = {
+            name: [query for query in one.missing_queries if query in known] for name, one in self.evaluations.items()
+        }
+        conventions = next(iter(self.evaluations.values())).conventions
         return Grounds(
             pairs=self.pairs,
             levels=levels,
@@ -265,6 +271,7 @@ class Comparison(Plottable, Renderable):
             lacking=self._lacking,
             by_weight=self._by_weight,
             unit=unit,
+            missing=describe_missing(missing, len(known), conventions.missing, unit),
         ).verdict()
 
     @cached_property

@@ -69,6 +69,8 @@ class Grounds:
         Returns what judgments a pair lacks, given the name of the rival; None where that is little.
     unit : tuple of str
         What a query is called, in the singular and the plural.
+    missing : str
+        What is said of queries that a system has no results for; empty if all have results.
     """
 
     pairs: Pairs
@@ -81,6 +83,7 @@ class Grounds:
     lacking: Callable[[Pair, str], Lacking | None]
     by_weight: Callable[[Pair], tuple[float, Mapping[str, float]] | None]
     unit: tuple[str, str] = UNIT
+    missing: str = ""
 
     def verdict(self) -> Verdict:
         """Return the verdict by the first measure of quality."""
@@ -129,6 +132,7 @@ class Grounds:
             levels=levels,
             design=self.design,
             unit=self.unit,
+            missing=self.missing,
         )
 
     def _leader(self, measure: Measure) -> tuple[str | None, list[str]]:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from deadheat.comparison.pairs import (
     LIKELY,
     Pair,
@@ -17,10 +19,12 @@ from deadheat.comparison.pairs import (
 from deadheat.comparison.verdict import NEAR, Verdict, Within
 from deadheat.errors import (
     BY_DOC_ID,
+    UNIT,
     collected,
     counted,
     format_names,
     format_p_value,
+    in_brackets,
     is_share_known,
     level_text,
     percentage,
@@ -30,7 +34,7 @@ from deadheat.errors import (
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure, unit_of
 from deadheat.settings import TUKEY, Design
-from deadheat.stats import NEGLIGIBLE_DIFFERENCE, significant
+from deadheat.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
 
 Facts = dict[str, str]
 """Texts by their labels, in the order in which they are read."""
@@ -53,6 +57,7 @@ CORRECTION_NAMES = {
     "holm": "Holm",
     "bh": "Benjamini and Hochberg",
 }
+MISSING_EFFECTS = {"empty": "counted as empty rankings", "skip": "left out"}
 HEADLINES = {
     "no quality": "Nobody leads: {measures} cannot say how good a system is.",
     "none": "Nothing to compare: no {query} has {measure} of both systems.",
@@ -75,10 +80,18 @@ HEADLINES = {
     "one-sided": "No clear winner: {leader} is not shown better than {runner_up} by {measure}.",
     "equivalent": "No clear winner: {system} and {baseline} are equivalent within {margin:g} {measure}{unit}.",
     "no worse": "No clear winner, but {system} is no worse than {baseline} within {margin:g} {measure}{unit}.",
+    "equivalent in doubt": (
+        "No clear winner: {system} and {baseline} seem equivalent within {margin:g} {measure}{unit}, but {why}."
+    ),
+    "no worse in doubt": "{system} seems no worse than {baseline} within {margin:g} {measure}{unit}, but {why}.",
     "strata": "By {measure}, {leader} leads in {n_led} of {strata}, by more than chance in {n_shown}.",
     "open strata": "No lead by {measure} within any of {strata} is more than chance.",
 }
 """Headlines by the outcome of a verdict, or by the kind of outcome where there are several."""
+
+
+MARGIN_DOUBTS = {"constant": "differences never vary", "skewed": "differences are skewed"}
+"""What a headline says of the doubts of a margin; with few queries a margin shows nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,6 +113,8 @@ class Contest:
     design : Design
     unit : tuple of str
         What a query is called, in the singular and the plural.
+    missing : str
+        What is said of queries that a system has no results for; empty if all have results.
     """
 
     measure: Measure
@@ -110,6 +125,7 @@ class Contest:
     levels: Mapping[str, float]
     design: Design
     unit: tuple[str, str]
+    missing: str = ""
 
     @property
     def scale(self) -> int:
@@ -153,6 +169,40 @@ class Contest:
         return text if self.pair.n_effective is None else f"{text} by weight"
 
 
+def describe_missing(
+    missing: Mapping[str, Sequence[str]], n_queries: int, effect: str, unit: tuple[str, str] = UNIT
+) -> str:
+    """Say how many queries have no results in a run, and what becomes of them; "" where all have results.
+
+    Parameters
+    ----------
+    missing : mapping of str to sequence of str
+        The queries that each system has no results for.
+    n_queries : int
+        Of the comparison.
+    effect : {"empty", "skip"}
+        What becomes of them.
+    unit : tuple of str
+        What a query is called, in the singular and the plural.
+
+    Examples
+    --------
+    >>> describe_missing({"bm25": ["q1", "q7"], "dense": []}, 25, "empty")
+    '2 of 25 queries have no results in bm25 (q1, q7): counted as empty rankings'
+    """
+    systems = sorted((name for name, queries in missing.items() if queries), key=lambda name: -len(missing[name]))
+    if not systems:
+        return ""
+    counts = [len(missing[name]) for name in systems]
+    verb = "has" if counts[0] == 1 else "have"
+    text = f"{counts[0]:,} of {counted(n_queries, *unit)} {verb} no results in {systems[0]}"
+    text += in_brackets(missing[systems[0]])
+    if len(systems) > 1:
+        others = [f"{count:,} in {name}" for name, count in zip(systems[1:], counts[1:], strict=True)]
+        text += f", {three(others)}"
+    return f"{text}: {MISSING_EFFECTS[effect]}"
+
+
 def describe_no_leader(kind: str, measures: Sequence[str], best: Sequence[str], level: str, n_systems: int) -> Facts:
     """Return the facts of a verdict without a pair.
 
@@ -192,12 +242,7 @@ def describe_pair(kind: str, verdict: Verdict, contest: Contest, ties: str, shar
     shares : mapping of str to float
         The shares of the weight of those queries that decide by theirs.
     """
-    facts = {contest.measure.label: _describe_lead(kind, contest)}
-    if kind not in {"none", "equal", "same mean", "one query"}:
-        facts |= _describe_difference(verdict, contest)
-    doubt = _describe_doubt(kind, verdict, contest)
-    if doubt:
-        facts["doubt"] = doubt
+    facts = _describe_numbers(kind, verdict, contest)
     if contest.leader is None or kind == "none":
         return facts
     too_many = _describe_too_many(contest)
@@ -217,6 +262,19 @@ def describe_pair(kind: str, verdict: Verdict, contest: Contest, ties: str, shar
         if order_of_ties:
             facts["ties"] = order_of_ties
     return facts | _describe_others(verdict, contest)
+
+
+def _describe_numbers(kind: str, verdict: Verdict, contest: Contest) -> Facts:
+    """Return the means, the difference and p, and what casts doubt on them."""
+    facts = {contest.measure.label: _describe_lead(kind, contest)}
+    if kind not in {"none", "equal", "same mean", "one query"}:
+        facts |= _describe_difference(verdict, contest)
+    if contest.missing:
+        facts["missing"] = contest.missing
+    doubt = _describe_doubt(kind, verdict, contest)
+    if doubt:
+        facts["doubt"] = doubt
+    return facts
 
 
 def _describe_lead(kind: str, contest: Contest) -> str:
@@ -290,8 +348,7 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
     parts = [p, describe_test(contest), contest.queries]
     if contest.is_adjusted:
         parts.append(f"corrected by {CORRECTION_NAMES[design.correction]}")
-    label = "p adj" if contest.is_adjusted else "p"
-    return facts | {label: ", ".join(parts)}
+    return facts | {"p": ", ".join(parts)}
 
 
 def describe_test(contest: Contest) -> str:
@@ -507,11 +564,16 @@ def describe_margin(measure: Measure, pairs: Pairs, design: Design, within: Mapp
     label = f"margin {test.margin:g}{unit_of(measure)}"
     if len(tests) > 1:
         return {label: _describe_margins(tests, design)}
+    doubt = doubt_of_margin(first)
+    but = f", but {describe_margin_doubt(doubt, first)}" if doubt else ""
     if test.equivalent:
-        return {label: f"{first.system} and {first.baseline} are equivalent, p {format_p_value(test.p_equivalent)}"}
+        verb = "seem" if doubt else "are"
+        p_equivalent = f"p {format_p_value(test.p_equivalent)}"
+        return {label: f"{first.system} and {first.baseline} {verb} equivalent, {p_equivalent}{but}"}
     p_no_worse = f"p {format_p_value(test.p_no_worse)}"
     if test.no_worse:
-        return {label: f"{first.system} is no worse than {first.baseline}, {p_no_worse}"}
+        verb = "seems" if doubt else "is"
+        return {label: f"{first.system} {verb} no worse than {first.baseline}, {p_no_worse}{but}"}
     why = p_no_worse
     if n_units(first) < FEWEST:
         noun = ("query", "queries") if first.n_clusters is None else ("cluster", "clusters")
@@ -519,12 +581,39 @@ def describe_margin(measure: Measure, pairs: Pairs, design: Design, within: Mapp
     return {label: f"not shown that {first.system} is no worse than {first.baseline}: {why}"}
 
 
+def doubt_of_margin(pair: Pair) -> str:
+    """Return why the t tests of a margin prove nothing, or little: "few", "constant", "skewed", or empty."""
+    if n_units(pair) < FEWEST:
+        return "few"
+    if not pair.low < pair.high:
+        return "constant"
+    if is_doubtful(np.array([pair.skewness]), np.array([n_units(pair)]), "t")[0]:
+        return "skewed"
+    return ""
+
+
+def describe_margin_doubt(doubt: str, pair: Pair) -> str:
+    """Say in full what a doubt of :func:`doubt_of_margin` means."""
+    units = "queries" if pair.n_clusters is None else "clusters"
+    if doubt == "few":
+        return f"fewer than {FEWEST} {units} prove nothing"
+    if doubt == "constant":
+        return f"one difference in all {units} does not say how others vary"
+    return f"too skewed for so few {units}, a t test rules out rare large differences too easily"
+
+
 def _describe_margins(tests: Sequence[tuple[Pair, Within]], design: Design) -> str:
     """Say of several pairs what a margin shows."""
+    n_doubtful = sum(test.no_worse and bool(doubt_of_margin(pair)) for pair, test in tests)
     how = "t tests, not corrected"
     if design.baseline is None:
-        n_equivalent = sum(test.equivalent for _, test in tests)
-        return f"{n_equivalent or 'none'} of {len(tests)} pairs equivalent ({how})"
+        equivalent = [pair for pair, test in tests if test.equivalent]
+        n_doubtful = sum(bool(doubt_of_margin(pair)) for pair in equivalent)
+        if n_doubtful:
+            how = f"{n_doubtful} of them in doubt; {how}"
+        return f"{len(equivalent) or 'none'} of {len(tests)} pairs equivalent ({how})"
+    if n_doubtful:
+        how = f"{n_doubtful} of them in doubt; {how}"
     shown = [pair.system for pair, test in tests if test.no_worse]
     n_shown = f"{len(shown) or 'none'} of {len(tests)} others no worse than {design.baseline}"
     if not shown:
@@ -543,12 +632,16 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
         doubts.append("missing judgments")
     if has_doubtful_weights:
         doubts.append("weights")
+    margin_doubt = doubt_of_margin(pair) if verdict.margin is not None else ""
     size = size_of(verdict.difference, measure)
     if pair.doubtful:
         size += " (differences are skewed)"
     if len(doubts) > 1:  # no room for the size
         size = f" by {measure.label}"
-    return HEADLINES[_headline_key(kind, verdict, contest, doubts)].format(
+    key = _headline_key(kind, verdict, contest, doubts)
+    if margin_doubt and key in {"equivalent", "no worse"}:
+        key += " in doubt"
+    return HEADLINES[key].format(
         query=contest.unit[0],
         nouns=contest.noun[1],
         n_units=contest.units,
@@ -562,6 +655,7 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
         unit=unit_of(measure),
         test=contest.design.test,
         size=size,
+        why=MARGIN_DOUBTS.get(margin_doubt, ""),
         doubts=format_names(doubts),
     )
 

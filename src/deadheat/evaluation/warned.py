@@ -87,10 +87,11 @@ def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[DeadheatWarning]:
     highest = evaluation.placements.max_relevance
     levels = {one: float(getattr(one, "rel", 0)) for one in evaluation.measures}
     missed = {one: rel for one, rel in levels.items() if 0 < highest < rel and "rel=" not in str(one)}
+    count, find = ("counts", "it finds") if len(missed) == 1 else ("count", "they find")
     for first, rel in list(missed.items())[:1]:
         yield DeadheatWarning(
-            f"{qrels.where}: the highest relevance is {highest:g}, and {three([one.label for one in missed])} count"
-            f" documents as relevant from rel={rel:g}: they find none. Lower it, as in"
+            f"{qrels.where}: the highest relevance is {highest:g}, and {three([one.label for one in missed])} {count}"
+            f" documents as relevant from rel={rel:g}: {find} none. Lower it, as in"
             f" {type(first).__name__}(rel={highest:g})"
         )
 

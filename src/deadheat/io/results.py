@@ -97,7 +97,10 @@ class Listing:
 
 RANKED = Ranked("ranked lists without scores: in strict order, no ties")
 RANKED_BY_COLUMN = Ranked("ranked by the column rank, without scores: equal ranks tie")
-ASSUMED: dict[Kind, str | Ranked] = {"run": RANKED, "qrels": "documents without a relevance count as 1"}
+ASSUMED: dict[Kind, str | Ranked] = {
+    "run": RANKED,
+    "qrels": "relevant documents are listed without grades: each has relevance 1",
+}
 CALL: dict[Kind, str] = {"run": "dh.Run.of_results", "qrels": "dh.Qrels.of_results"}
 LISTS: dict[Kind, str] = {
     "run": "a dict {document: score}, or a list of results, of ids or of (id, score), best first",

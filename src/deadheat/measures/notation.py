@@ -64,6 +64,7 @@ IN_TEXT = r"(?i)(?<![\w'\"])(" + "|".join(one.replace(" ", "[ -]") for one in PH
 
 # Names that are not read, and what is nearest in meaning, where the nearest spelling is something else. The German
 # ones each mean two measures, depending on the author
+MOST_MEANT = 5  # names that are asked for
 MEANT = {
     "unjudged": "Hole",
     "roc_auc": "AUC",
@@ -443,7 +444,7 @@ def _known(name: str) -> type[Measure]:
     if found is None:
         raise UnknownMeasureError(
             f"unknown measure {as_given(name)}",
-            hint=joined(_meant(name), f"All: {', '.join(REGISTRY)}"),
+            hint=joined(_meant(name), "All: deadheat measures, or dh.measures() in Python"),
         )
     return found
 
@@ -455,7 +456,7 @@ def _meant(name: str) -> str:
     cut = re.fullmatch(r"([^\W\d]+)(\d+)", name)
     if cut is not None and _find(cut[1]) is not None:
         return f"Did you mean {cut[1] + '@' + cut[2]!r}?"
-    return did_you_mean(name, [*REGISTRY, *ALIASES])
+    return did_you_mean(name, [*REGISTRY, *ALIASES], MOST_MEANT)
 
 
 def parse_measures(measures: Measures) -> tuple[Measure, ...]:

@@ -49,6 +49,11 @@ FLOAT = r"""\begin{table*}
 \end{table*}"""
 LONGEST_NAME = 24  # of a label that stays on one line
 MOST_ROWS = 45  # on a page
+LINE_WIDTH = 65  # characters of a table on a line of the class article
+SMALL_LINE_WIDTH = 75  # the same at \small
+MOST_SCALED = 100  # characters of a table that is made as narrow as a line, and can still be read
+GAP = "  "  # between two columns
+SMALL = r"{\small\setlength{\tabcolsep}{4pt}%"
 NAME_COLUMN = r"p{0.27\linewidth}"
 PART_OF_NAME = re.compile(r"[^\W_]{1,12}[-_./:@ ]*|[\W_]+?(?=[^\W_]|$)|[\W_]")
 BOUND = re.compile(r"[<>][\d.]+")  # such as <.0001: a relation, which is mathematics
@@ -71,9 +76,12 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
         for table in report.tables
     ]
     packages = "booktabs,textcomp"
-    if any(_is_long(table) for table in report.tables):
+    text = "\n".join(tables)
+    if r"\begin{longtable}" in text:
         packages += ",longtable"
-    return "\n".join([f"% needs \\usepackage{{{packages}}}", *(f"% {on_terminal(text)}" for text in said), *tables])
+    if r"\resizebox" in text:
+        packages += ",graphicx"
+    return "\n".join([f"% needs \\usepackage{{{packages}}}", *(f"% {on_terminal(text)}" for text in said), text])
 
 
 def _is_long(table: Table) -> bool:
@@ -82,9 +90,44 @@ def _is_long(table: Table) -> bool:
 
 
 def _float(table: Table, digits: int | None) -> str:
-    lines = "\n".join(_lines(table, digits))
+    if not table.caption:
+        return _in_text(table, digits)
     caption = " ".join(map(_breakable, table.caption.split(" ")))
-    return FLOAT % (caption, table.key, lines) if caption else lines
+    return FLOAT % (caption, table.key, "\n".join(_lines(table, digits)))
+
+
+def _in_text(table: Table, digits: int | None) -> str:
+    """Return a table as narrow as a line: without the columns that can be spared, which a comment names, and scaled."""
+    fitting = table
+    for level in sorted({column.spare for column in table.columns} - {0}, reverse=True):
+        if _width(fitting, digits) <= MOST_SCALED or level < 0:
+            break
+        fitting = fitting.select([n for n, column in enumerate(fitting.columns) if column.spare != level])
+    lines = _lines(fitting, digits)
+    width = _width(fitting, digits)
+    if width <= LINE_WIDTH:
+        return "\n".join(lines)
+    # sentences would become too small to be read, and a longtable cannot be scaled
+    if SMALL_LINE_WIDTH < width <= 2 * SMALL_LINE_WIDTH and not _is_long(fitting):
+        lines = [r"\resizebox{\linewidth}{!}{%", *lines[:-1], lines[-1] + "%", "}"]
+    kept = {column.key for column in fitting.columns}
+    left_out = [column.heading for column in table.columns if column.key not in kept and column.heading]
+    comment = []
+    if left_out:
+        names = on_terminal(", ".join(left_out))
+        comment = [f"% too wide for a page, so without these columns, which csv and json have: {names}"]
+    return "\n".join([*comment, r"\par\medskip\noindent", SMALL, *lines[:-1], lines[-1] + "%", "}"])
+
+
+def _width(table: Table, digits: int | None) -> int:
+    """Return about how many characters wide a table is."""
+    width = 0
+    for n, label in enumerate(table.labels):
+        width += max(len(label.heading), *(len(row.labels[n]) for row in table.rows)) + len(GAP)
+    for n, column in enumerate(table.columns):
+        texts = [format_cell(cell, digits) for cell in table.cells_of(n)]
+        width += len(table.groups) * (max(map(len, [column.heading, *texts])) + len(GAP))
+    return width - len(GAP)
 
 
 def _lines(table: Table, digits: int | None) -> list[str]:

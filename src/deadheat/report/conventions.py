@@ -620,9 +620,10 @@ def below_level(evaluation: Evaluation) -> Fact:
         if n_below:
             held.append({"rel": level, "n": n_below, "n_positive": n_positive, "measures": names})
             are = "lies" if n_below == 1 else "lie"
+            count = "counts" if len(names) == 1 else "count"
             texts.append(
                 f"{n_below:,} of {counted(n_positive, 'positive label')} {are} below {level:g}, from which on"
-                f" {three(names)} count a document as relevant"
+                f" {three(names)} {count} a document as relevant"
             )
     text = f"{'; '.join(texts)}; rel sets another level" if texts else ""
     return Fact("below_rel", held, "relevant", text, is_note=True)

@@ -23,12 +23,16 @@ from deadheat.comparison.pairs import (
     least_ps,
     n_differing,
     n_resamples_of,
-    n_units,
     units_of,
 )
 from deadheat.comparison.robustness import sampling_doubts
 from deadheat.comparison.verdict import Verdict, text_of
-from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata
+from deadheat.comparison.verdict_facts import (
+    describe_margin_doubt,
+    describe_strata,
+    doubt_of_margin,
+    headline_of_strata,
+)
 from deadheat.errors import (
     BY_DOC_ID,
     MOST_NAMED,
@@ -99,6 +103,8 @@ from deadheat.version import __version__
 BASELINE = Column("baseline", "baseline", is_name=True)
 RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")
 MOST_PAIRS = 1_000  # by a measure, that people are shown
+MOST_NAMED_IN_BRIEF = 3  # differences that a brief note names
+SKEWED = "s"  # behind the p value of differences too skewed for so few queries
 TESTS = {
     "randomization": "paired randomisation test (sign flips)",
     "bootstrap-t": "paired bootstrap-t test",
@@ -387,9 +393,14 @@ def titled(title: str, parts: Iterable[Comparison]) -> str:
 
 
 def adjusted(pair: Pair, *, is_marked: bool = True) -> NumberCell | None:
-    """Return the corrected p value of a pair, with a star if it is significant and a question mark if undecided."""
+    """Return the corrected p value of a pair: a star if it is significant, a question mark if undecided, s if skewed."""
     cell = p_value(pair.p_adjusted, is_significant=pair.significant and is_marked, is_bound=pair.p_is_bound)
-    return replace(cell, marks=DOUBT) if cell is not None and pair.undecided and is_marked else cell
+    if cell is None or not is_marked:
+        return cell
+    marks = DOUBT if pair.undecided else cell.marks
+    if pair.doubtful:
+        marks += SKEWED
+    return replace(cell, marks=marks)
 
 
 def reversal(pair: Pair) -> Cell:
@@ -646,29 +657,45 @@ def tell_tests(
     total = joined(counted(len(pairs), "difference"), between)
     tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
     tested += f", in each {apart} by itself" if apart else ""
-    n_skewed, skewed = _named(places, pairs, pairs.column("doubtful"), lambda pair: f": {pair.skewness:+.1f}")
+    is_skewed = pairs.column("doubtful").astype(np.bool_)
+    n_skewed, skewed = _named(places, pairs, is_skewed, lambda pair: f": {pair.skewness:+.1f}")
     other = "" if design.test == "bootstrap-t" else ", or use the test bootstrap-t"
+    is_hopeless = (pairs.column("wins") + pairs.column("losses") > 0) & (least_ps(pairs, design) >= alpha)
     n_hopeless, hopeless = _named(
-        places,
-        pairs,
-        (pairs.column("wins") + pairs.column("losses") > 0) & (least_ps(pairs, design) >= alpha),
-        lambda pair: f": {n_differing(pair)}, {least_p(pair, design):.4f}",
+        places, pairs, is_hopeless, lambda pair: f": {n_differing(pair)}, {least_p(pair, design):.4f}"
     )
     enough = ENOUGH.get(design.test, FEWEST)
-    n_few, few = _named(places, pairs, pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough))
+    is_few = pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough)
+    n_few, few = _named(places, pairs, is_few)
     why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
     n_tests, least_sampled = least_adjusted(pairs, design)
     n_resamples = n_resamples_of(pairs)
-    n_open, open_pairs = _named(places, pairs, pairs.column("undecided").astype(np.bool_))
+    is_open = pairs.column("undecided").astype(np.bool_)
+    n_open, open_pairs = _named(places, pairs, is_open)
     of_open = f"{n_open:,} of {total} undecided: other resamples may take p to the other side of {alpha:.3g}"
     is_resampled = ~pairs.column("exact_p_value").astype(np.bool_) & (pairs.column("method") != "ppi")
     is_limited = least_sampled >= alpha and is_resampled.any()
     too_skewed = (
-        f"{n_skewed:,} of {total} too skewed for so few {units}: p may be too small{in_brackets(skewed)};"
-        f" take p near {alpha:.3g} as undecided{other}"
+        f"{n_skewed:,} of {total} too skewed for so few {units}, marked {SKEWED} behind p: p may be too small"
+        f"{in_brackets(skewed)}; take p near {alpha:.3g} as undecided{other}"
     )
-    skewed_in_brief = f"{n_skewed:,} of {total} too skewed for so few {units}: take p near {alpha:.3g} as undecided"
-    few_in_brief = f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
+    skewed_in_brief = (
+        f"{n_skewed:,} of {total} too skewed for so few {units}, take p near {alpha:.3g} as undecided"
+        f"{name_in_brief(places, pairs, is_skewed, 'marks')}"
+    )
+    few_in_brief = (
+        f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}, too few {units} differ"
+        f"{name_in_brief(places, pairs, is_hopeless)}"
+    )
+    open_in_brief = ""
+    if n_open:
+        open_in_brief = (
+            f"{n_open:,} of {total} undecided, other resamples may take p to the other side of {alpha:.3g}"
+            f"{name_in_brief(places, pairs, is_open, 'marks')}"
+        )
+    few_units_in_brief = (
+        f"{n_few:,} of {total} significant with fewer than {enough} {units}{name_in_brief(places, pairs, is_few)}"
+    )
     too_few = (
         f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
         f"{in_brackets(hopeless, head='how many, least p: ')}"
@@ -686,8 +713,8 @@ def tell_tests(
         note("skewed", too_skewed if skewed else "", brief=skewed_in_brief if skewed else ""),
         note("few differ", too_few if hopeless else "", brief=few_in_brief if hopeless else ""),
         Fact("least_p_adjusted", least_sampled, "too many", too_many if is_limited else "", is_note=True),
-        note("undecided", of_open + in_brackets(open_pairs) if open_pairs else "", brief=of_open if open_pairs else ""),
-        note("few", of_few if few else "", brief=f"{n_few:,} of {total} significant with fewer than {enough} {units}"),
+        note("undecided", of_open + in_brackets(open_pairs) if open_pairs else "", brief=open_in_brief),
+        note("few", of_few if few else "", brief=few_units_in_brief),
         said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
         _tell_few_queries(design, pairs, units, total),
     ]
@@ -717,6 +744,26 @@ def _named(
         name_of(places[place], pairs[place], more(pairs[place]))
         for place in np.flatnonzero(which)[: MOST_NAMED + 1].tolist()
     ]
+
+
+def name_in_brief(places: Sequence[str], pairs: Pairs, which: BoolArray, verb: str = "lists") -> str:
+    """Return the names of those pairs of which something holds, behind a colon; of many, the option that lists them."""
+    chosen = np.flatnonzero(which).tolist()
+    if not chosen:
+        return ""
+    if len(chosen) > MOST_NAMED_IN_BRIEF:
+        return f"; --full {verb} them"
+    has_one_pair = all((pairs.column(name) == pairs.column(name)[0]).all() for name in ("system", "baseline"))
+    names = []
+    for place in chosen:
+        pair = pairs[place]
+        name = name_of(places[place], pair)
+        if has_one_pair:
+            name = pair.measure
+            if places[place]:
+                name += f" in {places[place]}"
+        names.append(name)
+    return f": {', '.join(names)}"
 
 
 def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
@@ -750,24 +797,12 @@ def name_of(place: str, pair: Pair, more: str = "") -> str:
 
 def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
-    found = collected((_why_doubtful(pair), name_of(stratum, pair)) for stratum, pair in placed)
-    return (
-        note("margin", f"{why}: {len(names)} of {counted(len(placed), 'pair')}, {three(names)}")
-        for why, names in found.items()
-        if why
-    )
-
-
-def _why_doubtful(pair: Pair) -> str:
-    units, n = "queries" if pair.n_clusters is None else "clusters", n_units(pair)
-    is_skewed = stats.is_doubtful(np.array([pair.skewness]), np.array([n]), "t")[0]
-    return first_true(
-        {
-            f"fewer than {FEWEST} {units} prove nothing": n < FEWEST,
-            f"one difference in all {units} does not say how others vary": not pair.low < pair.high,
-            f"too skewed for so few {units}, a t test rules out rare large differences too easily": is_skewed,
-        }
-    )
+    found = collected((doubt_of_margin(pair), (name_of(stratum, pair), pair)) for stratum, pair in placed)
+    for doubt, named in found.items():
+        if doubt:
+            names = [name for name, _ in named]
+            why = describe_margin_doubt(doubt, named[0][1])
+            yield note("margin", f"{why}: {len(names)} of {counted(len(placed), 'pair')}, {three(names)}")
 
 
 def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
@@ -835,12 +870,25 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
     n_likely = int((is_known & (chance >= LIKELY)).sum())
     in_brief = ""
     if len(pairs) > 1 and (n_likely or n_by_id):  # of one pair the verdict says it
-        in_brief = f"{n_likely:,} of {total} in {LIKELY:.0%} of tie orders or more, {n_by_id:,} {BY_DOC_ID}"
+        in_brief = _reversed_in_brief(places, pairs, is_known & (chance >= LIKELY), total)
     return [
         replace(said("reversed", can_be), brief=in_brief),
         note("reversed", unknown if n_unknown else ""),
         said("by id", reversed_by_id if by_id else ""),
     ]
+
+
+def _reversed_in_brief(places: Sequence[str], pairs: Pairs, is_likely: BoolArray, total: str) -> str:
+    """Say how many differences many tie orders reverse, how many ties by document id do, and which."""
+    is_by_id = pairs.column("doc_id_reverses").astype(np.bool_)
+    n_likely, n_by_id = int(is_likely.sum()), int(is_by_id.sum())
+    likely = f"{n_likely:,} of {total} in {LIKELY:.0%} of tie orders or more"
+    if (is_likely == is_by_id).all():
+        return f"{likely}, and {BY_DOC_ID}{name_in_brief(places, pairs, is_likely)}"
+    if max(n_likely, n_by_id) > MOST_NAMED_IN_BRIEF:
+        return f"{likely}, {n_by_id:,} {BY_DOC_ID}; --full lists them"
+    likely += name_in_brief(places, pairs, is_likely)
+    return f"{likely}; {n_by_id:,} {BY_DOC_ID}{name_in_brief(places, pairs, is_by_id)}"
 
 
 def _of_labels(parts: Parts) -> list[Fact]:

@@ -52,6 +52,7 @@ from deadheat.report.model import (
 )
 from deadheat.report.of_comparison import (
     BASELINE,
+    MOST_NAMED_IN_BRIEF,
     TESTS,
     adjusted,
     as_shown,
@@ -435,8 +436,10 @@ def report_compact(
     """
     headline, summary, verdict = judged(comparison, strata, columns, margin)
     parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
-    facts = [verdict, *facts_of(comparison, parts, qrels, among), _count_by_one_rule(list(parts.values()))]
+    facts = [verdict, *facts_of(comparison, parts, qrels, among), _count_by_one_rule(parts)]
     facts = [fact for fact in facts if fact.heading not in SAID_ABOVE]
+    if any(fact.heading == "missing" for fact in summary):  # the verdict says it
+        facts = [fact for fact in facts if fact.key or fact.heading != "missing queries"]
     if len(comparison.evaluations) == 2 and strata is None:
         table = _list_measures(comparison)
     else:
@@ -444,12 +447,23 @@ def report_compact(
     return Report((table,), tuple(facts), headline=headline, summary=summary)
 
 
-def _count_by_one_rule(parts: Sequence[Comparison]) -> Fact:
-    """Say how many differences are significant under one tie rule only."""
-    n = sum(part.significant_by_one_rule().height for part in parts)
-    if not n:
+def _count_by_one_rule(parts: Mapping[tuple[str, ...], Comparison]) -> Fact:
+    """Say how many differences are significant under one tie rule only, and which."""
+    has_one_pair = all(len(part.evaluations) == 2 for part in parts.values())
+    names = []
+    for stratum, part in parts.items():
+        place = label(stratum)
+        for row in part.significant_by_one_rule().iter_rows(named=True):
+            name = row["measure"]
+            if not has_one_pair:
+                name = f"{row['system']} / {row['baseline']} ({name})"
+            names.append(f"{name} in {place}" if place else name)
+    if not names:
         return note("one rule", "")
-    return note("one rule", f"{counted(n, 'difference')} significant under one tie rule only")
+    text = f"{counted(len(names), 'difference')} significant under one tie rule only"
+    if len(names) > MOST_NAMED_IN_BRIEF:
+        return note("one rule", f"{text}; --full lists them")
+    return note("one rule", f"{text}: {', '.join(names)}")
 
 
 SAID_ABOVE = (DOUBT, "unjudged")  # headings of facts that caption or verdict have

@@ -144,7 +144,9 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
         line.rstrip()
     shown = {column.key for column in grid.table.columns}
     left_out = dict.fromkeys(one.heading for one in table.columns if one.heading and one.key not in shown)
-    lines += [Text(_filled(f"not shown at this width: {', '.join(left_out)}", width), DIM)] if left_out else []
+    if left_out:
+        told = f"not shown at this width: {', '.join(left_out)} (-o FILE.txt has all columns)"
+        lines.append(Text(_filled(told, width), DIM))
     lines += [Text(""), Text(_filled(table.caption, readable))] if table.caption else []
     return Text("\n").join(lines)
 
