@@ -87,7 +87,7 @@ def test_columns_that_are_left_out_are_named_once(files: Path, monkeypatch: pyte
     out = " ".join(ok("judges", "q.txt", "q.txt", "one.run").split())
     assert "95% CI" in out.split("not shown at this width: ")[1]
     assert "95% CI, 95% CI" not in out
-    assert "(-o FILE.txt has all columns)" in out
+    assert "(-o FILE.txt has all)" in out
     ok("judges", "q.txt", "q.txt", "one.run", "-o", "all.txt")
     assert "not shown" not in (files / "all.txt").read_text(encoding="utf-8")
 

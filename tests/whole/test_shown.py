@@ -124,7 +124,8 @@ def test_latex_gets_text() -> None:
     assert body.count("\\\\\n") == len(EVIL) + 3  # the title, the run, the headings
     assert "\\input" not in body
     assert not re.search(r"^[\[*]", body, re.MULTILINE)
-    assert all(line.startswith("% ") for line in text.partition(r"\begin{tabular}")[0].splitlines())
+    before = text.partition(r"\begin{tabular}")[0].splitlines()
+    assert all(line.startswith(("% ", r"\par\medskip", r"{\small", r"\resizebox")) for line in before)
 
 
 @pytest.mark.parametrize("write", [as_html, fragment])

@@ -145,7 +145,7 @@ def _table(table: Table, width: int, digits: int | None) -> Text:
     shown = {column.key for column in grid.table.columns}
     left_out = dict.fromkeys(one.heading for one in table.columns if one.heading and one.key not in shown)
     if left_out:
-        told = f"not shown at this width: {', '.join(left_out)} (-o FILE.txt has all columns)"
+        told = f"not shown at this width: {', '.join(left_out)} (-o FILE.txt has all)"
         lines.append(Text(_filled(told, width), DIM))
     lines += [Text(""), Text(_filled(table.caption, readable))] if table.caption else []
     return Text("\n").join(lines)
