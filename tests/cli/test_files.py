@@ -128,7 +128,7 @@ def test_an_input_is_never_overwritten(folder: Path, arguments: list[str]) -> No
         (["ties", "bm25.run", "-o", "no/x.json"], 2, ["no such folder: 'no'"]),
         (["evaluate", "qrels.txt", "bm25.run", "-o", "."], 2, ["is a folder"]),
         (["evaluate", "none.txt", "bm25.run", "a.run", "b.run"], 3, ["none.txt: no", "a.run: no", "b.run: no"]),
-        (["evaluate", "none.txt", "none.run", "-m", "ndgc"], 2, ["Did you mean 'nDCG'?"]),
+        (["evaluate", "none.txt", "none.run", "-m", "ndgc"], 2, ["Did you mean 'nDCG' or 'RnDCG'?"]),
         (["convert", "bm25.run", "x.png"], 2, ["'x.png' names no format: give --to trec, csv"]),
         (["convert", "bm25.run", "x.xlsx.gz"], 2, ["'x.xlsx.gz' names no format: give --to trec, csv"]),
         (["evaluate", "qrels.txt", "bm25.run", "-o", "x.foo"], 2, ["'x.foo' names no format: give --format"]),

@@ -225,7 +225,8 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
     from deadheat.report.page import Subject
 
-    named = named_runs(paths) if qrels else named_saved(paths)
+    # before and after are told apart by their files
+    named = named_runs(paths) if qrels or options["diff"] else named_saved(paths)
     comparison, runs = None, dict[str, dh.Run]()
     if len(named) > MOST_PAIRED and not options["baseline"]:
         options["baseline"] = (paths[0],)
