@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from deadheat.benchmark.result import failures_of
 from deadheat.errors import NoteWarning
 from deadheat.report.as_data import as_json
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.model import p_value
+from deadheat.report.of_comparison import adjusted_and_skewed
 from deadheat.report.text import as_text
 from support.workbook import write_workbook
 
@@ -155,8 +154,7 @@ def test_differences_by_difficulty_are_in_its_order(result: dh.BenchResult) -> N
     for row, (level, measure, pair) in zip(table.rows, expected, strict=True):
         found = dict(zip(keys, row.cells[0], strict=True))
         assert (found["difference"], found["n_queries"]) == (pair.difference, 10)
-        marks = "*" * pair.significant + "?" * pair.doubtful
-        assert found["p_adjusted"] == replace(p_value(pair.p_adjusted), marks=marks)
+        assert found["p_adjusted"] == adjusted_and_skewed(pair)
         assert document[level]["poor"]["good"][measure]["p_adjusted"] == pair.p_adjusted
 
 

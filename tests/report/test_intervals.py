@@ -88,7 +88,8 @@ def test_a_screen_draws_bars_if_there_is_room() -> None:
     assert narrow[3:] == [
         "de    RR        0.5000   [0.2500, 0.7500]",
         "en    RR        1.0000*                 -",
-        "not shown at this width: tie min",
+        "not shown at this width: tie min (-o FILE.txt has",
+        "all)",
     ]
     assert as_text(report, width=10).plain.splitlines()[:5] == narrow[:5]
 

@@ -61,7 +61,7 @@ from deadheat.report.model import (
     warning,
 )
 from deadheat.report.of_comparison import (
-    adjusted,
+    adjusted_and_skewed,
     as_data,
     as_shown,
     reported_pairs,
@@ -380,7 +380,7 @@ def _differences(
                         pair.difference,
                         span_of(pair),
                         *(() if by else (bar_of.get(pair),)),
-                        adjusted(pair),
+                        adjusted_and_skewed(pair),
                         reversal(pair),
                         pair.wins,
                         pair.losses,

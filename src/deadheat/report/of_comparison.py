@@ -307,7 +307,7 @@ def cells_of(pair: Pair) -> dict[str, Any]:
         **vars(pair),
         "ci": Span(*pair.ends, pair.is_known),
         "p_value": p_value(pair.p_value, is_bound=is_bound),
-        "p_adjusted": adjusted(pair),
+        "p_adjusted": adjusted_and_skewed(pair),
         "flip_probability": reversal(pair),
     }
 
@@ -393,14 +393,15 @@ def titled(title: str, parts: Iterable[Comparison]) -> str:
 
 
 def adjusted(pair: Pair, *, is_marked: bool = True) -> NumberCell | None:
-    """Return the corrected p value of a pair: a star if it is significant, a question mark if undecided, s if skewed."""
+    """Return the corrected p value of a pair, with a star if it is significant and a question mark if undecided."""
     cell = p_value(pair.p_adjusted, is_significant=pair.significant and is_marked, is_bound=pair.p_is_bound)
-    if cell is None or not is_marked:
-        return cell
-    marks = DOUBT if pair.undecided else cell.marks
-    if pair.doubtful:
-        marks += SKEWED
-    return replace(cell, marks=marks)
+    return replace(cell, marks=DOUBT) if cell is not None and pair.undecided and is_marked else cell
+
+
+def adjusted_and_skewed(pair: Pair) -> NumberCell | None:
+    """Return the corrected p value of a pair with its marks, and one more if its differences are too skewed."""
+    cell = adjusted(pair)
+    return replace(cell, marks=cell.marks + SKEWED) if cell is not None and pair.doubtful else cell
 
 
 def reversal(pair: Pair) -> Cell:
