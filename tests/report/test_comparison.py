@@ -200,7 +200,7 @@ def test_differences_too_skewed_for_so_few_queries_are_named() -> None:
 
 def test_brief_notes_name_up_to_three_differences_or_the_option_that_lists_them() -> None:
     def brief(comparison: dh.Comparison) -> str:
-        return " ".join(as_text(report_compact(comparison, qrels="q"), width=200).plain.split())
+        return " ".join(as_text(report_compact(comparison, qrels="q").in_brief(), width=200).plain.split())
 
     told = brief(skewed())
     assert "take p near 0.05 as undecided: one / three (RR), two / three (RR)" in told
