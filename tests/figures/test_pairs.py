@@ -182,15 +182,6 @@ def test_notes_of_a_matrix_name_what_its_cells_have(n_systems: int) -> None:
     assert ("(empty: 0)" in notes_of(chart)) == any(percents) == (n_systems == 9)
 
 
-@pytest.mark.slow
-def test_a_matrix_of_many_pairs_says_that_resamples_are_too_few() -> None:
-    qrels, runs = random_runs(n_queries=10)
-    many = {f"{name}{n}": run for n in range(4) for name, run in runs.items()}
-    text = notes_of(figures.matrix(dh.compare(qrels, many, "RR", n_resamples=999)))
-    assert "999 resamples are too few to find any of so many significant." in text  # 66 / 1000 > 0.05
-    assert "too few" not in notes_of(figures.matrix(dh.compare(qrels, runs, "RR", n_resamples=999)))
-
-
 def test_power_is_that_of_sample_sizes(compared: Comparison) -> None:
     chart = figures.power(compared, "RR", system="good", baseline="weak")
     own = compared.sample_sizes().filter(measure="RR", system="good", baseline="weak")
