@@ -140,7 +140,12 @@ def draw_for_long(spec):
 saving.svg_of = draw_for_long
 start()
 """
-FILES = {"qrels.txt": "q1 0 a 1\n", "a.run": "q1 Q0 a 1 2 t\n", "b.run": "q1 Q0 b 1 2 t\n"}
+QUERIES = ("q1", "q2", "q3")
+FILES = {
+    "qrels.txt": "".join(f"{query} 0 a 1\n" for query in QUERIES),
+    "a.run": "".join(f"{query} Q0 a 1 2 t\n" for query in QUERIES),
+    "b.run": "".join(f"{query} Q0 b 1 2 t\n{query} Q0 a 2 1 t\n" for query in QUERIES),
+}
 COMMANDS = {
     "figures": ["evaluate", "qrels.txt", "a.run", "--figures", "pictures"],
     "page": ["report", "qrels.txt", "a.run", "b.run", "-o", "page.html"],
