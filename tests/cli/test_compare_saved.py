@@ -136,19 +136,3 @@ def test_a_saved_evaluation_has_one_name_in_tables_facts_and_figures() -> None:
     assert "of the top 5 documents: A " in " ".join(str(found).split()) or " A " in str(found)
     renamed = dh.compare("qrels.txt", {"A": dh.Run("one.run"), "B": dh.Run("other.run")}, "RR")
     assert [one.name for one in renamed.evaluations.values()] == ["A", "B"]
-
-
-@pytest.mark.usefixtures("folder")
-def test_saved_evaluations_are_called_as_their_runs_unless_two_have_one_name() -> None:
-    ok("evaluate", "qrels.txt", "one.run", "-m", "RR", "--save", "main.json")
-    ok("evaluate", "qrels.txt", "other.run", "-m", "RR", "--save", "branch.json")
-    found = json.loads(ok("compare", "main.json", "branch.json", "--format", "json"))
-    assert found["pairs"] == {"other": {"one": found["pairs"]["other"]["one"]}}
-    for baseline in ("one", "main", "main.json"):
-        found = json.loads(ok("compare", "main.json", "branch.json", "--baseline", baseline, "--format", "json"))
-        assert found["baselines"] == ["one"]
-    Path("copy.json").write_bytes(Path("one.json").read_bytes())
-    ok("report", "main.json", "branch.json", "-o", "page.html")
-    assert "<title>one against other" in Path("page.html").read_text(encoding="utf-8")
-    found = json.loads(ok("compare", "one.json", "copy.json", "other.json", "--format", "json"))
-    assert list(found["missing_queries"]) == ["one", "copy", "other"]

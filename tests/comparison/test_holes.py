@@ -160,7 +160,7 @@ def test_the_file_for_annotators_is_read_as_qrels(tmp_path: Path) -> None:
     qrels, run, file = tmp_path / "qrels.txt", tmp_path / "a.run", tmp_path / "judge.csv"
     qrels.write_text("q 0 a 1\np 0 x 2\n")
     run.write_text("q Q0 u 1 3 t\nq Q0 a 2 2 t\np Q0 x 1 1 t\np Q0 w 2 0 t\n")
-    text = ok("holes", qrels, run, "-m", "RR", "--depth", "5", "--judge", file)
+    text = ok("holes", qrels, run, "-m", "RR", "--depth", "5", "--judge", file, "--full")
     assert "what a judgment takes off the range" in " ".join(text.split())
     header, first, *_ = file.read_text().splitlines()
     assert header == "query_id,doc_id,relevance,weight,rank a"

@@ -14,6 +14,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, MeasureError, ParameterError
+from deadheat.report.of_evaluation import report_evaluations
+from deadheat.report.text import as_text
 
 ROWS = [
     {"query_id": "q1", "doc_id": "a", "relevance": 1, "answerable": True},
@@ -128,7 +130,7 @@ def test_silence_is_right_only_if_asked() -> None:
     by_id = compared.scores_by_doc_id("silent", "RR")
     assert by_id is not None
     assert by_id.values.tolist() == [0.5, 0, 0, 1]
-    told = " ".join(str(evaluation).split())
+    told = " ".join(as_text(report_evaluations([evaluation], "qrels")).plain.split())
     assert "3 queries (q2, q3, q4), count as 1 where nothing is retrieved, else as 0 for RR" in told
     assert "3 queries (q2, q3, q4), count as 0 for DCG" in told
     with pytest.raises(ParameterError):

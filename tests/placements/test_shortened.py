@@ -12,7 +12,9 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
 from deadheat.report.as_data import as_json
+from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.shown import report_of
+from deadheat.report.text import as_text
 from support.command import ok
 
 Nested = dict[str, dict[str, float]]
@@ -105,7 +107,7 @@ def test_they_are_saved_and_shown_and_kept_apart(tmp_path: Path) -> None:
     evaluation = dh.evaluate(qrels, run, "AP", rel=2, judged_only=True, depth=4, ties="doc_id")
     evaluation.save(tmp_path / "saved.json")
     assert dh.load_evaluation(tmp_path / "saved.json").conventions == evaluation.conventions
-    shown = str(evaluation)
+    shown = as_text(report_evaluations([evaluation], "qrels")).plain
     for text in ("from relevance 2 on", "cut after 4 documents", "without unjudged documents"):
         assert text in shown
     with pytest.raises(DataError, match="judged_only True and False"):

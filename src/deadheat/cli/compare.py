@@ -24,7 +24,6 @@ from deadheat.cli.files import (
     label,
     labels_of_judge,
     named_runs,
-    named_saved,
     open_pairs,
     open_qrels,
     open_run,
@@ -144,7 +143,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
         raise missing("runs")
     saved = saved_evaluations([qrels, *runs])
     refuse_if(saved and options["repeats"], f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
-    named = named_saved(saved) if saved else named_runs(runs)
+    named = named_runs(saved or runs)
     if not saved:
         refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
         named, options["repeats"] = split_repeats(named, options["repeats"])

@@ -143,16 +143,6 @@ def named_runs(paths: Sequence[str]) -> dict[str, str]:
     return dict(zip(unique_names(paths, label), paths, strict=True))
 
 
-def named_saved(paths: Sequence[str]) -> dict[str, str]:
-    """Return the paths of saved evaluations by the names of their runs; by those of the files if two are the same."""
-    from deadheat.evaluation.saved import SAVED
-
-    names = [SAVED.read(path, lambda document: str(document["name"])) for path in paths]
-    if len(set(names)) < len(names):
-        return named_runs(paths)
-    return dict(zip(map(printable, names), paths, strict=True))
-
-
 def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[str]:
     """Return a name for each path: the file's; where two are equal with its folder, or its format; else numbered.
 

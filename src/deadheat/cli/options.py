@@ -14,7 +14,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import Command, flags, refuse, refuse_if
-from deadheat.cli.files import INPUT, PATH, asked, is_saved, label, shown_path
+from deadheat.cli.files import INPUT, PATH, asked, is_saved, shown_path
 from deadheat.errors import check_choice, load_libraries
 from deadheat.settings import (
     PROPORTION,
@@ -599,10 +599,8 @@ def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]
 
 
 def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> list[str] | None:
-    """Return the names of the baselines, which may be given as the paths or files of their runs; None without any."""
-    labels = [label(path) for path in named.values()]
-    names = {label(path): name for name, path in named.items() if labels.count(label(path)) == 1}
-    names |= {path: name for name, path in named.items()} | {name: name for name in named}
+    """Return the names of the baselines, which may be given as the paths of their runs; None without any."""
+    names = {path: name for name, path in named.items()}
     return [names.get(baseline, baseline) for baseline in options["baseline"]] or None
 
 

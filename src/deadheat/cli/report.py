@@ -22,7 +22,6 @@ from deadheat.cli.files import (
     check_output,
     emit,
     named_runs,
-    named_saved,
     shown_path,
     warn_of_nothing_judged,
 )
@@ -226,8 +225,7 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
     from deadheat.report.page import Subject
 
     # before and after are told apart by their files
-    named = named_runs(paths) if qrels or options["diff"] else named_saved(paths)
-    comparison, runs = None, dict[str, dh.Run]()
+    named, comparison, runs = named_runs(paths), None, dict[str, dh.Run]()
     if len(named) > MOST_PAIRED and not options["baseline"]:
         options["baseline"] = (paths[0],)
         say(f"{len(named):,} systems: each is compared with the first, {next(iter(named))}; --baseline takes another")

@@ -508,7 +508,7 @@ def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
         *of_judge(judge, comparison.evaluations[name], n_others, n_queries, of),
         tell_own_judges([one.name for one in comparison.evaluations.values() if has_scores_of(judge, one.run)]),
         said("by humans", by_humans),
-        said("weight 0", text if useless else ""),
+        note("weight 0", text if useless else ""),
         *strata_of_sample(each, len(judge.query_ids)),
         *(
             not_a_sample(measure, p, "differences")
