@@ -75,7 +75,8 @@ def test_json_holds_every_pair_and_system() -> None:
     document = json.loads(ok("-m", "nDCG@10", "--baseline", RUNS[0], "--format", "json"))
     found = dh.compare(QRELS, dict(zip(NAMES, RUNS, strict=True)), "nDCG@10", baseline=NAMES[0])
     assert (document["baseline"], document["baselines"]) == (NAMES[0], [NAMES[0]])
-    assert document["least_p_adjusted"] == (len(NAMES) - 1) / 10_001
+    assert document["least_p_adjusted"] == 0  # no correction multiplies p
+    assert document["correction"] == "max-t"
     for pair in found.pairs:
         held = document["pairs"][pair.system][pair.baseline]["nDCG@10"]
         assert held["p_adjusted"] == pair.p_adjusted
@@ -98,10 +99,11 @@ def test_table_shows_rounded_what_the_api_says() -> None:
             for line in out.split("differences from")[1].splitlines()
             if line.startswith(pair.system) and "[" in line
         ]
-        star = "*" if pair.significant else ""
+        star = "*" * pair.significant + "s" * (pair.doubtful and "s" in line.split("]")[1].split()[1])
         assert f" {pair.difference:.4f}  " in line
-        assert f"[{pair.low:.4f}, {pair.high:.4f}]" in line
+        assert f"[{pair.simultaneous_low:.4f}, {pair.simultaneous_high:.4f}]" in line
         p_value, p_adjusted = ("<.0001" if p < 0.0001 else f"{p:.4f}" for p in (pair.p_value, pair.p_adjusted))
+        p_adjusted = "<=.0001" if pair.p_is_bound else p_adjusted
         assert line.split("]")[1].split()[:2] == [p_value, p_adjusted + star]
     assert "<.0001" in out
     flipping = max(found.pairs, key=lambda pair: pair.flip_probability)
@@ -218,7 +220,7 @@ def test_margins_and_sample_sizes_are_columns_of_csv(queries: Path) -> None:
         ),
         ([RUNS[0], "broken.run", "--margin", "0"], 2, "--margin"),
         ([RUNS[0], "broken.run", "--format", "trec"], 2, "trec"),
-        ([RUNS[0], "broken.run", "-m", "nDGC"], 2, "Did you mean 'nDCG'?"),
+        ([RUNS[0], "broken.run", "-m", "nDGC"], 2, "Did you mean 'nDCG' or 'RnDCG'?"),
         ([RUNS[0], "broken.run", "--ties", "bets"], 2, "Did you mean 'best'?"),
         ([RUNS[0], "broken.run", "--missing", "emtpy"], 2, "Did you mean 'empty'?"),
         ([RUNS[0], "broken.run", "--no-relevant", "none"], 2, "--no-relevant must be one of 'zero', 'skip'"),

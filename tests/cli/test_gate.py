@@ -434,7 +434,7 @@ def test_clusters_are_resampled_and_tested_whole(folder: Path) -> None:
         ),
         (2, ["results/tied.json", "-c", "low (RR > 1"], "cannot read the gate 'low (RR > 1': close the bracket"),
         (2, ["results/tied.json", "-c", "AP > 0"], "AP was not evaluated; this evaluation holds RR, P@1, MR"),
-        (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR'?"),
+        (2, ["results/tied.json", "-c", "RRR > 0"], "Did you mean 'RR', 'MRR' or 'ERR'?"),
         (2, ["qrels.txt", "tied.run", "-c", "RRR > 0"], "unknown measure 'RRR'"),
         (2, ["results/tied.json", "--preset", "rga"], "--preset must be one of 'rag', got 'rga'"),
         (2, ["results/tied.json", "-c", "RR > 0", "--alpha", "0.05"], "--alpha needs a baseline"),

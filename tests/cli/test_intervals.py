@@ -81,16 +81,12 @@ def test_every_format_names_the_method_of_each_measure_and_the_queries(folder: P
     """Ties or not, Hit@1 and P@1 are proportions; a query that has no rank for MR is one query less."""
     (folder / "short.run").write_text("".join((folder / "bm25.run").read_text().splitlines(keepends=True)[:-6]))
     common = ["evaluate", "qrels.txt", "short.run", "--ci", "-m", "Hit@1 P@1 RR MR"]
-    drawn = ", 10,000 resamples (rng 0)"
-    told = (
-        f"Hit@1, P@1: Clopper-Pearson; RR: Gaffke's bounds{drawn}; others: bootstrap-t (no narrower than Student's t)"
-        f" over queries{drawn}"
-    )
+    told = "Hit@1, P@1: Clopper-Pearson; RR: Gaffke's bounds; others: Student's t, corrected for skewness over queries"
     for form, of_method in (("table", "intervals "), ("markdown", "- intervals: "), ("latex", "% intervals: ")):
         assert of_method + told in " ".join(ok(*common, "--format", form, "--full").split())
     rows = {row["measure"]: row for row in csv.DictReader(io.StringIO(ok(*common, "--format", "csv")))}
     cells = json.loads(ok(*common, "--format", "json"))["scores"]["short"]
-    wanted = dict(zip(rows, [("clopper-pearson", 24)] * 2 + [("gaffke", 24), ("bootstrap-t", 23)], strict=True))
+    wanted = dict(zip(rows, [("clopper-pearson", 24)] * 2 + [("gaffke", 24), ("skewed-t", 23)], strict=True))
     assert {name: (row["ci_method"], int(row["n_queries"])) for name, row in rows.items()} == wanted
     assert {name: (one["ci_method"], one["n_queries"]) for name, one in cells.items()} == wanted
     lines = [line.split() for line in ok(*common).splitlines()]

@@ -250,7 +250,10 @@ def test_a_run_without_a_stratum_is_empty_there() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "left_out"), [(140, []), (80, []), (60, ["tie min, tie max", "std"])])
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [(140, []), (80, []), (60, ["tie min, tie max (-o FILE.txt has", "std (-o FILE.txt has all)"])],
+)
 def test_no_table_is_wider_than_the_screen(width: int, left_out: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     out = ok(*EVALUATE, *T)

@@ -152,6 +152,7 @@ LATE = {
     "evaluation.scores imports stats in Scores.quantile": "SciPy",
     "evaluation.scores imports stats in Scores.variance_components": "SciPy",
     "evaluation.scores imports stats in _ends": "SciPy",
+    "evaluation.scores imports stats in _skewness": "SciPy",
     "evaluation.scores imports stats in _over_repeats": "few evaluations have repeats",
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.__init__ imports io in scan": "Narwhals",

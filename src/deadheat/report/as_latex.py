@@ -116,14 +116,14 @@ def _in_text(table: Table, digits: int | None) -> str:
     if left_out:
         names = on_terminal(", ".join(left_out))
         comment = [f"% too wide for a page, so without these columns, which csv and json have: {names}"]
-    return "\n".join([*comment, r"\par\medskip\noindent", SMALL, *lines[:-1], lines[-1] + "%", "}"])
+    return "\n".join([*comment, r"\par\medskip\noindent", SMALL, *lines[:-1], lines[-1] + "%", "}", r"\par\noindent"])
 
 
 def _width(table: Table, digits: int | None) -> int:
     """Return about how many characters wide a table is."""
     width = 0
     for n, label in enumerate(table.labels):
-        width += max(len(label.heading), *(len(row.labels[n]) for row in table.rows)) + len(GAP)
+        width += max(map(len, [label.heading, *(row.labels[n] for row in table.rows)])) + len(GAP)
     for n, column in enumerate(table.columns):
         texts = [format_cell(cell, digits) for cell in table.cells_of(n)]
         width += len(table.groups) * (max(map(len, [column.heading, *texts])) + len(GAP))

@@ -6,6 +6,7 @@ Numbers are rounded here only.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -29,6 +30,7 @@ LOW, LINE, HIGH, MIDDLE, ZERO, CROSSED = "├─┤●┊┼"
 DOUBT = "?"  # behind an interval that cannot be known
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 MOST_NOTES = 5  # below a report in brief
+OPTION_FOR_ALL = re.compile(r"; --full (?:lists|marks) them| with --full")
 ALWAYS = ("few_queries",)  # keys of notes that are shown whatever others there are
 _registered: list[ReportFormat] = []
 
@@ -517,6 +519,14 @@ class Report:
         """Return the report with what can change a decision: without extra tables, and with at most five facts."""
         tables = tuple(table.in_brief() for table in self.tables if not table.is_extra)
         return replace(self, tables=tables, facts=select_facts(self.facts))
+
+    def without_option(self) -> Report:
+        """Return the report without the option that shows all of it, as of Python and of pages, where nobody types."""
+        facts = [
+            replace(fact, text=OPTION_FOR_ALL.sub("", fact.text), brief=OPTION_FOR_ALL.sub("", fact.brief))
+            for fact in self.facts
+        ]
+        return replace(self, facts=tuple(facts))
 
     def texts(self) -> Iterator[str]:
         """Give every text that people read, by the line."""

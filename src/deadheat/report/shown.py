@@ -92,7 +92,8 @@ def report_of(shown: Any, **options: bool) -> Report:  # noqa: ANN401 - of any k
     """Return the report of an object that shows itself; some have other ones, such as `compact` of a comparison."""
     if REPORTS.keys().isdisjoint(type(shown).__mro__):
         load("of_")
-    return next(REPORTS[one] for one in type(shown).__mro__ if one in REPORTS)(shown, **options)
+    report = next(REPORTS[one] for one in type(shown).__mro__ if one in REPORTS)(shown, **options)
+    return report.without_option()
 
 
 def text_of(shown: object, width: int) -> str:

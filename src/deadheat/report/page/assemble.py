@@ -286,7 +286,11 @@ def _of_subject(
             "All measures",
             made.details(report.tables),
         ),
-        section("conventions", "How values were made", parts().folded(select_facts(report.shown), report.shown)),
+        section(
+            "conventions",
+            "How values were made",
+            parts().folded(select_facts(report.without_option().shown), report.shown),
+        ),
     ]
 
 
@@ -471,5 +475,5 @@ def _page_of(
     report = replace(report, facts=(*report.facts, *failed))
     extra = tuple(table for table in report.tables if table != table.in_brief() or table.is_extra)
     drawings = [one.svg for one in drawn if one.svg]
-    made = parts().whole(heading, report.in_brief(), digits, drawings, Report(extra, report.facts))
+    made = parts().whole(heading, report.in_brief().without_option(), digits, drawings, Report(extra, report.facts))
     return harmless(str(made))
