@@ -159,7 +159,8 @@ def test_a_p_value_that_equals_the_level_is_not_below_it(n_resamples: int, confi
         assert (pair.significant, pair.undecided, pair.p_is_bound) == (False, True, True)  # another seed has more
         queries = {query: {"part": "all"} for query in QRELS}
         (part,) = dh.compare(QRELS, two, "AP", confidence_level=level, **options).by("part", queries).values()
-        assert part.pairs[0] == pair
+        names = ("p_adjusted", "significant", "undecided", "p_is_bound")
+        assert [getattr(part.pairs[0], name) for name in names] == [getattr(pair, name) for name in names]
 
 
 def test_saved_evaluations_are_compared_by_their_paths(tmp_path: Path) -> None:

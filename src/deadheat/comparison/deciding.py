@@ -183,7 +183,7 @@ class Grounds:
     def _numbers(self, kind: str, contest: Contest, least: float) -> Verdict:
         """Return the verdict of a contest without its text and without what the weights make of it."""
         measure, pair, leader = contest.measure, contest.pair, contest.leader
-        low, high = sorted((contest.sign * pair.low, contest.sign * pair.high))
+        low, high = sorted(contest.sign * end for end in pair.ends)
         leaders = {}
         for other in self.measures:
             if other.is_quality and other != measure:

@@ -92,6 +92,7 @@ class Verdict:
     least_p : float
         What `p_adjusted` cannot fall below, as so few queries differ; 0 for tests without such a bound.
     difference, low, high : float
+        With several rows by the correction "max-t" the ends are the simultaneous ones.
     n_queries : int
     n_clusters : int or None
     flip_probability : float

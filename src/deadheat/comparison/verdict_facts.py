@@ -339,7 +339,7 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
         difference += ", with the judge's labels"
     facts = {"difference": difference}
     if pair.is_known:
-        low, high = sorted(contest.sign * end for end in pair.ends)
+        low, high = verdict.low, verdict.high
         label = f"{level_text(design.confidence_level)} {'joint ' * pair.is_simultaneous}CI"
         facts[label] = f"[{number(low)}, {number(high)}]"
     if math.isnan(pair.p_adjusted):
@@ -516,15 +516,21 @@ def _describe_ties(contest: Contest, ties: str) -> str:
 def _describe_others(verdict: Verdict, contest: Contest) -> Facts:
     """Say how many other systems the leader beats, and how others stand against the one baseline."""
     facts: Facts = {}
-    if verdict.outcome in {"better", "not shown", "in doubt"} and verdict.n_compared > 1:
+    alternative = contest.design.alternative
+    # a one-sided test looks at one side of each pair, which the order of the systems chose
+    is_asked = alternative == "two-sided" and verdict.n_compared > 1
+    if is_asked and verdict.outcome in {"better", "not shown", "in doubt"}:
         others = "baselines" if contest.has_rivals_alone else "others"
         facts["better than"] = f"{verdict.n_better} of {verdict.n_compared} {others}, by more than chance"
     baseline = contest.design.baseline
     if baseline is not None and len(contest.pairs) > 1:
-        facts[f"against {baseline}"] = (
-            f"{verdict.n_above_baseline or 'none'} of {len(contest.pairs)} others significantly better,"
-            f" {verdict.n_below_baseline or 'none'} significantly worse"
-        )
+        sides = []
+        if alternative != "less":
+            sides.append(f"{verdict.n_above_baseline or 'none'} of {len(contest.pairs)} others significantly better")
+        if alternative != "greater":
+            of_others = "" if sides else f" of {len(contest.pairs)} others"
+            sides.append(f"{verdict.n_below_baseline or 'none'}{of_others} significantly worse")
+        facts[f"against {baseline}"] = ", ".join(sides)
     return facts
 
 

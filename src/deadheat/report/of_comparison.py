@@ -884,6 +884,8 @@ def _reversed_in_brief(places: Sequence[str], pairs: Pairs, is_likely: BoolArray
     is_by_id = pairs.column("doc_id_reverses").astype(np.bool_)
     n_likely, n_by_id = int(is_likely.sum()), int(is_by_id.sum())
     likely = f"{n_likely:,} of {total} in {LIKELY:.0%} of tie orders or more"
+    if np.isnan(pairs.column("doc_id_difference").astype(np.float64)).all():  # the runs are not here
+        return f"{likely}{name_in_brief(places, pairs, is_likely)}"
     if (is_likely == is_by_id).all():
         return f"{likely}, and {BY_DOC_ID}{name_in_brief(places, pairs, is_likely)}"
     if max(n_likely, n_by_id) > MOST_NAMED_IN_BRIEF:

@@ -14,7 +14,7 @@ from deadheat.arrays import FloatArray, aligned
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict import Verdict
-from deadheat.comparison.verdict_facts import number, signed
+from deadheat.comparison.verdict_facts import CORRECTION_NAMES, number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.errors import NOISE, counted, is_share_known, level_text, percentage
@@ -26,7 +26,7 @@ from deadheat.profile.grouping import grouped, ties_of
 from deadheat.report.conventions import span_of, span_of_ties
 from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.report.of_comparison import best_first
-from deadheat.settings import Design
+from deadheat.settings import OF_MAXIMA, Design
 
 N_DECIDING = 20  # queries whose rankings a page holds
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
@@ -280,7 +280,10 @@ def _smallest(found: Verdict, design: Design) -> Glance:
     if found.detectable is None:
         return Glance(heading, "-", "not known for these data")
     level = f"{1 - design.confidence_level:.3g}"
-    level += f"/{found.n_tests}, corrected by {design.correction.capitalize()}" if found.n_tests > 1 else ""
+    if found.n_tests > 1:
+        level += f"/{found.n_tests}, corrected by {CORRECTION_NAMES[design.correction]}"
+        if design.correction in OF_MAXIMA:
+            level = f"{1 - design.confidence_level:.3g} over {found.n_tests} differences"
     return Glance(
         heading,
         number(found.detectable) + unit_of(found.measure),
