@@ -282,7 +282,8 @@ def json_lines(data: bytes) -> list[Row]:
             if not all(names):
                 raise Refused("a column is missing")
         if any(keys.count(name) != 1 for name in names):
-            raise Refused("a key is missing, or twice there", {n})
+            # a line that is no JSON is found first; and where names differ, either line may be called the wrong one
+            raise Refused("a key is missing, or twice there", {1, n} | _without_json(data))
         query, doc, value = (dict(pairs)[name] for name in names)
         if not (isinstance(query, str) and isinstance(doc, str) and isinstance(value, _Number)):
             raise Refused("an id that is no text, or a score that is no number", {n})
@@ -293,6 +294,20 @@ def json_lines(data: bytes) -> list[Row]:
             raise Refused("an id that is text and a number", {n})
         rows.append((_whole(ident(query, n), n), _whole(ident(doc, n), n), score))
     return _not_empty(rows)
+
+
+def _without_json(data: bytes) -> set[int]:
+    """Return the lines that are no JSON, up to the first that is no text."""
+    found: set[int] = set()
+    try:
+        for n, line in enumerate(lines_of(data), 1):
+            try:
+                _loads(line, n)
+            except Refused:
+                found.add(n)
+    except Refused as refused:
+        found |= refused.lines
+    return found
 
 
 def nested(data: bytes) -> list[Row]:
