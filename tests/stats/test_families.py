@@ -178,10 +178,11 @@ def test_equal_differences_have_p_1() -> None:
 
 
 @pytest.mark.parametrize("correction", ["none", "holm", "bonferroni", "bh"])
-def test_other_corrections_are_those_of_adjust(correction: str) -> None:
+def test_other_corrections_are_left_to_adjust(correction: str) -> None:
     values = np.random.default_rng(10).normal(size=(5, 40)) + np.linspace(0, 1, 5)[:, None]
     found = flipped(pairs_of(values), correction=correction)
-    assert found.p_adjusted == pytest.approx(stats.adjust(found.p_values, correction))
+    assert found.p_adjusted is None
+    assert found.p_values.tolist() == flipped(pairs_of(values)).p_values.tolist()
     assert np.isnan(found.critical)
 
 

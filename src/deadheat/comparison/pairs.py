@@ -853,9 +853,9 @@ def _by_flips(  # noqa: PLR0917 - what is tested, and how
         "exact_p_value": found.is_exact,
         "n_resamples": np.where(found.is_exact, 0, found.n_counted),
     }
-    if design.correction not in OF_MAXIMA:
+    if found.p_adjusted is None:
         return columns
-    columns |= {"p_adjusted": found.p_adjusted}
+    columns["p_adjusted"] = found.p_adjusted
     if len(a) == 1:
         return columns | {"simultaneous_low": np.full(1, np.nan), "simultaneous_high": np.full(1, np.nan)}
     columns["n_resamples"] = np.full(len(a), found.n_counted)

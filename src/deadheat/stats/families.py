@@ -18,9 +18,9 @@ Westfall and Young 1993, Resampling-Based Multiple Testing, for single-step and 
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -57,13 +57,18 @@ class Block:
     first: IntArray
     second: IntArray | None = None
 
-    def differences(self, which: slice | IntArray) -> FloatArray:
+    def differences(self, places: slice | IntArray) -> FloatArray:
         """Return some differences by unit; 0 for what rounding leaves of equal values."""
-        found = self.rows[self.first[which]]
+        differences = self.rows[self.first[places]]
         if self.second is not None:
-            found -= self.rows[self.second[which]]
-        found[np.abs(found) < NEGLIGIBLE_DIFFERENCE] = 0.0
-        return found
+            differences -= self.rows[self.second[places]]
+        differences[np.abs(differences) < NEGLIGIBLE_DIFFERENCE] = 0.0
+        return differences
+
+    def in_batches(self) -> Iterator[FloatArray]:
+        """Yield all differences by unit, some at a time."""
+        for start, stop in batches(len(self.first), self.rows.shape[1], CELLS):
+            yield self.differences(slice(start, stop))
 
 
 Blocks: TypeAlias = Callable[[], Iterable[Block]]  # gives the blocks of a family, the same each time
@@ -90,9 +95,53 @@ class Observed:
     scales: FloatArray
     n_units: IntArray
 
-    def some(self, which: slice | IntArray) -> "Observed":
+    @property
+    def is_zero(self) -> BoolArray:
+        """Whether a difference is 0 in all units."""
+        return self.n_units == 0
+
+    def select(self, places: slice) -> "Observed":
         """Return some of the differences."""
-        return Observed(*(getattr(self, one.name)[which] for one in fields(self)))
+        return Observed(self.statistics[places], self.bounds[places], self.scales[places], self.n_units[places])
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Differences that are tested together, and how.
+
+    Attributes
+    ----------
+    blocks : callable
+    observed : Observed
+    exact : ndarray of float, shape (n_differences,)
+        The p-values of differences of few units, of which all patterns of signs are counted; NaN of others.
+    alternative : {"two-sided", "greater", "less"}
+    correction : str
+    level : float
+        Of significance, for this family.
+    """
+
+    blocks: Blocks
+    observed: Observed
+    exact: FloatArray
+    alternative: Alternative
+    correction: str
+    level: float
+
+    @property
+    def is_exact(self) -> BoolArray:
+        """Whether a p-value needs no flips."""
+        return ~np.isnan(self.exact)
+
+    @property
+    def has_maxima(self) -> bool:
+        """Whether the largest statistic of each resample decides: a single difference is the largest itself."""
+        return self.correction in OF_MAXIMA and len(self.exact) > 1
+
+    @property
+    def is_step_down(self) -> bool:
+        """Whether each difference is compared with those alone that are no farther from 0."""
+        return self.has_maxima and self.correction != MAX_T
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +167,11 @@ class Flips:
     largest: IntArray
     maxima: FloatArray
 
+    @property
+    def n_counted(self) -> int:
+        """How many flips a p-value has an error from; 0 where they are all patterns of signs."""
+        return 0 if self.is_complete else self.n_flips
+
     def shares(self, counts: IntArray) -> FloatArray:
         """Return p-values of counts."""
         if self.is_complete:
@@ -136,13 +190,33 @@ class Flips:
 
 
 @dataclass(frozen=True, eq=False)
+class Decision:
+    """What flips say so far.
+
+    Attributes
+    ----------
+    p_values : ndarray of float, shape (n_differences,)
+    p_adjusted : ndarray of float, shape (n_differences,), or None
+        Corrected by maxima, before it accounts for other families; None with other corrections.
+    is_open : bool
+        Whether more flips may change which differences are significant.
+    """
+
+    p_values: FloatArray
+    p_adjusted: FloatArray | None
+    is_open: bool
+
+
+@dataclass(frozen=True, eq=False)
 class FamilyTest:
     """What sign flips say of the differences of a family, of shape (n_differences,) each.
 
     Attributes
     ----------
-    p_values, p_adjusted : ndarray of float
+    p_values : ndarray of float
         1 where a difference is 0 in all units.
+    p_adjusted : ndarray of float, or None
+        Corrected by maxima of the same flips; None with other corrections, which :func:`adjust` makes of `p_values`.
     is_exact : ndarray of bool
         Whether the p-value has no error from resampling.
     n_flips : int
@@ -154,7 +228,7 @@ class FamilyTest:
     """
 
     p_values: FloatArray
-    p_adjusted: FloatArray
+    p_adjusted: FloatArray | None
     is_exact: BoolArray
     n_flips: int
     n_counted: int
@@ -172,14 +246,14 @@ def flip_family(
     rng: np.random.Generator,
     n_families: int = 1,
 ) -> FamilyTest:
-    """Test each difference of a family by sign flips, and correct for how many there are.
+    """Test each difference of a family by sign flips, and correct for how many there are where maxima of flips do that.
 
     Parameters
     ----------
     blocks : callable
     correction : str
-        One of :func:`adjust`; "max-t": by the largest statistic of all in each resample (single step);
-        "max-t-step-down": of those that are no farther from 0.
+        "max-t": by the largest statistic of all in each resample (single step); "max-t-step-down": of those that are
+        no farther from 0; or one of :func:`adjust`, which says alone when it is open what is significant.
     level : float
         Of significance, such as 0.05.
     alternative : {"two-sided", "greater", "less"}
@@ -197,47 +271,42 @@ def flip_family(
     """
     observed = observe(blocks, alternative)
     exact = _exact_p_values(blocks, observed, alternative)
-    is_exact = ~np.isnan(exact)
-    is_family = correction in OF_MAXIMA and len(exact) > 1
-    if is_exact.all() and not is_family:
-        adjusted = exact if correction in OF_MAXIMA else adjust(exact, correction)
-        return FamilyTest(exact, np.minimum(1.0, n_families * adjusted), is_exact, 0, 0, np.nan)
-    n_more = n_resamples
-    flips: Flips | None = None
-    while True:
-        more = draw(
-            blocks,
-            observed,
-            n_more,
-            alternative=alternative,
-            rng=rng,
-            is_step_down=is_family and correction != MAX_T,
-            can_be_complete=flips is None,
-        )
-        flips = more if flips is None else flips.with_more(more)
-        n_counted = 0 if flips.is_complete else flips.n_flips
-        raw = np.where(is_exact, exact, flips.shares(flips.extreme))
-        raw = np.where(observed.n_units == 0, 1.0, raw)
-        critical = np.nan
-        if is_family:
-            adjusted = np.maximum(_of_maxima(observed, flips, correction), raw)
-            if correction == MAX_T:
-                critical = critical_value(flips, level / n_families)
-            is_open = undecided(adjusted, np.full(len(adjusted), n_counted), "none", level / n_families)
-        else:
-            adjusted = raw if correction in OF_MAXIMA else adjust(raw, correction)
-            counted = np.where(is_exact | (observed.n_units == 0), 0, n_counted)
-            is_open = undecided(raw, counted, "none" if correction in OF_MAXIMA else correction, level / n_families)
+    family = Family(blocks, observed, exact, alternative, correction, level / n_families)
+    if family.is_exact.all() and not family.has_maxima:
+        p_adjusted = np.minimum(1.0, n_families * exact) if correction in OF_MAXIMA else None
+        return FamilyTest(exact, p_adjusted, family.is_exact, 0, 0, np.nan)
+    flips = draw(family, n_resamples, rng)
+    decision = _decide(family, flips)
+    while decision.is_open and flips.n_flips < most_flips:
         n_more = min(10 * flips.n_flips, most_flips) - flips.n_flips
-        if flips.is_complete or n_more <= 0 or not is_open.any():
-            return FamilyTest(
-                raw,
-                np.minimum(1.0, n_families * adjusted),
-                is_exact | (observed.n_units == 0) | flips.is_complete,
-                flips.n_flips,
-                n_counted,
-                critical,
-            )
+        flips = flips.with_more(draw(family, n_more, rng, can_be_complete=False))
+        decision = _decide(family, flips)
+    p_adjusted = decision.p_adjusted
+    return FamilyTest(
+        decision.p_values,
+        None if p_adjusted is None else np.minimum(1.0, n_families * p_adjusted),
+        family.is_exact | observed.is_zero | flips.is_complete,
+        flips.n_flips,
+        flips.n_counted,
+        critical_value(flips, family.level) if family.has_maxima and not family.is_step_down else np.nan,
+    )
+
+
+def _decide(family: Family, flips: Flips) -> Decision:
+    """Return what flips say of a family: p-values, and whether more flips may change which are below the level."""
+    p_values = np.where(family.is_exact, family.exact, flips.shares(flips.extreme))
+    p_values = np.where(family.observed.is_zero, 1.0, p_values)
+    n_counted = np.full(len(p_values), flips.n_counted)
+    if family.has_maxima:
+        p_adjusted = np.maximum(_adjust_by_maxima(family, flips), p_values)
+        is_open = undecided(p_adjusted, n_counted, "none", family.level)
+        return Decision(p_values, p_adjusted, bool(is_open.any()))
+    n_counted[family.is_exact | family.observed.is_zero] = 0
+    if family.correction in OF_MAXIMA:
+        is_open = undecided(p_values, n_counted, "none", family.level)
+        return Decision(p_values, p_values, bool(is_open.any()))
+    is_open = undecided(p_values, n_counted, family.correction, family.level)
+    return Decision(p_values, None, bool(is_open.any()))
 
 
 def undecided(p_values: FloatArray, n_counted: IntArray, correction: str, level: float) -> BoolArray:
@@ -278,92 +347,91 @@ def observe(blocks: Blocks, alternative: Alternative) -> Observed:
     """Return what the differences of a family are."""
     columns = []
     for block in blocks():
-        for start, stop in batches(len(block.first), block.rows.shape[1], CELLS):
-            own = block.differences(slice(start, stop))
-            far = towards(own.sum(axis=1), alternative)
-            n_units = np.count_nonzero(own, axis=1)
-            scales = np.where(n_units > 0, np.sqrt((own**2).sum(axis=1)), 1.0)
-            columns.append((far / scales, far - ROUNDING * np.abs(own).sum(axis=1), scales, n_units))
+        for differences in block.in_batches():
+            sums = towards(differences.sum(axis=1), alternative)
+            n_units = np.count_nonzero(differences, axis=1)
+            scales = np.where(n_units > 0, np.sqrt((differences**2).sum(axis=1)), 1.0)
+            bounds = sums - ROUNDING * np.abs(differences).sum(axis=1)
+            columns.append((sums / scales, bounds, scales, n_units))
     return Observed(*map(np.concatenate, zip(*columns, strict=True)))
 
 
-def _differing(blocks: Blocks) -> IntArray:
+def _find_differing(blocks: Blocks) -> IntArray:
     """Return the units in which some difference is not 0."""
-    found = []
+    is_differing = np.zeros(next(iter(blocks())).rows.shape[1], np.bool_)
     for block in blocks():
-        for start, stop in batches(len(block.first), block.rows.shape[1], CELLS):
-            found.append(block.differences(slice(start, stop)).any(axis=0))
-    return np.flatnonzero(np.logical_or.reduce(found))
+        for differences in block.in_batches():
+            is_differing |= differences.any(axis=0)
+    return np.flatnonzero(is_differing)
 
 
 def _exact_p_values(blocks: Blocks, observed: Observed, alternative: Alternative) -> FloatArray:
     """Return the p-values of differences of few units, of which all patterns of signs are counted; NaN of others."""
-    found = np.full(len(observed.scales), np.nan)
+    exact = np.full(len(observed.scales), np.nan)
     is_exact = observed.n_units <= most_exact(observed.n_units)
     n_before = 0
     for block in blocks():
         places = np.flatnonzero(is_exact[n_before : n_before + len(block.first)])
         for place in places.tolist():
-            (own,) = block.differences(np.array([place]))
-            found[n_before + place] = exact_p_value(own[own != 0], alternative)
+            (differences,) = block.differences(np.array([place]))
+            exact[n_before + place] = exact_p_value(differences[differences != 0], alternative)
         n_before += len(block.first)
-    return found
+    return exact
 
 
-def draw(
-    blocks: Blocks,
-    observed: Observed,
-    n_flips: int,
-    *,
-    alternative: Alternative,
-    rng: np.random.Generator,
-    is_step_down: bool = False,
-    can_be_complete: bool = True,
-) -> Flips:
+def draw(family: Family, n_flips: int, rng: np.random.Generator, *, can_be_complete: bool = True) -> Flips:
     """Draw flips; or take all patterns of signs of the units that differ, if that can be and they are no more."""
-    n_units = next(iter(blocks())).rows.shape[1]
+    n_differences = len(family.observed.scales)
+    n_units = next(iter(family.blocks())).rows.shape[1]
     differing: IntArray = np.arange(n_units)
-    if can_be_complete and int(observed.n_units.max()) <= n_flips.bit_length():
-        differing = _differing(blocks)
-    n_free = max(len(differing) - (alternative == "two-sided"), 0)  # the opposite signs are as far from 0
+    if can_be_complete and int(family.observed.n_units.max()) <= n_flips.bit_length():
+        differing = _find_differing(family.blocks)
+    n_free = len(differing)
+    if family.alternative == "two-sided":  # the opposite signs are as far from 0
+        n_free = max(n_free - 1, 0)
     is_complete = can_be_complete and n_free < n_flips.bit_length()
     if is_complete:
         n_flips = 2**n_free
-    extreme: IntArray = np.zeros(len(observed.scales), np.int64)
-    largest: IntArray = np.zeros(len(observed.scales), np.int64)
+    extreme: IntArray = np.zeros(n_differences, np.int64)
+    largest: IntArray = np.zeros(n_differences, np.int64)
     maxima: FloatArray = np.empty(n_flips)
-    n_rows = len(observed.scales) if is_step_down else max(len(block.rows) for block in blocks())
+    n_rows = n_differences if family.is_step_down else max(len(block.rows) for block in family.blocks())
     for start, stop in batches(n_flips, max(n_rows, n_units), CELLS):
         if is_complete:
-            signs: FloatArray = np.ones((n_units, stop - start))
-            signs[differing] = 1.0 - 2.0 * (np.arange(start, stop) >> np.arange(len(differing))[:, None] & 1)
+            signs = _list_signs(np.arange(start, stop), differing, n_units)
         else:
             signs = drawn_signs(stop - start, n_units, rng).T
-        if is_step_down:
-            counts, of_largest, found = _step_down(blocks, observed, signs, alternative)
-            largest += of_largest
+        if family.is_step_down:
+            n_extreme, n_largest, maxima[start:stop] = _step_down(family, signs)
+            largest += n_largest
         else:
-            counts, found = _single_step(blocks, observed, signs, alternative)
-        extreme += counts
-        maxima[start:stop] = found
+            n_extreme, maxima[start:stop] = _single_step(family, signs)
+        extreme += n_extreme
     return Flips(n_flips, is_complete, extreme, largest, maxima)
 
 
-def _step_down(
-    blocks: Blocks, observed: Observed, signs: FloatArray, alternative: Alternative
-) -> tuple[IntArray, IntArray, FloatArray]:
+def _list_signs(patterns: IntArray, differing: IntArray, n_units: int) -> FloatArray:
+    """Return the signs of patterns, whose bits are those of the units that differ, of shape (n_units, n_patterns)."""
+    signs: FloatArray = np.ones((n_units, len(patterns)))
+    bits = patterns >> np.arange(len(differing))[:, None] & 1
+    signs[differing] = 1.0 - 2.0 * bits
+    return signs
+
+
+def _step_down(family: Family, signs: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
     """Count in how many flips each difference, and one of those that are no farther from 0, is as far as it is."""
-    each = []
-    for block in blocks():
-        sums = block.rows @ signs
-        own = sums[block.first]
+    observed = family.observed
+    by_block = []
+    for block in family.blocks():
+        of_rows = block.rows @ signs
+        sums = of_rows[block.first]
         if block.second is not None:
-            own -= sums[block.second]
-        each.append(towards(own, alternative))
-    far = np.concatenate(each)
+            sums -= of_rows[block.second]
+        by_block.append(towards(sums, family.alternative))
+    far = np.concatenate(by_block)
     extreme = (far >= observed.bounds[:, None]).sum(axis=1)
     far /= observed.scales[:, None]
-    far[observed.n_units == 0] = 0.0
+    far[observed.is_zero] = 0.0
     order = np.argsort(observed.statistics, kind="stable")
     so_far = np.maximum.accumulate(far[order], axis=0)
     largest = np.empty(len(order), np.int64)
@@ -371,22 +439,21 @@ def _step_down(
     return extreme, largest, so_far[-1]
 
 
-def _single_step(
-    blocks: Blocks, observed: Observed, signs: FloatArray, alternative: Alternative
-) -> tuple[IntArray, FloatArray]:
+def _single_step(family: Family, signs: FloatArray) -> tuple[IntArray, FloatArray]:
     """Count in how many flips each difference is as far from 0 as it is; and return the largest statistic of each."""
-    extreme: IntArray = np.zeros(len(observed.scales), np.int64)
+    extreme: IntArray = np.zeros(len(family.observed.scales), np.int64)
     maxima: FloatArray = np.full(signs.shape[1], -np.inf)
     n_before = 0
-    for block in blocks():
+    for block in family.blocks():
         places = slice(n_before, n_before + len(block.first))
-        extreme[places], of_block = _compared(block.rows @ signs, block, observed.some(places), alternative)
+        observed = family.observed.select(places)
+        extreme[places], of_block = _compare_block(block.rows @ signs, block, observed, family.alternative)
         np.maximum(maxima, of_block, out=maxima)
         n_before = places.stop
     return extreme, maxima
 
 
-def _compared(
+def _compare_block(
     sums: FloatArray, block: Block, observed: Observed, alternative: Alternative
 ) -> tuple[IntArray, FloatArray]:
     """Do what :func:`_single_step` does for one block, as float32 where that is close enough: it takes half the time.
@@ -401,28 +468,38 @@ def _compared(
     rough = sums.astype(np.float32) if is_fine.any() else sums
     n_threads = os.cpu_count() or 1
     with ThreadPoolExecutor(n_threads) as threads:
-        for is_chosen, own, slack in ((is_fine, rough, off), (~is_fine, sums, 0.0)):
-            pieces = _pieces(block, np.flatnonzero(is_chosen & (observed.n_units > 0)))
-            bounds = (observed.bounds - slack).astype(own.dtype)
-            weights = (1 / observed.scales).astype(own.dtype)
+        for is_chosen, compared, slack in ((is_fine, rough, off), (~is_fine, sums, 0.0)):
+            pieces = _cut_in_pieces(block, np.flatnonzero(is_chosen & ~observed.is_zero))
+            bounds = (observed.bounds - slack).astype(compared.dtype)
+            weights = (1 / observed.scales).astype(compared.dtype)
             compare = partial(
-                _compare, own, block, bounds=bounds, weights=weights, counts=counts, alternative=alternative
+                _compare_pieces,
+                compared,
+                block,
+                bounds=bounds,
+                weights=weights,
+                counts=counts,
+                alternative=alternative,
             )
-            for found in threads.map(compare, [pieces[n::n_threads] for n in range(n_threads)]):
-                np.maximum(maxima, found, out=maxima)
+            for of_thread in threads.map(compare, [pieces[n::n_threads] for n in range(n_threads)]):
+                np.maximum(maxima, of_thread, out=maxima)
     return counts, maxima
 
 
-def _pieces(block: Block, places: IntArray) -> list[IntArray]:
+def _cut_in_pieces(block: Block, places: IntArray) -> list[IntArray]:
     """Return places of differences, some at a time, with the same subtracted row."""
     runs = [places]
     if block.second is not None and len(places):
         places = places[np.argsort(block.second[places], kind="stable")]
         runs = np.split(places, run_starts(block.second[places])[1:])
-    return [piece for run in runs if len(run) for piece in np.array_split(run, -(-len(run) // ROWS))]
+    pieces = []
+    for run in runs:
+        if len(run):
+            pieces += np.array_split(run, -(-len(run) // ROWS))
+    return pieces
 
 
-def _compare(
+def _compare_pieces(
     sums: FloatArray,
     block: Block,
     pieces: list[IntArray],
@@ -437,7 +514,7 @@ def _compare(
     for piece in pieces:
         first = block.first[piece]
         rows = slice(first[0], first[-1] + 1) if (np.diff(first) == 1).all() else first  # a slice needs no copy
-        ends, own_weights = bounds[piece, None], weights[piece, None]
+        ends, weights_of_piece = bounds[piece, None], weights[piece, None]
         for start in range(0, sums.shape[1], FLIPS):
             flips = slice(start, start + FLIPS)
             far = sums[rows, flips]
@@ -448,21 +525,22 @@ def _compare(
             elif alternative == "less":
                 far = -far
             counts[piece] += np.fromiter(map(np.count_nonzero, far >= ends), np.int64, len(piece))  # fast row by row
-            far = far * own_weights
+            far = far * weights_of_piece
             np.maximum(maxima[flips], far.max(axis=0), out=maxima[flips])
     return maxima
 
 
-def _of_maxima(observed: Observed, flips: Flips, correction: str) -> FloatArray:
+def _adjust_by_maxima(family: Family, flips: Flips) -> FloatArray:
     """Return p-values that account for the family by its largest statistic in each flip."""
-    if correction == MAX_T:
+    observed = family.observed
+    if not family.is_step_down:
         ordered = np.sort(flips.maxima)
-        below = np.searchsorted(ordered, observed.statistics - 2 * FINE)
-        return np.where(observed.n_units > 0, flips.shares(flips.n_flips - below), 1.0)
-    found = np.where(observed.n_units > 0, flips.shares(flips.largest), 1.0)
+        n_below = np.searchsorted(ordered, observed.statistics - 2 * FINE)
+        return np.where(observed.is_zero, 1.0, flips.shares(flips.n_flips - n_below))
+    adjusted = np.where(observed.is_zero, 1.0, flips.shares(flips.largest))
     order = np.argsort(-observed.statistics, kind="stable")
-    found[order] = np.maximum.accumulate(found[order])
-    return found
+    adjusted[order] = np.maximum.accumulate(adjusted[order])
+    return adjusted
 
 
 def critical_value(flips: Flips, level: float) -> float:
