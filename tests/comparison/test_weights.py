@@ -41,6 +41,15 @@ def test_a_pair_is_of_weighted_means() -> None:
     assert count.n_effective is None
 
 
+@pytest.mark.parametrize("correction", ["max-t", "holm"])
+def test_only_the_ratios_of_weights_matter(correction: str) -> None:
+    runs = {"one": ONE, "two": TWO, "three": {query: dict.fromkeys(scores, 1.0) for query, scores in ONE.items()}}
+    small = {query: weight * 2.0**-42 for query, weight in WEIGHTS.items()}
+    of_small = dh.compare(QRELS, runs, "nDCG", weights=small, correction=correction)
+    assert of_small.pairs == dh.compare(QRELS, runs, "nDCG", weights=WEIGHTS, correction=correction).pairs
+    assert min(pair.p_value for pair in of_small.pairs) < 0.5
+
+
 def test_a_query_of_weight_0_is_left_out_under_each_rule() -> None:
     zero = {query: 0 if query < "q03" else weight for query, weight in WEIGHTS.items()}
     found = compared(weights=zero, test="t")

@@ -877,7 +877,7 @@ def _by_flips(  # noqa: PLR0917 - what is tested, and how
 def _family(stack: Stack, rows: slice, a: IntArray, b: IntArray, cluster: IntArray | None) -> Blocks:
     """Return the pairs of one measure, by unit; those of systems that lack no value by the values of each system."""
     values = stack.values[rows]
-    weights = None if stack.weights is None else stack.weights[rows]
+    weights = None if stack.weights is None else _scale_weights(stack.weights[rows], ~np.isnan(values))
     if not np.isnan(values).any() and (weights is None or (weights == weights[0]).all()):
         weighed = values if weights is None else weights * values
         block = Block(unit_sums(weighed.T, cluster)[0].T, a - rows.start, b - rows.start)
@@ -889,8 +889,8 @@ def _family(stack: Stack, rows: slice, a: IntArray, b: IntArray, cluster: IntArr
             places = a[start : start + size]
             differences = stack.values[places] - stack.values[b[start : start + size]]
             differences[np.abs(differences) < NEGLIGIBLE_DIFFERENCE] = 0.0
-            if stack.weights is not None:
-                differences *= stack.weights[places]
+            if weights is not None:
+                differences *= weights[places - rows.start]
             sums, _ = unit_sums(np.nan_to_num(differences).T, cluster)
             yield Block(sums.T, np.arange(len(places)))
 
@@ -898,6 +898,15 @@ def _family(stack: Stack, rows: slice, a: IntArray, b: IntArray, cluster: IntArr
         return blocks
     held = tuple(blocks())
     return lambda: held
+
+
+def _scale_weights(weights: FloatArray, is_known: BoolArray) -> FloatArray:
+    """Return weights of which the largest of a known value is between 0.5 and 1.
+
+    So weighted differences of small weights are not taken for rounding errors; a power of 2 changes no digit.
+    """
+    _, exponent = np.frexp(weights.max(where=is_known, initial=0.0))
+    return np.ldexp(weights, -exponent)
 
 
 def _size_of_blocks(stack: Stack) -> int:
