@@ -469,3 +469,14 @@ def test_a_long_table_is_set_on_several_pages(tmp_path: Path) -> None:
     log = (tmp_path / "page.log").read_text(encoding="utf-8", errors="replace")
     assert re.search(r"Output written on page.pdf \([4-9] pages", log)
     assert "Overfull" not in log
+
+
+@pytest.mark.parametrize(("names", "correction"), [(["weak", "good"], "Holm"), (["weak", "fair", "good"], "max-t")])
+def test_the_caption_names_the_correction_of_the_strata(names: list[str], correction: str) -> None:
+    qrels, runs = random_runs(12)
+    runs = {name: runs[name] for name in names}
+    queries = pl.DataFrame({"query_id": list(qrels), "level": ["easy", "hard"] * 6})
+    found = dh.compare(qrels, runs, "AP")
+    report = report_compact(found, qrels="qrels", columns=["level"], strata=found.by("level", queries))
+    text = as_text(report, width=300).plain
+    assert f"corrected by {correction} within a measure, over all strata" in text

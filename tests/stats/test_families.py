@@ -31,6 +31,11 @@ def flipped(blocks: Blocks, **given: object) -> FamilyTest:
     return flip_family(blocks, **{**options, **given})
 
 
+def adjusted(found: FamilyTest) -> FloatArray:
+    assert found.p_adjusted is not None
+    return found.p_adjusted
+
+
 def far(values: FloatArray, alternative: str) -> FloatArray:
     return {"two-sided": np.abs(values), "greater": values, "less": -values}[alternative]
 
@@ -67,7 +72,7 @@ def test_flips_are_counted_as_by_numpy(kind: str, correction: str, alternative: 
         highest = max(highest, of_largest) if correction == "max-t-step-down" else of_largest
         if not found.is_exact[pair]:
             assert found.p_values[pair] == pytest.approx(p, abs=1e-12)
-        assert found.p_adjusted[pair] == pytest.approx(max(highest, found.p_values[pair]), abs=1e-12)
+        assert adjusted(found)[pair] == pytest.approx(max(highest, found.p_values[pair]), abs=1e-12)
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -81,7 +86,7 @@ def test_few_units_have_all_patterns_of_signs(alternative: str) -> None:
     statistics = far(differences @ signs, alternative) / scales[:, None]
     observed = far(differences.sum(axis=1), alternative) / scales
     expected = (statistics.max(axis=0) >= observed[:, None] - 1e-9).mean(axis=1)
-    assert found.p_adjusted == pytest.approx(expected)
+    assert adjusted(found) == pytest.approx(expected)
     assert found.is_exact.all()
     assert not found.n_counted
 
@@ -103,7 +108,7 @@ def test_batches_and_pieces_are_those_of_all_at_once(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("deadheat.stats.families.FLIPS", 7)
     again = flipped(pairs_of(values))
     assert again.p_values.tolist() == whole.p_values.tolist()
-    assert again.p_adjusted.tolist() == whole.p_adjusted.tolist()
+    assert adjusted(again).tolist() == adjusted(whole).tolist()
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -128,7 +133,7 @@ def test_an_interval_excludes_0_just_where_p_is_below_the_level(
         low, high = shared_bounds(
             differences, found.critical, alternative=alternative, cluster=cluster, weights=columns
         )
-        is_significant = stats.significant(found.p_adjusted, 0.05)
+        is_significant = stats.significant(adjusted(found), 0.05)
         assert ((low > 0) | (high < 0)).tolist() == is_significant.tolist()
         n_significant += is_significant.sum()
         mean = differences.mean(axis=0) if weights is None else weights @ differences / weights.sum()
@@ -156,25 +161,38 @@ def test_no_interval_is_finite_where_no_flips_can_be_few_enough() -> None:
     assert np.isinf(ends).all()
 
 
+def test_an_interval_of_differences_that_are_all_0_is_0_and_one_unit_has_none() -> None:
+    differences = np.random.default_rng(7).normal(size=(4, 3))
+    differences[:, 1] = 0.0
+    low, high = shared_bounds(differences, np.inf, alternative="two-sided", cluster=None, weights=None)
+    assert (low.tolist(), high.tolist()) == ([-np.inf, 0, -np.inf], [np.inf, 0, np.inf])
+    low, high = shared_bounds(differences, np.inf, alternative="greater", cluster=None, weights=None)
+    assert (low.tolist(), high.tolist()) == ([-np.inf, 0, -np.inf], [np.inf] * 3)
+    one_cluster = np.zeros(4, int)
+    for rows, cluster in ((differences[:1], None), (differences, one_cluster)):
+        ends = shared_bounds(rows, np.inf, alternative="two-sided", cluster=cluster, weights=None)
+        assert np.isnan(ends).all()
+
+
 def test_more_flips_are_drawn_while_it_is_open_what_is_significant() -> None:
     values = np.random.default_rng(8).normal(size=(6, 60)) + np.linspace(0, 0.62, 6)[:, None]
     few = flipped(pairs_of(values))
-    is_open = undecided(few.p_adjusted, np.full(15, 999), "none", 0.05)
+    is_open = undecided(adjusted(few), np.full(15, 999), "none", 0.05)
     assert is_open.any()
     more = flipped(pairs_of(values), most_flips=5_000)
     assert more.n_flips == 5_000
     assert flipped(pairs_of(values * 0 + np.arange(6)[:, None]), most_flips=5_000).n_flips == 999
     every = flipped(pairs_of(values), n_resamples=5_000)
-    assert more.p_adjusted == pytest.approx(every.p_adjusted, abs=0.02)
+    assert adjusted(more) == pytest.approx(adjusted(every), abs=0.02)
 
 
 def test_equal_differences_have_p_1() -> None:
     values = np.random.default_rng(9).normal(size=(4, 50))
     values[1] = values[0]
     found = flipped(pairs_of(values))
-    assert (found.p_values[0], found.p_adjusted[0], found.is_exact[0]) == (1.0, 1.0, True)
+    assert (found.p_values[0], adjusted(found)[0], found.is_exact[0]) == (1.0, 1.0, True)
     none = flipped(pairs_of(np.ones((3, 5))))
-    assert (none.p_adjusted == 1).all()
+    assert (adjusted(none) == 1).all()
 
 
 @pytest.mark.parametrize("correction", ["none", "holm", "bonferroni", "bh"])
@@ -189,14 +207,14 @@ def test_other_corrections_are_left_to_adjust(correction: str) -> None:
 def test_a_family_of_one_needs_no_correction() -> None:
     values = np.random.default_rng(11).normal(size=(2, 40))
     found = flipped(pairs_of(values))
-    assert found.p_adjusted.tolist() == found.p_values.tolist()
-    assert flipped(pairs_of(values), n_families=3).p_adjusted == pytest.approx(np.minimum(1, 3 * found.p_values))
+    assert adjusted(found).tolist() == found.p_values.tolist()
+    assert adjusted(flipped(pairs_of(values), n_families=3)) == pytest.approx(np.minimum(1, 3 * found.p_values))
 
 
 def test_families_share_the_level() -> None:
     values = np.random.default_rng(12).normal(size=(5, 40)) + np.linspace(0, 1, 5)[:, None]
     alone, shared = flipped(pairs_of(values)), flipped(pairs_of(values), n_families=4)
-    assert shared.p_adjusted == pytest.approx(np.minimum(1, 4 * alone.p_adjusted))
+    assert adjusted(shared) == pytest.approx(np.minimum(1, 4 * adjusted(alone)))
     assert shared.critical > alone.critical
 
 
@@ -207,8 +225,8 @@ def test_another_seed_reverses_no_decision_that_is_not_marked() -> None:
     sides = np.zeros((100, 28))
     for seed in range(100):
         found = flipped(pairs_of(values), n_resamples=2_000, rng=np.random.default_rng(seed))
-        is_open = undecided(found.p_adjusted, np.full(28, found.n_counted), "none", 0.05)
-        sides[seed] = np.where(is_open, 0, np.where(found.p_adjusted < 0.05, 1, -1))
+        is_open = undecided(adjusted(found), np.full(28, found.n_counted), "none", 0.05)
+        sides[seed] = np.where(is_open, 0, np.where(adjusted(found) < 0.05, 1, -1))
     assert (sides == 0).any()
     assert np.minimum((sides > 0).sum(axis=0), (sides < 0).sum(axis=0)).max() <= 1
 
@@ -220,5 +238,5 @@ def test_equal_systems_of_unequal_variance_keep_the_level_of_the_family() -> Non
     n_false = 0
     for _ in range(400):
         values = rng.normal(size=(10, 50)) * np.where(np.arange(10) < 2, 3, 1)[:, None]
-        n_false += bool((flipped(pairs_of(values)).p_adjusted < 0.05).any())
+        n_false += bool((adjusted(flipped(pairs_of(values))) < 0.05).any())
     assert n_false / 400 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)

@@ -326,7 +326,8 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
     """Return each pair with its difference, and how certain that is."""
     design = next(iter(parts.values())).design
     is_tukey = design.test == TUKEY  # one p value, which accounts for all pairs
-    is_simultaneous = any(pair.is_simultaneous for part in parts.values() for pair in part.pairs.by(measure.label)[:1])
+    lows = np.concatenate([part.pairs.by(measure.label).column("simultaneous_low") for part in parts.values()])
+    is_simultaneous = not np.isnan(lows).all()
     counts = _counts(parts.values())
     rows = [
         {"stratum": stratum, **cells_of(pair)}

@@ -720,7 +720,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
 
 def _significance(comparison: Comparison, parts: Sequence[Comparison], *, corrected: bool = True) -> str:
     """Say by which test, at which level, after which correction a difference is significant."""
-    design, n_clusters = comparison.design, clusters_of(comparison)
+    design, n_clusters = parts[0].design, clusters_of(comparison)  # strata of one row each have another correction
     test = TESTS[design.test]
     if not test[0].isupper():
         test = f"a {test}"

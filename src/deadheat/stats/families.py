@@ -568,13 +568,13 @@ def shared_bounds(
     differences : ndarray of float, shape (n_queries, n_columns)
         NaN where a value is missing.
     critical : float
-        The quantile of the largest statistic, as :func:`critical_value` gives it; NaN gives NaN.
+        The quantile of the largest statistic, as :func:`critical_value` gives it; NaN gives NaN, as one unit does.
     alternative : {"two-sided", "greater", "less"}
     cluster : ndarray of int, shape (n_queries,), or None
     weights : ndarray of float, shaped as `differences`, or None
     """
     ends = np.full((2, differences.shape[1]), np.nan)
-    for units in units_of(differences, cluster, 1, weights=weights):
+    for units in units_of(differences, cluster, weights=weights):
         ends[:, units.columns] = _score_bounds(units, critical, alternative)
     return ends
 
@@ -585,8 +585,8 @@ def _score_bounds(units: Units, critical: float, alternative: Alternative) -> Fl
     .. math:: |\sum_g (S_g - n_g \mu)| \le c \sqrt{\sum_g (S_g - n_g \mu)^2}
 
     Without clusters and weights this is :math:`\bar{d} \pm t \cdot se` with :math:`t = c \sqrt{(n - 1) / (n - c^2)}`.
-    Infinite where so few units allow no difference to be significant, and on the side on which a one-sided
-    alternative has no end.
+    Infinite where so few units allow no difference to be significant, but of a difference that is 0 in all units, and
+    on the side on which a one-sided alternative has no end.
     """
     sizes = np.asarray(units.sizes, np.float64)
     n = sizes.sum()
@@ -600,6 +600,7 @@ def _score_bounds(units: Units, critical: float, alternative: Alternative) -> Fl
         return np.full((2, len(totals)), np.nan)
     if not leading > 0:
         ends = np.repeat([[-np.inf], [np.inf]], len(totals), axis=1)
+        ends[:, (np.abs(units.sums) < NEGLIGIBLE_DIFFERENCE).all(axis=0)] = 0.0
     else:
         linear = n * totals - critical**2 * products
         constant = totals**2 - critical**2 * squares
