@@ -20,7 +20,7 @@ from tie_picture import picture
 
 import deadheat as dh
 from deadheat.cli import main
-from deadheat.cli.app import COMMANDS
+from deadheat.hooks import commands_by_name
 from deadheat.measures.guide import USES
 from deadheat.report.model import Fact
 from deadheat.report.of_explanation import report_measure
@@ -209,7 +209,7 @@ def commands() -> str:
         "Options are in groups: those of the command, input, measures, ties, statistics, output.",
         "",
     ]
-    for name in COMMANDS:
+    for name in commands_by_name():
         told = CliRunner().invoke(main, [name, "--help-all"], prog_name="deadheat", env={"COLUMNS": "80"}).stdout
         lines += [f"## deadheat {name}", "", "```text", told.rstrip(), "```", ""]
     return "\n".join(lines)

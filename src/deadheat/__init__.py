@@ -17,19 +17,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import HIGHER as _HIGHER, load_libraries as _load_libraries
+from deadheat import hooks as _hooks, registry as _registry
+from deadheat.errors import load_libraries as _load_libraries
 from deadheat.gone import instead_of as _instead_of
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
 
-_HIGHER |= {  # loaded when a lower floor asks
-    "shown": lambda: import_module("deadheat.report.shown"),
-    "figures": lambda: import_module("deadheat.figures"),
-    "rescoring": lambda: import_module("deadheat.evaluation.reconciling"),
-    "items": lambda: import_module("deadheat.profile.items"),
-    "cases": lambda: import_module("deadheat.benchmark.cases"),
-    "collection": lambda: import_module("deadheat.benchmark.collection"),
-}
+_hooks.use(_registry.PLUGINS, commands=_registry.ORDER_OF_COMMANDS)
 
 
 @cache
@@ -56,6 +50,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
 def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     """Return a public name or module, from the file that has it."""
     if home := _home_of().get(name):
+        if (plugin := _hooks.plugin_of(home)) and not _hooks.is_installed(plugin):
+            raise AttributeError(str(_hooks.missing_plugin(f"deadheat.{name}", plugin)))
         if home != "deadheat.errors":
             _load_libraries()
         found = getattr(import_module(home), name)
@@ -69,9 +65,16 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     if not hasattr(measures, name):
         if instead := _instead_of(name):
             raise AttributeError(f"deadheat has no {name} any more: {instead}")
+        if plugin := _hooks.plugin_of_measure(name):
+            raise AttributeError(str(_hooks.missing_plugin(f"deadheat.{name}", plugin)))
         raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
     return getattr(measures, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*_home_of(), *import_module("deadheat.measures").__all__})
+    names = set()
+    for name, home in _home_of().items():
+        plugin = _hooks.plugin_of(home)
+        if plugin is None or _hooks.is_installed(plugin):
+            names.add(name)
+    return sorted({*names, *import_module("deadheat.measures").__all__})

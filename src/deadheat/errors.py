@@ -10,7 +10,7 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from importlib import import_module
@@ -41,7 +41,6 @@ INVISIBLE = (
 BY_DOC_ID = "by document id, as trec_eval"  # how that rule of breaking ties is called wherever people read of it
 UNIT = ("query", "queries")  # of what is averaged and drawn, in words, unless a caller has another
 BROKEN_BY = {"doc_id": BY_DOC_ID, "input": "in the order of the input"}
-HIGHER: dict[str, Callable[[], Any]] = {}  # modules that lower floors ask for, as the package registers them
 NOISE = 1e-12  # what floating point leaves of a difference that is zero
 ROUNDING = 1e-12  # relative: values closer than this are equal in theory
 LONGEST_LIST = 160  # characters of several names in brackets
@@ -631,6 +630,10 @@ class SourceTypeError(DeadheatError, TypeError):
 
 class MissingDependencyError(DeadheatError, ImportError):  # type: ignore[misc]  # its path is a file here too
     """An optional package is needed but not installed."""
+
+
+class MissingPluginError(DeadheatError, LookupError):
+    """A plugin of deadheat is needed whose folder is not there."""
 
 
 class DeadheatWarning(UserWarning):

@@ -9,8 +9,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.cli import main
-from deadheat.cli.app import COMMANDS
 from deadheat.errors import DataError
+from deadheat.hooks import commands_by_name
 from support.command import call, ok
 
 pytestmark = pytest.mark.usefixtures("folder")
@@ -44,7 +44,7 @@ def test_tables_fit_a_screen(width: int, arguments: list[str], monkeypatch: pyte
         assert "not shown" not in ok(*arguments)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands_by_name())
 def test_an_empty_name_of_a_file_is_refused_and_not_the_current_folder(name: str) -> None:
     context = click.Context(main)
     command = main.get_command(context, name)

@@ -10,7 +10,8 @@ import click
 import pytest
 
 import deadheat as dh
-from deadheat.cli.app import COMMANDS, Command
+from deadheat.cli.app import Command
+from deadheat.hooks import commands_by_name
 from support.command import call, command as command_of, ok
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def files(folder: Path) -> None:
 
 
 def test_every_command_is_called_here() -> None:
-    assert set(CALLS) == set(COMMANDS)
+    assert set(CALLS) == set(commands_by_name())
 
 
 @pytest.mark.parametrize("name", ["", *CALLS])

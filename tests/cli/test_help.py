@@ -7,8 +7,9 @@ import re
 import click
 import pytest
 
-from deadheat.cli.app import COMMANDS, GROUPS, MOST, MOST_USED, Command, group_of
+from deadheat.cli.app import GROUPS, MOST, MOST_USED, Command, group_of
 from deadheat.cli.options import OPTIONS
+from deadheat.hooks import commands_by_name
 from support.command import call, command, ok
 
 OPTION = re.compile(r"^  (-\w, )?--[\w-]+", re.MULTILINE)
@@ -19,7 +20,7 @@ def options_of(name: str) -> list[click.Option]:
     return [one for one in command(name).params if isinstance(one, click.Option)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands_by_name())
 def test_help_is_one_screen_with_two_examples_and_the_options_most_used(name: str) -> None:
     text = ok(name, "--help")
     assert len(text.splitlines()) <= 60
@@ -37,7 +38,7 @@ def examples_of(name: str) -> list[list[str]]:
     return found.examples
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands_by_name())
 def test_no_option_is_lost_and_each_is_in_its_group(name: str) -> None:
     text = ok(name, "--help-all")
     parts = re.split(HEADING, text)
@@ -57,7 +58,7 @@ def test_no_option_is_lost_and_each_is_in_its_group(name: str) -> None:
 
 
 def test_groups_name_options_that_exist() -> None:
-    known = {one.name for name in COMMANDS for one in options_of(name)}
+    known = {one.name for name in commands_by_name() for one in options_of(name)}
     grouped = [name for names in GROUPS.values() for name in names]
     assert set(grouped) <= known
     assert len(grouped) == len(set(grouped))
@@ -68,7 +69,7 @@ def test_an_option_that_commands_share_has_a_group() -> None:
     own = {"fields", "flags", "id_pattern"}
     lacking = {
         one.name
-        for name in COMMANDS
+        for name in commands_by_name()
         for one in options_of(name)
         if name in {"evaluate", "compare"} and group_of(one) == "options" and one.name in OPTIONS.keys() - own
     }

@@ -13,8 +13,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.cli import outputs as of_commands
-from deadheat.cli.app import COMMANDS
 from deadheat.cli.files import NamedFile
+from deadheat.hooks import commands_by_name
 from support.command import call, command, ok
 from support.process import command as process, environment
 
@@ -48,7 +48,7 @@ def names_file(option: click.Parameter) -> bool:
 
 def calls() -> Iterator[tuple[str, list[str], str]]:
     """Yield each command with each of its files once: its name, its words, and the file that is the output too."""
-    for name in COMMANDS:
+    for name in commands_by_name():
         params, suffix = {str(one.name): one for one in command(name).params}, SUFFIXES.get(name, ".json")
         written = next((max(one.opts, key=len) for one in params.values() if is_output(one)), "")
         for key, one in params.items() if written else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from deadheat.cli.app import COMMANDS
+from deadheat.hooks import commands_by_name
 from support.command import call, command as command_of, ok
 
 SEVERAL = {  # the options that take several values, by being repeated
@@ -18,7 +18,7 @@ def options_of(name: str) -> list[click.Option]:
     return [option for option in command_of(name).params if isinstance(option, click.Option)]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands_by_name())
 def test_an_option_of_one_value_is_refused_where_it_is_given_twice(name: str) -> None:
     for option in options_of(name):
         if option.multiple or option.is_flag:
@@ -29,7 +29,7 @@ def test_an_option_of_one_value_is_refused_where_it_is_given_twice(name: str) ->
             assert "is given 2 times, and takes one value: give it once" in result.stderr, spelling
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", commands_by_name())
 def test_only_options_of_several_values_may_be_repeated(name: str) -> None:
     repeatable = {option.opts[0] for option in options_of(name) if option.multiple}
     assert repeatable <= SEVERAL

@@ -13,7 +13,7 @@ import jsonschema
 from click.testing import CliRunner, Result
 
 from deadheat.cli import main
-from deadheat.cli.app import COMMANDS
+from deadheat.hooks import commands_by_name
 
 QRELS = """q1 0 a 2
 q1 0 b 0
@@ -59,7 +59,7 @@ def call(*arguments: object) -> Result:
     words = list(map(str, arguments))
     result = runner().invoke(main, words)
     if result.exit_code == 0 and "json" in words[1:] and words[words.index("json") - 1] == "--format":
-        check_json(next(word for word in words if word in COMMANDS), result.stdout)
+        check_json(next(word for word in words if word in commands_by_name()), result.stdout)
     return result
 
 

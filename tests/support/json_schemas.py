@@ -20,8 +20,8 @@ from typing import Any
 
 import deadheat
 from deadheat.cli import main
-from deadheat.cli.app import COMMANDS
 from deadheat.cli.files import FormatChoice, Output
+from deadheat.hooks import commands_by_name
 from support.command import command, runner
 
 FOLDER = Path(deadheat.__file__).parent / "schemas"
@@ -248,7 +248,9 @@ def is_count(name: str, types: set[str]) -> bool:
 
 def names() -> list[str]:
     """Return the commands that print JSON."""
-    return [name for name in COMMANDS if any(isinstance(one.type, FormatChoice) for one in command(name).params)]
+    return [
+        name for name in commands_by_name() if any(isinstance(one.type, FormatChoice) for one in command(name).params)
+    ]
 
 
 def documents(lines: str = SAMPLES) -> list[tuple[str, Any, dict[str, int]]]:

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import pytest
 
 import deadheat
-from deadheat.errors import HIGHER
+from deadheat import hooks, registry
 from support.paths import ROOT, TESTS
 
 PACKAGE = Path(deadheat.__file__).parent
 
 # each may import its own floor and those before it
 FLOORS = (
-    ("version", "gone", "interrupts", "errors", "settings", "arrays", "phases"),
+    ("version", "gone", "interrupts", "errors", "hooks", "settings", "arrays", "phases"),
     ("io", "kernels"),
     ("data", "stats"),
     ("placements",),
@@ -35,7 +35,7 @@ FLOORS = (
     ("__main__",),
 )
 ORDER = {name: number for number, names in enumerate(FLOORS) for name in names}
-UNCONSTRAINED = {"__init__", "integrations"}  # the public names; and what nothing imports
+UNCONSTRAINED = {"__init__", "registry", "integrations"}  # the public names; what there is; and what nothing imports
 
 
 class Import(NamedTuple):
@@ -196,12 +196,12 @@ MODULE = re.compile(r"deadheat\.(\w+)[\w.]*")
 def test_what_lower_floors_ask_of_higher_ones() -> None:
     """A new one has a reason: labelled cases are qrels too, a collection may be an ontology, Altair loads slowly."""
     asked = {"shown", "figures", "rescoring", "items", "cases", "collection"}
-    assert set(HIGHER) == asked
-    assert all(HIGHER[name]().__name__.startswith("deadheat.") for name in asked)
+    assert {service.name for plugin in registry.PLUGINS for service in plugin.services} == asked
+    assert all(hooks.service(name).__name__.startswith("deadheat.") for name in asked)
 
 
 def test_no_higher_floor_is_named_in_a_string() -> None:
-    """What one asks of a higher floor is in errors.HIGHER, where the package says who answers."""
+    """What one asks of a higher floor is a service, of which the registry says who does it."""
     found = set()
     for path in SOURCES:
         where = path.relative_to(PACKAGE)
@@ -216,7 +216,7 @@ def test_no_higher_floor_is_named_in_a_string() -> None:
 def test_every_class_that_shows_itself_has_a_report() -> None:
     for name in ("benchmark.bench", "report.page", "report.shown"):
         import_module(f"deadheat.{name}")
-    import_module("deadheat.report.model").load("of_")
+    hooks.load("reports")
     reports = import_module("deadheat.report.model")
     shown = set(import_module("deadheat.data.renderable").Renderable.__subclasses__())
     of_notebooks = {one for one in reports.REPORTS if one.__name__ in {"DocumentTable", "Interval", "Pair", "Scores"}}

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import click
 
+from deadheat import hooks
 from deadheat.errors import (
     DataError,
     DeadheatError,
@@ -41,6 +42,7 @@ from deadheat.errors import (
     three,
 )
 from deadheat.gone import instead_of
+from deadheat.hooks import commands_by_name
 from deadheat.interrupts import IS_COMMAND
 from deadheat.io.guarding import noting_files, take_stderr
 from deadheat.phases import Advance, watched_by
@@ -59,31 +61,6 @@ OTHERWISE = {  # options whose arguments have other names
     "original_texts": "original",
     "ci_method": "method",
     "measure": "measures",
-}
-COMMANDS = {  # the most useful first, as --help lists them: the file of each, and what it does
-    "evaluate": ("evaluate", "Score runs, exactly where scores tie."),
-    "compare": ("compare", "Say which runs differ by more than chance, and than ties."),
-    "agree": ("judgments", "Show how far the rankings of two runs agree."),
-    "leaderboard": ("saved", "Rank models over many tasks, as far as ranks are sure."),
-    "report": ("report", "Write one HTML file about runs, for mail and wiki."),
-    "gate": ("compare", "Check thresholds and regressions; exit code 1 if a gate failed."),
-    "rescore": ("saved", "Score a saved evaluation again, under other judgments."),
-    "diff": ("judgments", "Say what differs between two sets of judgments."),
-    "ties": ("one_run", "Show the ties of a run, and what they decide."),
-    "steps": ("one_run", "Show how the value of one query comes about, rank by rank."),
-    "explain": ("one_run", "Find the conventions behind a reported number."),
-    "history": ("saved", "Show saved evaluations in order of time."),
-    "holes": ("judgments", "Say which documents to judge first."),
-    "judges": ("judgments", "Show how far a judge's labels agree with human ones."),
-    "items": ("one_run", "Show which items a recommender shows: coverage, popularity, novelty."),
-    "simulate": ("simulate", "Make up rerankers that tie, or make the scores of a run coarser."),
-    "trec_eval": ("trec_eval", "Print what trec_eval prints."),
-    "measures": ("guide", "List the measures, explain one, or say which to use."),
-    "convert": ("convert", "Convert qrels or a run from one format to another."),
-    "bench": ("bench", "Run retrievers on labelled cases, and compare them."),
-    "validate": ("bench", "Check labelled cases, say how to fix what is wrong, and summarise them."),
-    "schema": ("guide", "Print the JSON Schema of what a command prints as JSON."),
-    "demo": ("guide", "Show on real data why ties matter."),
 }
 
 
@@ -131,31 +108,34 @@ class App(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
         """Return the names of the commands."""
-        return list(COMMANDS)
+        return list(commands_by_name())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
         """Return a command, from its file."""
-        if cmd_name not in COMMANDS:
+        entry = commands_by_name().get(cmd_name)
+        if entry is None:
             return None
-        file, short_help = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f"deadheat.cli.{file}"), cmd_name)
-        command.short_help = short_help
+        command: click.Command = getattr(import_module(entry.module), cmd_name)
+        command.short_help = entry.help
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as above
         """List the commands, without importing any."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, short_help) for name, (_, short_help) in COMMANDS.items()])
+            formatter.write_dl([(entry.name, entry.help) for entry in commands_by_name().values()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a command, or suggest the nearest name."""
         name, ctx.meta["arguments"] = args[0], list(args)
-        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+        known = commands_by_name()
+        if name not in known and not name.startswith("-") and not ctx.resilient_parsing:
+            if plugin := hooks.plugin_of_command(name):
+                ctx.fail(str(hooks.missing_plugin(f"the command {name}", plugin)))
             instead = instead_of(f"deadheat {name}")
             refuse_if(instead, f"the command {name} is gone: {instead}")
-            ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, COMMANDS), f"All: {', '.join(COMMANDS)}"))
+            ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, known), f"All: {', '.join(known)}"))
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns

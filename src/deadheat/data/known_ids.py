@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import polars as pl
 
+from deadheat import hooks
 from deadheat.data.judgments import records_in
 from deadheat.data.tables import Qrels, Source, path_of
 from deadheat.errors import (
-    HIGHER,
     DataError,
     DeadheatWarning,
     FileFormatError,
@@ -113,7 +113,7 @@ def _ids_in(path: Path) -> Iterable[object]:
         if isinstance(held, list) and held and not isinstance(held[0], Mapping):
             return held
     if form in {"json", "obo", "owl"}:
-        return cast("Iterable[object]", HIGHER["collection"]().read_collection(path).ids)
+        return cast("Iterable[object]", hooks.service("collection").read_collection(path).ids)
     records = read_records(path, form)
     name = find_column(NAMES, records.columns, NO_IDS, path)
     return (row[name] for row in records.rows({name}))

@@ -11,7 +11,8 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from deadheat.errors import HIGHER, ParameterError, as_digits, collected, package
+from deadheat import hooks
+from deadheat.errors import ParameterError, as_digits, collected, package
 from deadheat.io.guarding import check_threads
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Plottable:
         FigureError
             The figure cannot show this object; the message says why.
         """
-        return cast("alt.LayerChart", HIGHER["figures"]().plot_of(self, kind, **options))
+        return cast("alt.LayerChart", hooks.service("figures").plot_of(self, kind, **options))
 
 
 class InNotebooks:
@@ -171,7 +172,7 @@ class InNotebooks:
     def _written(self, form: str, digits: int | None, **options: bool) -> str:
         if digits is not None:
             digits = as_digits(digits)
-        return str(HIGHER["shown"]().written(self, form, digits, **options))
+        return str(hooks.service("shown").written(self, form, digits, **options))
 
 
 class Renderable(InNotebooks):
@@ -180,7 +181,7 @@ class Renderable(InNotebooks):
     def __str__(self) -> str:
         from shutil import get_terminal_size  # takes a while to load
 
-        return str(HIGHER["shown"]().text_of(self, get_terminal_size().columns))
+        return str(hooks.service("shown").text_of(self, get_terminal_size().columns))
 
     @abstractmethod
     def to_polars(self) -> pl.DataFrame:
@@ -253,7 +254,7 @@ class Renderable(InNotebooks):
             return self._written("html", digits)
         if digits is not None:
             raise ParameterError(argument="digits", given=digits, allowed="None for a page, which has 4")
-        page: str | None = HIGHER["shown"]().page_of(self)
+        page: str | None = hooks.service("shown").page_of(self)
         if page is None:
             raise ParameterError(argument="full", given=True, allowed=f"False for a {type(self).__name__}")
         return page

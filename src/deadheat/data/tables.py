@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self, TypeAlias, cast
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
 from deadheat.data.renderable import InNotebooks
@@ -30,7 +31,6 @@ from deadheat.data.rows import (
 )
 from deadheat.data.source_columns import SourceColumns, source_columns_of
 from deadheat.errors import (
-    HIGHER,
     DataError,
     DuplicateError,
     ParameterError,
@@ -202,7 +202,7 @@ class DocumentTable(InNotebooks):
         with phase(f"reading {path.name}"):
             content = scan(path, self.kind, format=self.format, columns=self.columns)
         if content.are_cases:  # which a higher floor reads
-            return Content(HIGHER["cases"]().read_cases(path, format=self.format).qrels().to_dict(), (OF_CASES,))
+            return Content(hooks.service("cases").read_cases(path, format=self.format).qrels().to_dict(), (OF_CASES,))
         return content
 
     @classmethod

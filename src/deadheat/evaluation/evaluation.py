@@ -11,12 +11,12 @@ from typing import Any, Unpack, cast
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, are_scores_of, hash_of_ids
 from deadheat.errors import (
-    HIGHER,
     DataError,
     MeasureError,
     ParameterError,
@@ -356,7 +356,7 @@ class Evaluation(Plottable, Renderable):
                 )
             self.run.rows.check_same()
             lists = Lists.of_run(self.run, self.conventions.score_precision)
-        return HIGHER["items"]().profile_of(
+        return hooks.service("items").profile_of(
             lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head
         )
 
@@ -520,7 +520,7 @@ class Evaluation(Plottable, Renderable):
         >>> ev.rescored({"q": {"a": 1, "b": 1}}).means(), ev.rescored(measures="P@1").means()
         ({'RR': 1.0}, {'P@1': 0.5})
         """
-        return cast("Evaluation", HIGHER["rescoring"]().rescored(self, qrels, measures, ids, conventions))
+        return cast("Evaluation", hooks.service("rescoring").rescored(self, qrels, measures, ids, conventions))
 
     def parts(self) -> dict[str, Any]:
         """Return the arguments that make the evaluation, except the scores."""

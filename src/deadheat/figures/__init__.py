@@ -3,9 +3,7 @@
 Importing this package imports Altair and all figures; type checkers read the stub beside this file.
 """
 
-from importlib import import_module
-from pkgutil import iter_modules
-
+from deadheat import hooks
 from deadheat.errors import MissingDependencyError
 
 try:
@@ -16,9 +14,7 @@ except ModuleNotFoundError as _error:
         f"figures need the package {_error.name}", hint="pip install 'deadheat[figures]'"
     ) from _error
 
-for _file in iter_modules(__path__):
-    if _file.name.startswith("draw_"):
-        import_module(f"{__name__}.{_file.name}")
+hooks.load("figures")
 
 from deadheat.figures.base import (  # noqa: E402 - Altair is tried first
     REGISTRY,

@@ -1,14 +1,13 @@
-"""The measures: importing this package reads all its files, which fill the registry.
+"""The measures: importing this package reads the files that have some, in the order of the registry.
 
 What is registered is a name of the package, under every name that it has in its file. Type checkers cannot follow
 that: they read the stub beside this file, and a test holds it complete.
 """
 
 import sys
-from importlib import import_module
-from pkgutil import iter_modules
 from types import ModuleType
 
+from deadheat import hooks
 from deadheat.measures.base import REGISTRY, CutMeasure, Measure, MeasureType, measures, register
 from deadheat.measures.notation import parse_measure, unit_of
 from deadheat.measures.orders import Custom
@@ -24,13 +23,20 @@ class _CallableModule(ModuleType):
 # `deadheat.measures` is this package as soon as anything imports it; `deadheat.measures()` is the registry.
 sys.modules[__name__].__class__ = _CallableModule
 
-_own = [value for file in iter_modules(__path__) for value in vars(import_module(f"{__name__}.{file.name}")).items()]
-_known = set(REGISTRY.values())
-_registered = {
-    name: value
-    for name, value in _own
-    if isinstance(value, MeasureType) and not _known.isdisjoint({value, vars(value).get("stands_for")})
-}
+
+def _classes() -> dict[str, MeasureType]:
+    """Return the classes of measures under every name that they have in their files."""
+    modules = hooks.load("measures")
+    known = set(REGISTRY.values())
+    classes: dict[str, MeasureType] = {}
+    for module in modules:
+        for name, value in vars(module).items():
+            if isinstance(value, MeasureType) and (value in known or vars(value).get("stands_for") in known):
+                classes[name] = value
+    return classes
+
+
+_registered = _classes()
 globals().update(_registered)
 
 __all__ = ["Custom", "CutMeasure", "Measure", "measures", "parse_measure", "register", "unit_of"]

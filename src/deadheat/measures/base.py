@@ -28,6 +28,7 @@ from deadheat.errors import (
     changed,
     did_you_mean,
 )
+from deadheat.hooks import names_of_measures
 from deadheat.kernels.segments import ratio
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
@@ -742,7 +743,8 @@ def measures() -> dict[str, type[Measure]]:
     >>> measures()["RR"].title
     'reciprocal rank'
     """
-    return dict(REGISTRY)
+    in_order = {name: REGISTRY[name] for name in names_of_measures() if name in REGISTRY}
+    return in_order | REGISTRY
 
 
 def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:

@@ -11,12 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from importlib import import_module
 from itertools import chain
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-import deadheat.report
+from deadheat import hooks
 from deadheat.errors import is_shown_as_one, joined, percentage, rounded
 
 if TYPE_CHECKING:
@@ -848,17 +846,10 @@ def register(form: ReportFormat) -> None:
     _registered.append(form)
 
 
-def load(prefix: str) -> None:
-    """Import the files of this package whose names begin so: each registers what it has."""
-    for file in iter_modules(deadheat.report.__path__):
-        if file.name.startswith(prefix):
-            import_module(f"deadheat.report.{file.name}")
-
-
 @cache
 def report_formats() -> dict[str, ReportFormat]:
     """Return every format by its name."""
-    load("as_")
+    hooks.load("formats")
     return {form.name: form for form in sorted(_registered, key=lambda form: form.place)}
 
 

@@ -6,6 +6,7 @@ here: an evaluation is printed without loading the others.
 
 from typing import Any
 
+from deadheat import hooks
 from deadheat.errors import (
     counted,
     reported_path,
@@ -25,7 +26,6 @@ from deadheat.report.model import (
     Report,
     count_cell,
     format_cell,
-    load,
     said,
     share,
     shows,
@@ -91,7 +91,7 @@ def _of_placements(placements: Placements) -> Report:
 def report_of(shown: Any, **options: bool) -> Report:  # noqa: ANN401 - of any kind
     """Return the report of an object that shows itself; some have other ones, such as `compact` of a comparison."""
     if REPORTS.keys().isdisjoint(type(shown).__mro__):
-        load("of_")
+        hooks.load("reports")
     report = next(REPORTS[one] for one in type(shown).__mro__ if one in REPORTS)(shown, **options)
     return report.without_option()
 
@@ -110,7 +110,6 @@ def written(shown: object, form: str, digits: int | None, **options: bool) -> st
 
 def page_of(shown: object) -> str | None:
     """Return the page of an object; None if there is none of such an object."""
-    import deadheat.report.page  # noqa: F401 - registers pages, which load more than a table needs
-
+    hooks.load("pages")  # they load more than a table needs
     make = next((PAGES[one] for one in type(shown).__mro__ if one in PAGES), None)
     return None if make is None else make(shown)

@@ -1,17 +1,16 @@
-"""The formats of files with qrels or runs: importing this package reads all its files, which fill the registry."""
+"""The formats of files with qrels or runs: importing this package reads those of the registry, in its order."""
 
 import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 from typing import IO, cast
 
 import polars as pl
 
+from deadheat import hooks
 from deadheat.errors import ColumnError, DataError, ParameterError, shown
 from deadheat.io.files import BOM, Compression, blocks, is_held, path_named, plain_head, readable, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
@@ -21,8 +20,7 @@ from deadheat.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, 
 from deadheat.io.unpacking import HEAD
 from deadheat.io.values import CONTROL
 
-for _file in iter_modules(__path__):
-    import_module(f"{__name__}.{_file.name}")
+hooks.load("readers")
 
 __all__ = [
     "COMPRESSED",

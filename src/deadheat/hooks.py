@@ -1,0 +1,298 @@
+"""The plugins, and what each adds to the core: looked up by kind, loaded when it is needed, and missed by name.
+
+The core asks here, and names no plugin. `registry.py` says which plugins there are; the package hands its list to
+`use` before anything is looked up. A plugin whose folder is gone, or that requires one that is gone, adds nothing:
+what it would have added is a `MissingPluginError` that names it.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Literal, NamedTuple
+
+from deadheat.errors import MissingPluginError
+
+FOLDER = "deadheat.plugins"
+
+Kind = Literal["measures", "readers", "objects", "formats", "reports", "pages", "figures"]
+"""What a module registers when it is imported: one list of modules for each of these kinds."""
+
+
+class Command(NamedTuple):
+    """A command of the command line.
+
+    Attributes
+    ----------
+    name : str
+        What people type after ``deadheat``.
+    module : str
+        Where it is: a function of this name there, a click command.
+    help : str
+        One line for ``deadheat --help``, which imports no command.
+    """
+
+    name: str
+    module: str
+    help: str
+
+
+class OptionGroup(NamedTuple):
+    """Options that a plugin adds to commands of the core or of plugins that it requires.
+
+    Attributes
+    ----------
+    module : str
+        Where they are: its ``OPTIONS`` has a click option for each name.
+    names : tuple of str
+        The parameters, in the order of the help.
+    options : tuple of str
+        What people type for them, such as ``--spans``.
+    commands : tuple of str
+        The commands that take them.
+    """
+
+    module: str
+    names: tuple[str, ...]
+    options: tuple[str, ...]
+    commands: tuple[str, ...]
+
+
+class Service(NamedTuple):
+    """A module that the core calls by the name of what it does, such as ``rescoring``.
+
+    Attributes
+    ----------
+    name : str
+    module : str
+    """
+
+    name: str
+    module: str
+
+
+class MeasureFile(NamedTuple):
+    """A module with measures.
+
+    Attributes
+    ----------
+    module : str
+    names : tuple of str
+        The names of its measures, in the order of the catalogue.
+    """
+
+    module: str
+    names: tuple[str, ...]
+
+
+class Plugin(NamedTuple):
+    """A feature: one folder, and what it adds. Nothing of it is imported to make this record.
+
+    Attributes
+    ----------
+    name : str
+        Also that of its folder in `deadheat.plugins`; the core has its own.
+    help : str
+        What it is for, in one line.
+    requires : tuple of str, default ()
+        Other plugins that it imports.
+    package : str, default ""
+        Its package; by default the folder of its name.
+    commands : tuple of Command, default ()
+    options : tuple of OptionGroup, default ()
+    measures : tuple of MeasureFile, default ()
+    readers, objects, formats, reports, pages, figures : tuple of str, default ()
+        Modules that register, when they are imported: formats of files with qrels or runs, readers of objects and JSON
+        documents of other libraries, formats of reports, the reports of results, their pages, and figures.
+    schemas : str, default ""
+        The package that has the JSON schemas of its commands, ``NAME.json`` each.
+    services : tuple of Service, default ()
+    """
+
+    name: str
+    help: str
+    requires: tuple[str, ...] = ()
+    package: str = ""
+    commands: tuple[Command, ...] = ()
+    options: tuple[OptionGroup, ...] = ()
+    measures: tuple[MeasureFile, ...] = ()
+    readers: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    formats: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    schemas: str = ""
+    services: tuple[Service, ...] = ()
+
+
+_plugins: list[Plugin] = []
+_order_of_commands: list[str] = []
+
+
+def use(plugins: Iterable[Plugin], *, commands: Sequence[str] = ()) -> None:
+    """Take the list of plugins.
+
+    Parameters
+    ----------
+    plugins : iterable of Plugin
+        In the order in which what they add is listed.
+    commands : sequence of str, default ()
+        The order of commands in the help; those that are not named come last.
+    """
+    _plugins[:] = plugins
+    _order_of_commands[:] = commands
+    for cached in (is_installed, installed, commands_by_name, load):
+        cached.cache_clear()
+
+
+def plugin_named(name: str) -> Plugin:
+    """Return the plugin of a name."""
+    for plugin in _plugins:
+        if plugin.name == name:
+            return plugin
+    raise KeyError(name)
+
+
+@cache
+def is_installed(name: str) -> bool:
+    """Tell whether a plugin is there, and all that it requires."""
+    plugin = plugin_named(name)
+    if find_spec(plugin.package or f"{FOLDER}.{name}") is None:
+        return False
+    return all(is_installed(required) for required in plugin.requires)
+
+
+@cache
+def installed() -> tuple[Plugin, ...]:
+    """Return the plugins that are there, in their order."""
+    return tuple(plugin for plugin in _plugins if is_installed(plugin.name))
+
+
+def plugin_of(module: str) -> str | None:
+    """Return the name of the plugin that a module belongs to; None for one of the core.
+
+    Examples
+    --------
+    >>> plugin_of("deadheat.plugins.gates.gate"), plugin_of("deadheat.errors")
+    ('gates', None)
+    """
+    if not module.startswith(f"{FOLDER}."):
+        return None
+    return module.removeprefix(f"{FOLDER}.").partition(".")[0]
+
+
+def missing_plugin(what: str, name: str) -> MissingPluginError:
+    """Return the error for something that belongs to a plugin that is not there, or lacks one that it requires.
+
+    Examples
+    --------
+    >>> str(missing_plugin("--spans", "spans"))
+    '--spans is of the plugin spans, which is not installed'
+    """
+    absent = [required for required in _known_requirements(name) if not is_installed(required)]
+    if not absent:
+        return MissingPluginError(f"{what} is of the plugin {name}, which is not installed")
+    return MissingPluginError(
+        f"{what} is of the plugin {name}, which needs the plugin {absent[0]}, which is not installed"
+    )
+
+
+def _known_requirements(name: str) -> tuple[str, ...]:
+    try:
+        plugin = plugin_named(name)
+    except KeyError:
+        return ()
+    return plugin.requires
+
+
+def check_installed(what: str, module: str) -> None:
+    """Raise `MissingPluginError` if a module belongs to a plugin that is not there."""
+    name = plugin_of(module)
+    if name is not None and not is_installed(name):
+        raise missing_plugin(what, name)
+
+
+@cache
+def load(kind: Kind) -> tuple[ModuleType, ...]:
+    """Import the modules that register things of a kind, in the order of the registry, and return them."""
+    modules = []
+    for plugin in installed():
+        for module in _modules_of(plugin, kind):
+            modules.append(import_module(module))
+    return tuple(modules)
+
+
+def _modules_of(plugin: Plugin, kind: Kind) -> tuple[str, ...]:
+    if kind == "measures":
+        return tuple(file.module for file in plugin.measures)
+    modules: tuple[str, ...] = getattr(plugin, kind)
+    return modules
+
+
+@cache
+def commands_by_name() -> dict[str, Command]:
+    """Return the commands that are there by their names, in the order of the help."""
+    found = {command.name: command for plugin in installed() for command in plugin.commands}
+    ordered = {name: found[name] for name in _order_of_commands if name in found}
+    return ordered | found
+
+
+def plugin_of_command(name: str) -> str | None:
+    """Return the plugin that has a command, installed or not; None where no plugin has it."""
+    for plugin in _plugins:
+        for command in plugin.commands:
+            if command.name == name:
+                return plugin.name
+    return None
+
+
+def plugin_of_option(option: str, command: str) -> str | None:
+    """Return the plugin that adds an option to a command, installed or not; None where none does."""
+    for plugin in _plugins:
+        for group in plugin.options:
+            if option in group.options and command in group.commands:
+                return plugin.name
+    return None
+
+
+def plugin_of_measure(name: str) -> str | None:
+    """Return the plugin that has a measure, installed or not; None where none has it."""
+    for plugin in _plugins:
+        for file in plugin.measures:
+            if name in file.names:
+                return plugin.name
+    return None
+
+
+def names_of_measures() -> tuple[str, ...]:
+    """Return the names of the measures that are there, in the order of the catalogue."""
+    return tuple(name for plugin in installed() for file in plugin.measures for name in file.names)
+
+
+def option_groups() -> tuple[OptionGroup, ...]:
+    """Return the options that plugins which are there add to commands."""
+    return tuple(group for plugin in installed() for group in plugin.options)
+
+
+def schema_packages() -> tuple[str, ...]:
+    """Return the packages that have JSON schemas."""
+    return tuple(plugin.schemas for plugin in installed() if plugin.schemas)
+
+
+def service(name: str) -> ModuleType:
+    """Return the module that does something for the core, such as ``rescoring``.
+
+    Raises
+    ------
+    MissingPluginError
+        The plugin that does it is not there.
+    """
+    for plugin in _plugins:
+        for entry in plugin.services:
+            if entry.name == name:
+                if not is_installed(plugin.name):
+                    raise missing_plugin(name, plugin.name)
+                return import_module(entry.module)
+    raise KeyError(name)

@@ -1,0 +1,131 @@
+"""What ships with deadheat: the core and the plugins, in order, and what each adds.
+
+This is the only file that names plugins. A line here imports nothing: modules are named as texts and loaded when what
+they add is needed.
+"""
+
+from deadheat.hooks import Command, MeasureFile, Plugin, Service
+
+CORE = Plugin(
+    name="core",
+    help="From two files to a table with exact means, their spread and their intervals.",
+    package="deadheat",
+    commands=(
+        Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
+        Command("compare", "deadheat.cli.compare", "Say which runs differ by more than chance, and than ties."),
+        Command("agree", "deadheat.cli.judgments", "Show how far the rankings of two runs agree."),
+        Command("leaderboard", "deadheat.cli.saved", "Rank models over many tasks, as far as ranks are sure."),
+        Command("report", "deadheat.cli.report", "Write one HTML file about runs, for mail and wiki."),
+        Command("gate", "deadheat.cli.compare", "Check thresholds and regressions; exit code 1 if a gate failed."),
+        Command("rescore", "deadheat.cli.saved", "Score a saved evaluation again, under other judgments."),
+        Command("diff", "deadheat.cli.judgments", "Say what differs between two sets of judgments."),
+        Command("ties", "deadheat.cli.one_run", "Show the ties of a run, and what they decide."),
+        Command("steps", "deadheat.cli.one_run", "Show how the value of one query comes about, rank by rank."),
+        Command("explain", "deadheat.cli.one_run", "Find the conventions behind a reported number."),
+        Command("history", "deadheat.cli.saved", "Show saved evaluations in order of time."),
+        Command("holes", "deadheat.cli.judgments", "Say which documents to judge first."),
+        Command("judges", "deadheat.cli.judgments", "Show how far a judge's labels agree with human ones."),
+        Command(
+            "items", "deadheat.cli.one_run", "Show which items a recommender shows: coverage, popularity, novelty."
+        ),
+        Command(
+            "simulate", "deadheat.cli.simulate", "Make up rerankers that tie, or make the scores of a run coarser."
+        ),
+        Command("trec_eval", "deadheat.cli.trec_eval", "Print what trec_eval prints."),
+        Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
+        Command("convert", "deadheat.cli.convert", "Convert qrels or a run from one format to another."),
+        Command("bench", "deadheat.cli.bench", "Run retrievers on labelled cases, and compare them."),
+        Command(
+            "validate", "deadheat.cli.bench", "Check labelled cases, say how to fix what is wrong, and summarise them."
+        ),
+        Command("schema", "deadheat.cli.guide", "Print the JSON Schema of what a command prints as JSON."),
+        Command("demo", "deadheat.cli.guide", "Show on real data why ties matter."),
+    ),
+    measures=(
+        MeasureFile(
+            "deadheat.measures.top",
+            (
+                *(
+                    "P",
+                    "R",
+                    "F",
+                    "Rprec",
+                    "NumRelRet",
+                    "Judged",
+                    "RelP",
+                    "RprecMult",
+                    "Hole",
+                    "NumQ",
+                    "NumRet",
+                    "NumRel",
+                ),
+                *("NumNonrelJudgedRet", "SetAP", "Utility", "Abstain"),
+            ),
+        ),
+        MeasureFile("deadheat.measures.discounted", ("DCG", "nDCG", "IDCG", "RBP", "RBPResidual", "RnDCG", "nDCGRel")),
+        MeasureFile("deadheat.measures.average", ("AP", "AR", "GAP", "Q", "IPrec", "AP11")),
+        MeasureFile("deadheat.measures.cascade", ("ERR", "nERR", "MaxRel")),
+        MeasureFile("deadheat.measures.coverage", ("CharRecall", "CharPrecision", "CharIoU", "CharDensity")),
+        MeasureFile("deadheat.measures.prefix", ("infAP", "G", "AUPRC", "Compat")),
+        MeasureFile("deadheat.measures.cwl", ("INSQ", "SDCG", "BPM", "INST", "NERR8", "NERR9", "NERR10", "NERR11")),
+        MeasureFile(
+            "deadheat.measures.diversity",
+            ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
+        ),
+        MeasureFile("deadheat.measures.first", ("RR", "Hit", "FRP", "MTRR", "TMHits", "ESL", "MR")),
+        MeasureFile("deadheat.measures.preference", ("bpref", "binG", "AUC", "GAUC", "Accuracy")),
+        MeasureFile("deadheat.measures.geometric", ("GMAP", "GMbpref", "yaap")),
+    ),
+    readers=(
+        "deadheat.io.formats.delimited",
+        "deadheat.io.formats.trec",
+        "deadheat.io.formats.jsonl",
+        "deadheat.io.formats.letor",
+        "deadheat.io.formats.parquet",
+    ),
+    formats=(
+        "deadheat.report.as_data",
+        "deadheat.report.as_html",
+        "deadheat.report.as_latex",
+        "deadheat.report.as_markdown",
+        "deadheat.report.as_table",
+    ),
+    reports=(
+        "deadheat.report.of_changes",
+        "deadheat.report.of_columns",
+        "deadheat.report.of_comparison",
+        "deadheat.report.of_comparison_tables",
+        "deadheat.report.of_evaluation",
+        "deadheat.report.of_explanation",
+        "deadheat.report.of_judgments",
+        "deadheat.report.of_objects",
+        "deadheat.report.of_profile",
+        "deadheat.report.of_simulation",
+        "deadheat.report.of_tasks",
+    ),
+    pages=("deadheat.report.page",),
+    figures=(
+        "deadheat.figures.draw_leaderboards",
+        "deadheat.figures.draw_lines",
+        "deadheat.figures.draw_pairs",
+        "deadheat.figures.draw_rows",
+        "deadheat.figures.draw_ties",
+    ),
+    schemas="deadheat.schemas",
+    services=(
+        Service("shown", "deadheat.report.shown"),
+        Service("figures", "deadheat.figures"),
+        Service("rescoring", "deadheat.evaluation.reconciling"),
+        Service("items", "deadheat.profile.items"),
+        Service("cases", "deadheat.benchmark.cases"),
+        Service("collection", "deadheat.benchmark.collection"),
+    ),
+)
+
+PLUGINS = (CORE,)
+
+ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first; a command that is not here comes last
+    *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),
+    *("history", "holes", "judges", "items", "simulate", "trec_eval", "measures", "convert", "bench", "validate"),
+    *("schema", "demo"),
+)
