@@ -33,8 +33,6 @@ from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.steps import Steps
 from deadheat.explanation.explain import Explanation, explain
-from deadheat.gates.gate import gate
-from deadheat.gates.notation import GateResult
 from deadheat.io.files import max_memory
 from deadheat.io.records import encoding
 from deadheat.io.values import decimal
@@ -42,6 +40,8 @@ from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
+from deadheat.plugins.gates.gate import gate
+from deadheat.plugins.gates.notation import GateResult
 from deadheat.profile.exposure import Exposure, exposure
 from deadheat.profile.items import ItemProfile, item_profile, popularity
 from deadheat.profile.profile import TieComplexity, TieOrders, TieProfile, tie_complexity, tie_orders, tie_profile

@@ -632,7 +632,7 @@ class MissingDependencyError(DeadheatError, ImportError):  # type: ignore[misc] 
     """An optional package is needed but not installed."""
 
 
-class MissingPluginError(DeadheatError, LookupError):
+class MissingPluginError(DeadheatError, ImportError):  # type: ignore[misc]  # as above
     """A plugin of deadheat is needed whose folder is not there."""
 
 

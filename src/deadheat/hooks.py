@@ -5,14 +5,19 @@ The core asks here, and names no plugin. `registry.py` says which plugins there 
 what it would have added is a `MissingPluginError` that names it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from deadheat.errors import MissingPluginError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 FOLDER = "deadheat.plugins"
 
@@ -105,8 +110,6 @@ class Plugin(NamedTuple):
     readers, objects, formats, reports, pages, figures : tuple of str, default ()
         Modules that register, when they are imported: formats of files with qrels or runs, readers of objects and JSON
         documents of other libraries, formats of reports, the reports of results, their pages, and figures.
-    schemas : str, default ""
-        The package that has the JSON schemas of its commands, ``NAME.json`` each.
     services : tuple of Service, default ()
     """
 
@@ -123,7 +126,6 @@ class Plugin(NamedTuple):
     reports: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
-    schemas: str = ""
     services: tuple[Service, ...] = ()
 
 
@@ -155,11 +157,16 @@ def plugin_named(name: str) -> Plugin:
     raise KeyError(name)
 
 
+def package_of(plugin: Plugin) -> str:
+    """Return the package of a plugin: by default the folder of its name."""
+    return plugin.package or f"{FOLDER}.{plugin.name}"
+
+
 @cache
 def is_installed(name: str) -> bool:
     """Tell whether a plugin is there, and all that it requires."""
     plugin = plugin_named(name)
-    if find_spec(plugin.package or f"{FOLDER}.{name}") is None:
+    if find_spec(package_of(plugin)) is None:
         return False
     return all(is_installed(required) for required in plugin.requires)
 
@@ -276,9 +283,17 @@ def option_groups() -> tuple[OptionGroup, ...]:
     return tuple(group for plugin in installed() for group in plugin.options)
 
 
-def schema_packages() -> tuple[str, ...]:
-    """Return the packages that have JSON schemas."""
-    return tuple(plugin.schemas for plugin in installed() if plugin.schemas)
+def schemas() -> dict[str, Traversable]:
+    """Return the JSON schemas of what commands print, by command: each in a folder ``schemas`` of its plugin."""
+    from importlib.resources import files  # takes long to load
+
+    found = {}
+    for plugin in installed():
+        folder = files(package_of(plugin)).joinpath("schemas")
+        if folder.is_dir():
+            for file in folder.iterdir():
+                found[file.name.removesuffix(".json")] = file
+    return found
 
 
 def service(name: str) -> ModuleType:

@@ -16,7 +16,6 @@ CORE = Plugin(
         Command("agree", "deadheat.cli.judgments", "Show how far the rankings of two runs agree."),
         Command("leaderboard", "deadheat.cli.saved", "Rank models over many tasks, as far as ranks are sure."),
         Command("report", "deadheat.cli.report", "Write one HTML file about runs, for mail and wiki."),
-        Command("gate", "deadheat.cli.compare", "Check thresholds and regressions; exit code 1 if a gate failed."),
         Command("rescore", "deadheat.cli.saved", "Score a saved evaluation again, under other judgments."),
         Command("diff", "deadheat.cli.judgments", "Say what differs between two sets of judgments."),
         Command("ties", "deadheat.cli.one_run", "Show the ties of a run, and what they decide."),
@@ -111,7 +110,6 @@ CORE = Plugin(
         "deadheat.figures.draw_rows",
         "deadheat.figures.draw_ties",
     ),
-    schemas="deadheat.schemas",
     services=(
         Service("shown", "deadheat.report.shown"),
         Service("figures", "deadheat.figures"),
@@ -122,7 +120,20 @@ CORE = Plugin(
     ),
 )
 
-PLUGINS = (CORE,)
+GATES = Plugin(
+    name="gates",
+    help="Check thresholds and a baseline, and fail a build.",
+    commands=(
+        Command(
+            "gate", "deadheat.plugins.gates.command", "Check thresholds and regressions; exit code 1 if a gate failed."
+        ),
+    ),
+    formats=("deadheat.plugins.gates.formats",),
+    reports=("deadheat.plugins.gates.report",),
+    services=(Service("assert_ranking", "deadheat.plugins.gates.assertion"),),
+)
+
+PLUGINS = (CORE, GATES)
 
 ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first; a command that is not here comes last
     *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),

@@ -7,8 +7,9 @@ import json
 import jsonschema
 import pytest
 
+from deadheat import hooks
 from support.command import call, ok
-from support.json_schemas import FOLDER, SAMPLES, names, schemas, written
+from support.json_schemas import SAMPLES, names, schemas, written
 
 
 @pytest.mark.parametrize("name", names())
@@ -37,5 +38,5 @@ def test_schemas_are_those_of_what_is_printed() -> None:
     """If this fails on purpose: PYTHONPATH=tests:src python -m support.json_schemas; read the difference."""
     found = schemas()
     assert {name: written(one) for name, one in found.items()} == {
-        one.stem: one.read_text(encoding="utf-8") for one in FOLDER.glob("*.json")
+        name: file.read_text(encoding="utf-8") for name, file in hooks.schemas().items()
     }

@@ -9,7 +9,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.report.of_changes import report_gate, report_history
+from deadheat.plugins.gates.report import report_gate
+from deadheat.report.of_changes import report_history
 from deadheat.report.text import as_text
 from support.command import ok
 from support.figure_data import rows_of, title_of

@@ -13,7 +13,7 @@ from deadheat.data.changes import changes
 from deadheat.errors import DataError, NothingJudgedWarning, ParameterError
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import reconciled
-from deadheat.report.of_changes import report_gate
+from deadheat.plugins.gates.report import report_gate
 
 if TYPE_CHECKING:
     from pathlib import Path

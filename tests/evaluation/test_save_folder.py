@@ -12,7 +12,7 @@ import deadheat as dh
 from deadheat.errors import DataError, DuplicateError, ParameterError
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.save_folder import find_baseline, list_saves, name_of_save
-from deadheat.gates.gate import gate
+from deadheat.plugins.gates.gate import gate
 from support.command import call, ok
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def test_a_gate_takes_a_folder_as_baseline(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_assert_ranking_takes_a_folder_as_baseline(tmp_path: Path) -> None:
-    from deadheat.integrations.pytest_plugin import check_ranking
+    from deadheat.plugins.gates.assertion import check_ranking
 
     evaluated("run").save(tmp_path, commit="of last week")
     with pytest.raises(
@@ -215,7 +215,7 @@ def test_assert_ranking_takes_a_folder_as_baseline(tmp_path: Path) -> None:
 def test_an_evaluation_that_was_just_saved_is_no_baseline_of_itself(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from deadheat.integrations.pytest_plugin import check_ranking
+    from deadheat.plugins.gates.assertion import check_ranking
 
     last_week = save_at(100, tmp_path, "run", "", monkeypatch)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "200")
@@ -232,7 +232,7 @@ def test_an_evaluation_that_was_just_saved_is_no_baseline_of_itself(
 
 def test_a_pass_against_a_save_of_the_same_commit_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process has saved the run that a test then compares with its save."""
-    from deadheat.integrations.pytest_plugin import check_ranking
+    from deadheat.plugins.gates.assertion import check_ranking
 
     monkeypatch.setenv("GITHUB_SHA", "1a2b")
     saved = evaluated("run").save(tmp_path)

@@ -27,12 +27,12 @@ import pyarrow.parquet as pq
 import deadheat as dh
 from deadheat.benchmark.store import read_finished
 from deadheat.data import rows as of_runs
-from deadheat.gates.notation import parse_gate, read_settings
 from deadheat.io.files import blocks
 from deadheat.io.formats import letor
 from deadheat.io.formats.letor import read_letor
 from deadheat.io.records import read_records
 from deadheat.measures.notation import split_notation
+from deadheat.plugins.gates.notation import parse_gate, read_settings
 from fuzz import strict
 from fuzz.case import Kind
 from fuzz.drawings import DrawingSignals, FigureNames

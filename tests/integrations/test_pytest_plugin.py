@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from deadheat.gates.notation import GateResult
+    from deadheat.plugins.gates.notation import GateResult
 
 pytest_plugins = ["pytester"]
 

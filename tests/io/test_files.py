@@ -12,9 +12,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, FileFormatError
-from deadheat.gates.notation import read_settings
 from deadheat.io import files
 from deadheat.io.formats import locate, scan
+from deadheat.plugins.gates.notation import read_settings
 
 if TYPE_CHECKING:
     from pathlib import Path

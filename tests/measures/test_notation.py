@@ -12,9 +12,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
-from deadheat.gates.notation import parse_gate
 from deadheat.measures.base import Number
 from deadheat.measures.notation import LONGEST, split_notation
+from deadheat.plugins.gates.notation import parse_gate
 from deadheat.report.of_explanation import report_measure
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
 from inspect import signature
 from typing import Any
 
@@ -12,6 +11,7 @@ import click
 import jsonschema
 from click.testing import CliRunner, Result
 
+from deadheat import hooks
 from deadheat.cli import main
 from deadheat.hooks import commands_by_name
 
@@ -71,7 +71,7 @@ def check_json(name: str, text: str) -> None:
 
 @cache
 def _validator(name: str) -> Any:  # noqa: ANN401 - of a library without types
-    schema = files("deadheat").joinpath("schemas", f"{name}.json").read_text(encoding="utf-8")
+    schema = hooks.schemas()[name].read_text(encoding="utf-8")
     return jsonschema.Draft202012Validator({**json.loads(schema), "required": []})
 
 

@@ -1,6 +1,6 @@
 """The JSON Schemas of what commands print as JSON, found from what they print.
 
-    PYTHONPATH=tests:src python -m support.json_schemas    # renews src/deadheat/schemas
+    PYTHONPATH=tests:src python -m support.json_schemas    # renews the folders `schemas` of all plugins
 
 Of each command several calls are made. The keys that all of their documents have are required; an object whose keys are
 plain words has these as properties, any other (keys such as names, queries and measures) has values of one kind.
@@ -15,16 +15,16 @@ import re
 import shlex
 import tempfile
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import deadheat
+from deadheat import hooks
 from deadheat.cli import main
 from deadheat.cli.files import FormatChoice, Output
-from deadheat.hooks import commands_by_name
 from support.command import command, runner
 
-FOLDER = Path(deadheat.__file__).parent / "schemas"
 VERSION = 1  # of the schemas: a key that goes, or has another type, makes the next
 WORD = re.compile("[a-z][a-z0-9_]{2,}")  # two letters are a language
 BY_COLUMN = re.compile("_by_(device|market)$")  # of several --by, each has keys of its own
@@ -248,9 +248,11 @@ def is_count(name: str, types: set[str]) -> bool:
 
 def names() -> list[str]:
     """Return the commands that print JSON."""
-    return [
-        name for name in commands_by_name() if any(isinstance(one.type, FormatChoice) for one in command(name).params)
-    ]
+    found = []
+    for name in hooks.commands_by_name():
+        if any(isinstance(option.type, FormatChoice) for option in command(name).params):
+            found.append(name)
+    return found
 
 
 def documents(lines: str = SAMPLES) -> list[tuple[str, Any, dict[str, int]]]:
@@ -310,10 +312,16 @@ def schemas() -> dict[str, dict[str, Any]]:
     return found
 
 
+def path_of(name: str) -> Path:
+    """Return the file with the schema of a command: in the folder of its plugin."""
+    plugin = hooks.plugin_named(hooks.plugin_of(hooks.commands_by_name()[name].module) or "core")
+    return Path(str(files(hooks.package_of(plugin)))) / "schemas" / f"{name}.json"
+
+
 def written(schema: dict[str, Any]) -> str:
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":
     for name, schema in schemas().items():
-        (FOLDER / f"{name}.json").write_text(written(schema), encoding="utf-8")
+        path_of(name).write_text(written(schema), encoding="utf-8")

@@ -16,7 +16,7 @@ import pytest
 import deadheat as dh
 from deadheat.cli import main
 from deadheat.errors import DeadheatError, ParameterError
-from deadheat.gates.notation import preset_gates, read_settings
+from deadheat.plugins.gates.notation import preset_gates, read_settings
 from support.command import ok
 from support.small_bench import CASES, DOCUMENTS, known
 

@@ -17,7 +17,7 @@ import deadheat as dh
 from deadheat import errors
 from deadheat.benchmark.retrievers.reranking import make_retrievers
 from deadheat.errors import Advice, DeadheatError, DeadheatWarning
-from deadheat.gates.notation import parse_gate
+from deadheat.plugins.gates.notation import parse_gate
 from deadheat.stats import sample_size
 
 if TYPE_CHECKING:

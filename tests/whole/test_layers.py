@@ -195,7 +195,7 @@ MODULE = re.compile(r"deadheat\.(\w+)[\w.]*")
 
 def test_what_lower_floors_ask_of_higher_ones() -> None:
     """A new one has a reason: labelled cases are qrels too, a collection may be an ontology, Altair loads slowly."""
-    asked = {"shown", "figures", "rescoring", "items", "cases", "collection"}
+    asked = {"shown", "figures", "rescoring", "items", "cases", "collection", "assert_ranking"}
     assert {service.name for plugin in registry.PLUGINS for service in plugin.services} == asked
     assert all(hooks.service(name).__name__.startswith("deadheat.") for name in asked)
 
@@ -338,7 +338,7 @@ def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[
     *_, end, loaded = done.stdout.splitlines()
     assert end == "exit 0"
     assert "polars" in loaded.split()
-    others = {"narwhals", "scipy", "difflib", "deadheat.comparison", "deadheat.gates", "deadheat.benchmark"}
+    others = {"narwhals", "scipy", "difflib", "deadheat.comparison", "deadheat.plugins.gates", "deadheat.benchmark"}
     others |= {"deadheat.cli.judgments", "deadheat.cli.simulate"}
     assert not (unused | others) & set(loaded.split())
 

@@ -13,7 +13,8 @@ import deadheat as dh
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import EvaluationArguments
 from deadheat.evaluation.intervals import IntervalArguments, IntervalOptions
-from deadheat.settings import Conventions, Design, GateOptions
+from deadheat.plugins.gates.settings import GateOptions
+from deadheat.settings import Conventions, Design
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,12 +17,13 @@ import pytest
 from deadheat import evaluate, gate
 from deadheat.errors import DataError, DeadheatError, DeadheatWarning, ParameterError, on_terminal, printable
 from deadheat.io.spreadsheets import guarded_text, unguarded_text
-from deadheat.report.as_data import as_csv, as_json, as_jsonl, as_junit, as_trec
+from deadheat.plugins.gates.formats import as_junit
+from deadheat.plugins.gates.report import report_gate
+from deadheat.report.as_data import as_csv, as_json, as_jsonl, as_trec
 from deadheat.report.as_html import as_html, fragment
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import Column, Fact, Report, Row, Table
-from deadheat.report.of_changes import report_gate
 from deadheat.report.text import as_text
 from support.command import call
 from support.html_pages import check_harmless, read_html

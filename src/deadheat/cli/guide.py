@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import deadheat as dh
+from deadheat import hooks
 from deadheat.cli.app import error_message, refuse, refuse_if, say
 from deadheat.cli.files import PATH, Output, check_output, emit, format_option, output_option
 from deadheat.cli.options import command, complete_from, takes
@@ -61,7 +62,7 @@ def schema(command: str, *, output: str | None) -> None:
     Its $id has the version of the schema: what a schema of one version requires, later releases keep, and keys that
     they add are allowed.
     """
-    known = {one.name.removesuffix(".json"): one for one in files("deadheat").joinpath("schemas").iterdir()}
+    known = hooks.schemas()
     if command not in known:
         raise click.UsageError(
             joined(f"{command!r} prints no JSON.", did_you_mean(command, known), f"All: {', '.join(sorted(known))}")

@@ -117,4 +117,3 @@ def _renamed(column: Column) -> Column:
 
 
 register(ReportFormat(name="markdown", suffixes=(".md",), write=as_markdown, needs="document", place=3))
-register(ReportFormat(name="github", suffixes=(".md",), write=as_markdown, needs="gates", place=7))

@@ -1,7 +1,6 @@
-"""Reports on what changed: gates, with thresholds and a baseline; and histories, of which each step is a row."""
+"""Reports of histories, of which each step is a row."""
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,33 +10,17 @@ from deadheat.comparison.pairs import Pair
 from deadheat.comparison.verdict_facts import signed
 from deadheat.errors import (
     NOISE,
-    UNIT,
-    collected,
     counted,
     format_p_value,
     reported_path,
     rounded,
-    three,
-    whole,
 )
-from deadheat.evaluation.intervals import FEWEST
-from deadheat.gates.notation import Check, GateResult
 from deadheat.measures.notation import unit_of
 from deadheat.report.conventions import (
-    BOOTSTRAPS,
-    EXPLAINED,
-    brought_together,
-    doubted_names,
-    estimated_by,
-    helped,
     tell_geometric,
-    tell_unshared,
     tell_weights,
-    too_narrow,
-    weighted,
 )
 from deadheat.report.model import (
-    BEYOND,
     MARK,
     MEASURE,
     QUERY,
@@ -47,7 +30,6 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
-    format_cell,
     note,
     p_value,
     said,
@@ -55,9 +37,7 @@ from deadheat.report.model import (
     summarise,
     table_of_rows,
     tabulate,
-    warning,
 )
-from deadheat.version import __version__
 
 MOST = 5  # queries that fell, and that rose
 MOST_BRIEF = 3  # of these in brief, by the first measure
@@ -268,303 +248,3 @@ def _tell_weights(found: History) -> list[Fact]:
     has_value = ~np.isnan(last.values[weighted_measures[0]])
     facts = tell_weights(last.query_ids, last.weights, has_value)
     return [*facts, note("weights", "queries that fell and rose: by weight times difference")]
-
-
-PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
-MARKS = {PASSED: "✅ passed", WEAK: "⚠ passed, proves little", FAILED: "❌ failed"}
-OPTIONS = (
-    *("no_regression", "no_worse_than", "alpha", "confidence_level", "method", "n_resamples", "cluster", "by"),
-    *("pool_languages", "allow_unknown"),
-)
-ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
-NAMED = 3  # failed gates whose worst queries are named
-PLAIN_CAUSES = {"worse", "significant", "not ruled out"}  # of a failure, which p and bound in the table say
-UNSEEN, UNSEEN_CAUSES = "a loss below detectable may go unseen", {"power", "not significant"}
-# the questions that a baseline is asked: their tables in JSON, their titles, and the columns that people do not need
-QUESTIONS = {
-    "no_regression": ("regressions", "No regression", ()),
-    "no_worse_than": ("no_worse_than", "No loss of {:.15g} or more", ("detectable",)),
-}
-
-
-def _result(check: Check) -> str:
-    return FAILED if not check.passed else WEAK if check.proves_little else PASSED
-
-
-REASON = (
-    Column("reason", "reason", is_data=True),
-    Column("proves_little", "proves little", is_data=True),
-    Column("worst", "worst queries", is_data=True),
-)
-THRESHOLDS = (
-    Column("value", "value"),
-    Column(
-        "threshold",
-        "threshold",
-        lambda check: NumberCell(check.threshold, marks=BEYOND) if check.is_beyond else check.threshold,
-    ),
-    Column("reachable", "at best", spare=1),
-    Column("n_queries", "queries"),
-    Column("result", "result", _result),
-    Column("measure", "measure", is_data=True),
-    Column("quantity", "quantity", is_data=True),
-    Column("operator", "operator", is_data=True),
-    Column("confidence_level", "level", is_data=True),
-    Column("method", "method", lambda check: check.method or None, is_data=True),
-    *REASON,
-)
-REGRESSIONS = (
-    Column("baseline", "baseline", lambda check: check.baseline_mean, spare=2),
-    Column("mean", "mean", spare=1),
-    Column("difference", "difference", lambda check: check.value),
-    Column("bound", "bound", spare=3),
-    Column("p_value", "p value", lambda check: p_value(check.p_value)),
-    Column("p_adjusted", "p adjusted", lambda check: p_value(check.p_adjusted)),
-    Column("detectable", "detectable"),
-    Column("n_queries", "queries"),
-    Column("result", "result", _result),
-    Column("gate", "gate", is_data=True),
-    *REASON,
-)
-
-
-@shows(GateResult, in_brief=True)
-def report_gate(
-    result: GateResult,
-    *,
-    sources: str = "",
-    marks: bool = False,
-    not_asked: Sequence[str] = (),
-) -> Report:
-    """Return the report of checked gates.
-
-    Parameters
-    ----------
-    result : GateResult
-    sources : str, default ""
-        Where the gates come from, if that is a file.
-    marks : bool, default False
-        Whether the results have a check mark or a cross.
-    not_asked : sequence of str, default ()
-        What the file asks of a baseline, if there is none.
-    """
-    thresholds = [check for check in result.checks if not check.is_regression]
-    tables = (
-        [_table_of_gate("checks", Column("gate", "gate"), THRESHOLDS, thresholds, marks=marks)] if thresholds else []
-    )
-    for question, (key, asked, spared) in QUESTIONS.items():
-        if checks := [check for check in result.checks if check.question == question]:
-            hidden = {*spared, "p_value" if any(check.by for check in checks) else "p_adjusted"}
-            columns = [replace(one, is_data=one.is_data or one.key in hidden) for one in REGRESSIONS]
-            title = f"{asked.format(result.options.no_worse_than)} against {result.baseline}"
-            tables.append(_table_of_gate(key, MEASURE, columns, checks, marks=marks, title=title, main=2))
-    weak = result.proving_little or not_asked or (result.together and result.together.left_out)
-    mark = "" if not marks else "❌ " if not result.passed else "⚠ " if weak else "✅ "
-    summary = result.summary + (f"; not checked: {_unasked(sources, not_asked)}" if not_asked else "")
-    facts = tuple(_facts_of_gate(result, sources, not_asked, summary))
-    headline = _headline_of_gate(result)
-    if not_asked:
-        headline += f"; not checked: {_unasked(sources, not_asked)}"
-    return Report(tuple(tables), facts, mark + headline, subject=result)
-
-
-def _headline_of_gate(result: GateResult) -> str:
-    """Return how many gates passed or failed, and of how many a pass proves little."""
-    gates = counted(len(result.checks), "gate")
-    if result.failures:
-        return f"{result.name}: {len(result.failures)} of {gates} failed"
-    text = f"{result.name}: {gates} passed"
-    weak = [check.weakness.removeprefix("proves ") for check in result.proving_little]
-    if weak:
-        verb = "proves" if len(weak) == 1 else "prove"
-        text += f", {len(weak)} of which {verb} {' or '.join(sorted(set(weak)))}"
-    lost = result.together.left_out if result.together else ()
-    return text + (f"; not compared: {', '.join(lost)}" if lost else "")
-
-
-def _unasked(sources: str, not_asked: Sequence[str]) -> str:
-    return f"{' and '.join(not_asked)} of {sources}: there is no baseline"
-
-
-def _table_of_gate(
-    key: str,
-    label: Column,
-    columns: Sequence[Column],
-    checks: Sequence[Check],
-    *,
-    marks: bool,
-    title: str = "",
-    main: int = 0,
-) -> Table:
-    """Return a table of checks, with their strata if some have one."""
-    if marks:
-        columns = [
-            replace(one, of=lambda check: MARKS[_result(check)]) if one.of is _result else one for one in columns
-        ]
-    has_strata = any(check.by for check in checks)
-    stratum = Column("stratum", "stratum", lambda check: check.stratum if check.by else ALL)
-    return tabulate(
-        key,
-        (label, stratum) if has_strata else (label,),
-        columns,
-        checks,
-        has_blocks=has_strata,
-        title=title,
-        main=main,
-    )
-
-
-def _describe_unchanged(result: GateResult) -> str:
-    """Ask whether the newest save in a folder is of the run itself, where no value differs from it."""
-    if not result.is_unchanged or not result.baseline_file:
-        return ""
-    return "every query has the same value as in the baseline: is it a save of this run itself?"
-
-
-def _describe_baseline(result: GateResult) -> str:
-    """Say which save a folder had for the baseline; nothing where a file was named."""
-    if not result.baseline_file:
-        return ""
-    return f"{result.baseline_file}, the newest save that fits"
-
-
-def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], summary: str) -> Iterator[Fact]:
-    evaluation, weak = result.evaluation, result.proving_little
-    kept = (
-        "checked together, as asked"
-        if result.options.pool_languages
-        else "checked apart; --pool-languages checks them together"
-    )
-    by = "; by ".join(dict.fromkeys(check.by for check in result.checks if check.by))
-    beyond = ""
-    if any(check.is_beyond for check in result.checks):
-        beyond = "cannot be reached: beyond what the ideal ranking has (at best)"
-    baseline_file = _describe_baseline(result)
-    data = "; ".join(evaluation.notes)
-    yield from (
-        Fact("deadheat", __version__),
-        Fact("name", result.name),
-        Fact("passed", result.passed),
-        Fact("summary", summary),
-        Fact("proves_little", {check.title: check.reason for check in weak}),
-        *_describe_weak(weak),
-        *(warning("note", f"{check.title}: {check.reason}") for check in result.failures if not _is_plain(check)),
-        *_worst(result.failures),
-        replace(said(BEYOND, beyond), brief=beyond),
-        Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
-        Fact(
-            "not_asked",
-            list(not_asked),
-            "not checked",
-            _unasked(sources, not_asked) if not_asked else "",
-            is_warning=True,
-        ),
-        Fact("baseline_file", result.baseline_file or None, "baseline", baseline_file, brief=baseline_file),
-        Fact("unchanged", result.is_unchanged, "note", _describe_unchanged(result), is_warning=True),
-        Fact("n_queries", result.n_queries, "queries", f"{result.n_queries:,}"),
-        Fact("notes", list(evaluation.notes), "data", data, brief=data),
-        *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
-        *weighted(evaluation),
-        *helped([evaluation]),
-        *doubted_names(evaluation[name].measure for name in dict.fromkeys(check.measure for check in result.checks)),
-        *_sizes(result),
-        Fact(
-            "ties",
-            evaluation.ties,
-            "ties",
-            f"{evaluation.ties}: {EXPLAINED[evaluation.ties]}",
-            is_warning=evaluation.ties == "random",
-        ),
-        Fact("options", {name: getattr(result.options, name) for name in OPTIONS} | {"rng": whole(result.options.rng)}),
-        said(
-            "at best",
-            ""
-            if all(check.is_regression for check in result.checks)
-            else "of the ideal ranking" + "; of an interval its end" * any(check.method for check in result.checks),
-        ),
-        Fact(
-            "languages",
-            list(result.languages),
-            "languages",
-            f"{', '.join(result.languages)}: {kept}" if result.languages else "",
-        ),
-        said("strata", f"by {by}; corrected over the strata of each check" if by else ""),
-        *_intervals(result),
-        *_baseline(result),
-    )
-
-
-def _describe_weak(checks: Sequence[Check]) -> Iterator[Fact]:
-    """Say why gates that passed prove little: once for those with the same reason."""
-    found = collected(
-        ((check.weakness, UNSEEN if UNSEEN_CAUSES.issuperset(check.causes) else check.because), check.title)
-        for check in checks
-    )
-    for (weakness, why), titles in found.items():
-        yield warning(weakness, f"{three(titles)}: {why}")
-
-
-def _worst(failures: Sequence[Check]) -> list[Fact]:
-    """Name the queries behind the first failures, once for those that they share."""
-    found = collected((check.worst, check.title) for check in failures if check.worst)
-    named = (warning("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
-    return [*named, said("worst", f"of {len(found) - NAMED} more in json" if len(found) > NAMED else "")]
-
-
-def _sizes(result: GateResult) -> Iterator[Fact]:
-    """Name the measures that some queries have no value of."""
-    fewer = [check for check in result.checks if not check.by and check.n_queries < result.n_queries]
-    found = collected(((check.n_queries, " in both" * check.is_regression), check.measure) for check in fewer)
-    for (n_queries, both), names in found.items():
-        over = f"over the {counted(n_queries, 'query', 'queries')} with a value{both}"
-        yield note("note", f"{', '.join(dict.fromkeys(names))}: {over}")
-
-
-def _is_plain(check: Check) -> bool:
-    """Tell whether the numbers and marks in the table explain a failure: they can be told apart."""
-    if "unknown" in check.causes:
-        return False
-    if not check.is_regression:
-        return format_cell(check.value) not in {format_cell(None), format_cell(check.threshold)}
-    has_p = check.p_value is not None and not math.isnan(check.p_value)
-    return has_p and PLAIN_CAUSES.issuperset(check.causes)
-
-
-def _intervals(result: GateResult) -> tuple[Fact, Fact]:
-    options, checks = result.options, [check for check in result.checks if check.method]
-    together = " for all strata of a check together (Bonferroni)" * any(check.by for check in checks)
-    made = estimated_by(
-        ((check.measure, check.method) for check in checks),
-        "queries" if options.cluster is None else "clusters",
-        options.n_resamples,
-        whole(options.rng),
-    )
-    level = f"{100 * options.confidence_level:.6g}%{together}"
-    sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
-    narrow = too_narrow(min(sizes), *UNIT) if sizes and options.cluster is None else ""
-    return said("intervals", f"{level}, {made}{_clusters(result)}" if checks else ""), warning("intervals", narrow)
-
-
-def _clusters(result: GateResult) -> str:
-    cluster = result.options.cluster
-    return "" if cluster is None else ", by clusters" if cluster == "given" else f", by clusters: {cluster}"
-
-
-def _baseline(result: GateResult) -> list[Fact]:
-    options, has_baseline = result.options, result.baseline is not None
-    asked, margin = has_baseline and options.no_regression, options.no_worse_than if has_baseline else None
-    holm = ", Holm over strata" if any(check.p_adjusted is not None and check.by for check in result.checks) else ""
-    test = f"one-sided paired t test, alpha {options.alpha:g}, each measure by itself{holm}{_clusters(result)}"
-    level = f"one-sided, {100 * (1 - options.alpha):.6g}%"
-    apart = f"{', '.join(result.not_compared)}: in {result.name} or in {result.baseline}, not in both"
-    return [
-        Fact("baseline", result.baseline),
-        Fact("not_compared", list(result.not_compared)),
-        *brought_together(result.together),
-        *tell_geometric(check.measure for check in result.checks if check.is_regression),
-        said("test", test if has_baseline else ""),
-        said("detectable", "loss found with 80% power" if asked else ""),
-        said("bound", f"better side of the difference, {level}" if asked else ""),
-        said("bound", "" if margin is None else f"worse side of the difference, {level}"),
-        note("not compared", apart if result.not_compared else ""),
-    ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat.errors import DataError, ParameterError
-from deadheat.gates.notation import PRESETS, read_settings
+from deadheat.plugins.gates.notation import PRESETS, read_settings
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,15 +11,15 @@ import scipy
 
 import deadheat as dh
 from deadheat.errors import DataError, UnknownMeasureError
-from deadheat.gates.gate import gate
-from deadheat.report.as_data import as_junit
-from deadheat.report.of_changes import report_gate
+from deadheat.plugins.gates.formats import as_junit
+from deadheat.plugins.gates.gate import gate
+from deadheat.plugins.gates.report import report_gate
 from deadheat.report.text import as_text
 from support.gated_runs import BEST, EV, QRELS, ranked
 
 if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates.notation import Check
+    from deadheat.plugins.gates.notation import Check
 
 
 def regression(evaluation: Evaluation, baseline: Evaluation, measure: str = "RR", **options: Any) -> Check:  # noqa: ANN401 - passed on

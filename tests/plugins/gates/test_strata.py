@@ -10,14 +10,14 @@ import scipy
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, ParameterError
-from deadheat.gates.gate import gate
-from deadheat.gates.notation import parse_gate
-from deadheat.report.of_changes import report_gate
+from deadheat.plugins.gates.gate import gate
+from deadheat.plugins.gates.notation import parse_gate
+from deadheat.plugins.gates.report import report_gate
 from deadheat.report.text import as_text
 from support.gated_runs import ranked
 
 if TYPE_CHECKING:
-    from deadheat.gates.notation import Check, GateResult
+    from deadheat.plugins.gates.notation import Check, GateResult
 
 N = 30
 RANKS = [1] * 10 + [1, 2] * 5 + [3] * 10

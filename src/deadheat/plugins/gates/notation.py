@@ -34,7 +34,7 @@ from deadheat.io.values import is_number
 from deadheat.measures.base import ALIASES, REGISTRY, Measure
 from deadheat.measures.notation import LONGEST, measure_named, parse_measure
 from deadheat.measures.orders import StoredMeasure
-from deadheat.settings import GateOptions
+from deadheat.plugins.gates.settings import GateOptions
 
 QUANTITIES = {
     "mean": "the mean over the queries",

@@ -46,8 +46,10 @@ from deadheat.evaluation.intervals import (
 )
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.scores import Scores, intervals, weights_beside
-from deadheat.gates.baseline import Baseline, open_baseline
-from deadheat.gates.notation import (
+from deadheat.kernels import weighting
+from deadheat.measures import Measure, unit_of
+from deadheat.plugins.gates.baseline import Baseline, open_baseline
+from deadheat.plugins.gates.notation import (
     LOWER_IS_BETTER,
     QUESTIONS,
     Check,
@@ -56,9 +58,8 @@ from deadheat.gates.notation import (
     Threshold,
     parse_all,
 )
-from deadheat.kernels import weighting
-from deadheat.measures import Measure, unit_of
-from deadheat.settings import BOUNDED, PROPORTION, GateOptions
+from deadheat.plugins.gates.settings import GateOptions
+from deadheat.settings import BOUNDED, PROPORTION
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval

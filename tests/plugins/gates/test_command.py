@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import deadheat as dh
-from deadheat.gates.notation import PRESETS
-from deadheat.report.as_data import as_junit
-from deadheat.report.of_changes import report_gate
+from deadheat.plugins.gates.formats import as_junit
+from deadheat.plugins.gates.notation import PRESETS
+from deadheat.plugins.gates.report import report_gate
 from support.command import call, ok
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
 

@@ -12,11 +12,11 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ParameterError, UnknownMeasureError
-from deadheat.gates.gate import gate
-from deadheat.gates.notation import PRESETS, QUANTITIES, parse_all, parse_gate
 from deadheat.measures.guide import READINGS
+from deadheat.plugins.gates.gate import gate
+from deadheat.plugins.gates.notation import PRESETS, QUANTITIES, parse_all, parse_gate
+from deadheat.plugins.gates.report import report_gate
 from deadheat.report.as_data import as_json
-from deadheat.report.of_changes import report_gate
 from deadheat.report.text import as_text
 from support.gated_runs import BEST, EV, QRELS, TIED, N
 from support.shared_data import llm_qrels, llm_run, needs_shared_data
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from deadheat.evaluation.evaluation import Evaluation
-    from deadheat.gates.notation import Check
+    from deadheat.plugins.gates.notation import Check
 
 
 def only(text: str, evaluation: Evaluation = EV, **options: Any) -> Check:  # noqa: ANN401 - passed on

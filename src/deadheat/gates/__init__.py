@@ -1,1 +1,0 @@
-"""Gates: does an evaluation reach its thresholds, and is it no worse than a baseline."""

@@ -1,0 +1,179 @@
+"""Plugins: what imports them, what they require, and what is left when one is torn out."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deadheat
+from deadheat import hooks, registry
+from deadheat.measures.base import REGISTRY
+
+PACKAGE = Path(deadheat.__file__).parent
+SHIPPED = [plugin for plugin in registry.PLUGINS if plugin.name != "core"]
+NAMES = [plugin.name for plugin in SHIPPED]
+WITH_BOTH = {"registry.py", "__init__.py", "__init__.pyi"}  # they name the core and plugins
+
+
+def modules_imported_by(path: Path) -> set[str]:
+    """Return the modules of deadheat that a file imports, also inside functions; of those it is part of none."""
+    imported = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {module for module in imported if module.startswith("deadheat.")}
+
+
+def plugin_of_file(path: Path) -> str | None:
+    parts = path.relative_to(PACKAGE).parts
+    return parts[1] if parts[0] == "plugins" and len(parts) > 2 else None
+
+
+def test_the_registry_names_every_folder() -> None:
+    folders = {path.name for path in (PACKAGE / "plugins").iterdir() if (path / "__init__.py").exists()}
+    assert set(NAMES) == folders
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_every_plugin_says_what_it_is_in_ten_lines() -> None:
+    for name in NAMES:
+        text = (PACKAGE / "plugins" / name / "__init__.py").read_text(encoding="utf-8")
+        said = ast.get_docstring(ast.parse(text)) or ""
+        assert 3 <= len(said.splitlines()) <= 14, name
+
+
+def test_the_core_imports_no_plugin_that_is_not_counted() -> None:
+    """While the walls move, core modules may import some; the number is in `imports_of_plugins.txt`, and only falls."""
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        if plugin_of_file(path) is None and path.name not in WITH_BOTH:
+            for module in modules_imported_by(path):
+                if plugin := hooks.plugin_of(module):
+                    found.add(f"{path.relative_to(PACKAGE).as_posix()} imports {plugin}")
+    counted = Path(__file__).with_name("imports_of_plugins.txt").read_text(encoding="utf-8").splitlines()
+    assert sorted(found) == [line for line in counted if line and not line.startswith("#")]
+
+
+def test_a_plugin_imports_only_those_that_it_requires() -> None:
+    for path in (PACKAGE / "plugins").rglob("*.py"):
+        own = plugin_of_file(path)
+        for module in modules_imported_by(path):
+            other = hooks.plugin_of(module)
+            if own is not None and other not in {None, own}:
+                assert other in hooks.plugin_named(own).requires, f"{path}: {module}"
+
+
+def test_a_plugin_imports_no_private_name_of_others() -> None:
+    for path in (PACKAGE / "plugins").rglob("*.py"):
+        for module in modules_imported_by(path):
+            own = module.startswith(f"{hooks.FOLDER}.{plugin_of_file(path)}.")
+            assert own or not re.search(r"\._(?!_)", module), f"{path}: {module}"
+
+
+def test_requirements_have_no_circle() -> None:
+    graph = {plugin.name: plugin.requires for plugin in SHIPPED}
+    order = list(TopologicalSorter(graph).static_order())
+    assert set(order) == set(NAMES)
+
+
+def test_the_registry_states_the_order_of_measures() -> None:
+    assert hooks.names_of_measures() == tuple(REGISTRY)
+    for plugin in registry.PLUGINS:
+        for file in plugin.measures:
+            assert {REGISTRY[name].__module__ for name in file.names} == {file.module}
+
+
+def test_every_command_has_a_place() -> None:
+    assert tuple(hooks.commands_by_name()) == registry.ORDER_OF_COMMANDS
+
+
+SCRIPT = """
+import json, sys
+import deadheat as dh
+
+qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}, "q3": {"d": 2}, "q4": {"e": 1}, "q5": {"f": 1}}
+first = {query: {doc: 1.0 for doc in [*judged, "x"]} for query, judged in qrels.items()}
+second = {query: {doc: float(n) for n, doc in enumerate([*judged, "x"])} for query, judged in qrels.items()}
+found = {"mean": dh.evaluate(qrels, first, "RR").means()["RR"], "errors": {}, "names": {}}
+found["table"] = str(dh.evaluate(qrels, first, ["RR", "nDCG@10"]))
+if hasattr(dh, "compare"):
+    pairs = dh.compare(qrels, {"first": first, "second": second}, ["RR"]).pairs
+    found["difference"] = pairs[0].difference
+for name in json.loads(sys.argv[1]):
+    found["names"][name] = hasattr(dh, name)
+    try:
+        getattr(dh, name)
+    except AttributeError as error:
+        found["errors"][name] = str(error)
+for name in json.loads(sys.argv[2]):
+    try:
+        dh.evaluate(qrels, first, name)
+    except dh.DeadheatError as error:
+        found["errors"][name] = f"{type(error).__name__}: {error}"
+from deadheat.cli import main
+from click.testing import CliRunner
+
+found["help"] = CliRunner().invoke(main, ["--help"]).output
+for name in json.loads(sys.argv[3]):
+    result = CliRunner().invoke(main, [name])
+    found["errors"][name] = f"{result.exit_code}: {result.output}"
+import deadheat.integrations.pytest_plugin
+print(json.dumps(found))
+"""
+
+
+def names_of(plugin: str) -> list[str]:
+    """Return the public names of a plugin, from the stub of the package."""
+    names = []
+    for node in ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and hooks.plugin_of(node.module or "") == plugin:
+            names += [alias.name for alias in node.names]
+    return names
+
+
+def copy_without(plugin: str, folder: Path) -> None:
+    """Make a package of links to the files of deadheat, without the folder of a plugin."""
+    (folder / "deadheat" / "plugins").mkdir(parents=True)
+    for path in PACKAGE.iterdir():
+        if path.name not in {"plugins", "__pycache__"}:
+            (folder / "deadheat" / path.name).symlink_to(path)
+    for path in (PACKAGE / "plugins").iterdir():
+        if path.name not in {plugin, "__pycache__"}:
+            (folder / "deadheat" / "plugins" / path.name).symlink_to(path)
+
+
+@pytest.mark.parametrize("plugin", SHIPPED, ids=NAMES)
+def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.Plugin, tmp_path: Path) -> None:
+    copy_without(plugin.name, tmp_path)
+    names = names_of(plugin.name)
+    measures = [name for file in plugin.measures for name in file.names]
+    commands = [command.name for command in plugin.commands]
+    result = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(names), json.dumps(measures), json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    found: dict[str, Any] = json.loads(result.stdout)
+    assert found["mean"] == pytest.approx((1 / 1 + 1 / 2 + 1 / 3) / 3 / 5 + 4 / 5 * 0.75)  # one of three, one of two
+    assert "nDCG@10" in found["table"]
+    assert found["names"] == dict.fromkeys(names, False)
+    missing = f"is of the plugin {plugin.name}, which is not installed"
+    for name in (*names, *measures, *commands):
+        assert missing in found["errors"][name].replace("\n", " ")
+    for command in commands:
+        assert found["errors"][command].startswith("2: ")
+        assert f"  {command} " not in found["help"]
