@@ -61,6 +61,8 @@ def setting(
     option: str = "",
     metavar: str = "",
     heading: str = "",
+    help_heading: str = "",
+    rank: int | None = None,
     told: Callable[[Any], str] | None = None,
 ) -> Any:  # noqa: ANN401 - typed by its field
     """Return a dataclass field that knows its check and its option.
@@ -80,11 +82,24 @@ def setting(
         What help calls its value; by default the words.
     heading : str, default ""
         The heading of the note in reports that says how it was set.
+    help_heading : str, default ""
+        The heading of --help-all that its option stands under, if it is not that of the other settings.
+    rank : int, optional
+        How early its option comes among those that --help shows.
     told : callable, optional
         Its text, given the value; there is no note where it is empty.
     """
-    words = {"help": meaning, "option": option, "metavar": metavar, "heading": heading, "told": told}
-    return field(default=default, metadata={"allowed": allowed, **words})
+    metadata = {
+        "allowed": allowed,
+        "help": meaning,
+        "option": option,
+        "metavar": metavar,
+        "heading": heading,
+        "help_heading": help_heading,
+        "rank": rank,
+        "told": told,
+    }
+    return field(default=default, metadata=metadata)
 
 
 def meaning_of_ties(policies: Sequence[str]) -> str:
@@ -151,6 +166,8 @@ class Conventions(Settings):
         TIES,
         meaning_of_ties(TIES),
         metavar="POLICY",
+        help_heading="ties",
+        rank=80,
     )
     missing: str = setting(
         "empty",
@@ -169,6 +186,7 @@ class Conventions(Settings):
         as_precision,
         "Round all scores first: float32, float16, bfloat16 or a number of decimals.",
         metavar="PRECISION",
+        help_heading="ties",
         heading="scores",
         told=lambda given: (
             "compared as float64, not rounded"
@@ -361,6 +379,7 @@ class Design(Estimation):
         (*TESTS, TUKEY),
         "randomization, bootstrap-t, bootstrap, t, wilcoxon, sign or tukey.",
         metavar="TEST",
+        rank=140,
     )
     correction: str = setting(  # None becomes the default of the test
         None,

@@ -10,7 +10,7 @@ import click
 import pytest
 
 import deadheat as dh
-from deadheat.cli.app import Command
+from deadheat.cli.help import Command
 from deadheat.hooks import commands_by_name
 from support.command import call, command as command_of, ok
 

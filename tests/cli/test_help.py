@@ -7,7 +7,7 @@ import re
 import click
 import pytest
 
-from deadheat.cli.app import GROUPS, MOST, MOST_USED, Command, group_of
+from deadheat.cli.help import HEADINGS, MOST, Command, heading_of
 from deadheat.cli.options import OPTIONS
 from deadheat.hooks import commands_by_name
 from support.command import call, command, ok
@@ -43,26 +43,28 @@ def test_no_option_is_lost_and_each_is_in_its_group(name: str) -> None:
     text = ok(name, "--help-all")
     parts = re.split(HEADING, text)
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert set(sections) <= {"Options", "Examples", *(group.capitalize() for group in GROUPS)}
+    assert set(sections) <= {"Options", "Examples", *(heading.capitalize() for heading in HEADINGS)}
     for one in options_of(name):
         listed = [
             heading
             for heading, section in sections.items()
             if re.search(rf"^  .*{one.opts[-1]}\b", section, re.MULTILINE)
         ]
-        assert group_of(one).capitalize() in listed, one.name
-        told = " ".join(sections[group_of(one).capitalize()].split())
+        assert heading_of(one).capitalize() in listed, one.name
+        told = " ".join(sections[heading_of(one).capitalize()].split())
         assert " ".join((one.help or "").split())[:40] in told
     assert "--help" in sections["Output"]
     assert sections["Examples"].count("deadheat ") >= len(examples_of(name))
 
 
-def test_groups_name_options_that_exist() -> None:
-    known = {one.name for name in commands_by_name() for one in options_of(name)}
-    grouped = [name for names in GROUPS.values() for name in names]
-    assert set(grouped) <= known
-    assert len(grouped) == len(set(grouped))
-    assert set(MOST_USED) <= known
+def test_ranks_are_those_of_one_option_each() -> None:
+    ranks: dict[int, set[str | None]] = {}
+    for name in commands_by_name():
+        for one in options_of(name):
+            if (rank := getattr(one, "rank", None)) is not None:
+                ranks.setdefault(rank, set()).add(one.name)
+    assert ranks
+    assert all(len(names) == 1 for names in ranks.values())
 
 
 def test_an_option_that_commands_share_has_a_group() -> None:
@@ -71,7 +73,7 @@ def test_an_option_that_commands_share_has_a_group() -> None:
         one.name
         for name in commands_by_name()
         for one in options_of(name)
-        if name in {"evaluate", "compare"} and group_of(one) == "options" and one.name in OPTIONS.keys() - own
+        if name in {"evaluate", "compare"} and heading_of(one) == "options" and one.name in OPTIONS.keys() - own
     }
     assert lacking == set()
 

@@ -10,7 +10,8 @@ from contextlib import suppress
 
 import click
 
-from deadheat.cli.app import App, flags
+from deadheat.cli.app import App
+from deadheat.cli.help import flags, option
 from deadheat.version import __version__
 
 LIBRARIES = (
@@ -57,7 +58,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 
 
 @click.group(cls=App, help=HELP, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option(
+@option(
     "--version",
     is_flag=True,
     expose_value=False,

@@ -25,6 +25,7 @@ from deadheat.cli.files import (
     table_option,
     unique_names,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import (
     CASES,
     INTERVALS,
@@ -52,8 +53,10 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     "    --retriever all-MiniLM-L6-v2 --baseline bm25 --cluster expected_ids",
 )
 @click.argument("cases", type=INPUT, nargs=-1, required=True, metavar="CASES...")
-@click.option("--collection", type=INPUT, required=True, metavar="FILE", help="The documents that are searched.")
-@click.option(
+@option(
+    "--collection", type=INPUT, required=True, metavar="FILE", help="The documents that are searched.", heading="input"
+)
+@option(
     "--retriever",
     "retrievers",
     type=INPUT,
@@ -63,8 +66,9 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     " sentence-transformers model. Several run files, such as one per language, make one retriever as"
     " \"run('de.run', 'en.run', name='mine')\"."
     " May be repeated; default bm25.",
+    rank=130,
 )
-@click.option(
+@option(
     "--reranker",
     "rerankers",
     multiple=True,
@@ -72,30 +76,32 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     help="Grades the first documents of each retriever: llm (with --endpoint and --model), cross-encoder:MODEL of"
     " sentence-transformers, or module:function, called with query and text. May be repeated.",
 )
-@click.option(
+@option(
     "--rerank-depth", type=click.IntRange(1), default=20, show_default=True, help="Documents that a reranker grades."
 )
-@click.option("--rerank-then-by-first", is_flag=True, help="Order what a reranker ties by the retriever's scores.")
-@click.option("--endpoint", metavar="URL", help="Of --reranker llm: any server with OpenAI's protocol, up to /v1.")
-@click.option("--model", metavar="NAME", help="Of --reranker llm.")
-@click.option(
+@option("--rerank-then-by-first", is_flag=True, help="Order what a reranker ties by the retriever's scores.")
+@option("--endpoint", metavar="URL", help="Of --reranker llm: any server with OpenAI's protocol, up to /v1.")
+@option("--model", metavar="NAME", help="Of --reranker llm.")
+@option(
     "--api-key-env",
     metavar="NAME",
     default="OPENAI_API_KEY",
     show_default=True,
     help="The environment variable with the key of --endpoint.",
 )
-@click.option("--prompt", type=INPUT, metavar="FILE", help="Of --reranker llm: a text with {query} and {document}.")
-@click.option("--yes", is_flag=True, help="Call the language model without asking first.")
-@click.option(
+@option("--prompt", type=INPUT, metavar="FILE", help="Of --reranker llm: a text with {query} and {document}.")
+@option("--yes", is_flag=True, help="Call the language model without asking first.")
+@option(
     "--output",
     type=PATH,
     metavar="DIR",
     help="A folder for runs, evaluations and report. Finished runs found there are reused; evaluations,"
     " bench.json and report.md are those of the last call.",
+    heading="output",
+    rank=40,
 )
 @takes(*CASES)
-@click.option(
+@option(
     "--synonyms",
     metavar="exact|all|none",
     default="exact",
@@ -103,7 +109,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     shell_complete=complete_from("deadheat.benchmark.collection:SYNONYMS"),
     help="Which synonyms of the collection are searched.",
 )
-@click.option(
+@option(
     "--collection-texts",
     "texts",
     type=INPUT,
@@ -111,7 +117,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     metavar="FILE",
     help="A table with names of the terms in another language, such as hp-fr.babelon.tsv; may be repeated.",
 )
-@click.option(
+@option(
     "--original-texts",
     "original",
     metavar="fallback|also|none",
@@ -120,57 +126,64 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     shell_complete=complete_from("deadheat.benchmark.ontology:ORIGINAL"),
     help="The collection's own names beside --collection-texts: for terms without a translation, for all, or for none.",
 )
-@click.option(
+@option(
     "--candidates",
     is_flag=True,
     help="Names in --collection-texts that nobody has accepted yet, as those of a machine, count too.",
 )
-@click.option(
+@option(
     "--collection-language",
     metavar="CODE",
     help="The language of the collection; by default a guess. The report names cross-lingual searches.",
 )
 @takes("measures")
-@click.option(
-    "--at", callback=parsed_numbers, metavar="K,K,...", help="Cutoffs of the default measures; default 1,3,5,10."
-)
-@click.option(
+@option("--at", callback=parsed_numbers, metavar="K,K,...", help="Cutoffs of the default measures; default 1,3,5,10.")
+@option(
     "--by",
     multiple=True,
     metavar="COLUMN",
     help="Also report by difficulty, category or domain of the cases; by their combinations if it is repeated.",
+    heading="statistics",
+    rank=70,
 )
-@click.option("--k", type=click.IntRange(1), default=50, show_default=True, help="Documents for each text.")
-@click.option(
-    "--ontology", type=INPUT, metavar="FILE", help="Score MaxRel by the similarity of terms in this ontology."
-)
-@click.option(
+@option("--k", type=click.IntRange(1), default=50, show_default=True, help="Documents for each text.")
+@option("--ontology", type=INPUT, metavar="FILE", help="Score MaxRel by the similarity of terms in this ontology.")
+@option(
     "--similarity",
     metavar="KIND",
     shell_complete=complete_from("deadheat.benchmark.ontology:KINDS"),
     help="Similarity of ontology terms; default lin.",
 )
-@click.option(
+@option(
     "--limit",
     type=click.IntRange(1),
     metavar="N",
     help="Use only the first N cases of each language, for a quick look.",
 )
-@click.option("--baseline", metavar="NAME", help="Compare all others with this retriever; by default every pair.")
+@option(
+    "--baseline",
+    metavar="NAME",
+    help="Compare all others with this retriever; by default every pair.",
+    heading="statistics",
+    rank=30,
+)
 @takes(*TESTS, *INTERVALS)
-@click.option(
+@option(
     "--cluster",
     metavar="COLUMN",
     help="Resample whole clusters of cases that share this: expected_ids, text, difficulty, category or domain.",
+    heading="statistics",
 )
-@click.option(
+@option(
     "--margin",
     type=click.FloatRange(0, min_open=True),
     help="Of parallel sets: also test that languages differ by less than this.",
+    heading="statistics",
+    rank=150,
 )
 @takes("seed")
 @draws("comparison", "systems", "languages", "strata", such_as="scatter")
-@click.option(
+@option(
     "--format",
     "form",
     type=FormatChoice(("document", "rows")),
@@ -178,6 +191,8 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     show_default=True,
     help="Format of the output. csv has one table: the means, with --by those of the strata, or that of --table; the"
     " other formats have all.",
+    heading="output",
+    rank=50,
 )
 @table_option("the means", *TABLES)
 @full_option
@@ -289,14 +304,14 @@ def _confirm(what: str) -> bool:
     "deadheat validate --schema > cases.schema.json",
 )
 @click.argument("files", type=INPUT, nargs=-1, metavar="FILE...")
-@click.option(
+@option(
     "--ontology",
     type=INPUT,
     metavar="FILE",
     help="OBO, OBO Graphs or OWL; expected ids that it lacks or marks as obsolete are reported.",
 )
 @takes(*CASES)
-@click.option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
+@option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
 @format_option()
 @output_option
 @takes(*LIMITS, "flags")

@@ -30,6 +30,7 @@ from deadheat.cli.files import (
     table_option,
     warn_of_nothing_judged,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -77,31 +78,32 @@ TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_dif
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN RUN...|SAVED...")
 @takes("repeats", "baseline", "judgments", "measures", *TESTS, "margin")
-@click.option(
+@option(
     "--detect",
     type=click.FloatRange(0, min_open=True),
     help="Also say how many queries it takes to detect a difference of this size.",
 )
-@click.option(
+@option(
     "--queries-worst",
     type=click.IntRange(1),
     metavar="N",
     help="Also list the N queries on which a system is best, worst, and that hang most on ties; with their texts if"
     " --queries has a column such as text.",
 )
-@click.option(
+@option(
     "--judge",
     type=INPUT,
     metavar="QRELS",
     help="Labels of a judge, such as a language model, for the queries of the human labels, a random sample, and for"
     " more: differences are estimated from both.",
+    heading="input",
 )
-@click.option(
+@option(
     "--orders",
     is_flag=True,
     help="Also say how far orders of the systems agree: by two measures, and by document id, as trec_eval.",
 )
-@click.option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
+@option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
 @takes(*INTERVALS, "cluster", "seed", *STRATA, "ties")
 @draws("comparison", "languages", "strata", such_as="scatter")
 @output_options("document", "rows", "scores")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, cast
 import click
 
 import deadheat as dh
-from deadheat.cli.app import Command, error_message, refuse_if, say
+from deadheat.cli.app import error_message, refuse_if, say
 from deadheat.cli.files import INPUT, REPORT, STDOUT, check_inputs, check_output, files_read, standard_output, writing
+from deadheat.cli.help import Command, option
 from deadheat.cli.options import LIMITS, command, complete_from, takes
 from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted, three
 from deadheat.io.guarding import errors_of_writing
@@ -52,25 +53,19 @@ class Convert(Command):
 )
 @click.argument("source", type=INPUT, metavar="IN")
 @click.argument("target", type=REPORT, metavar="OUT")
-@click.option(
-    "--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: inferred from names or rows."
-)
-@click.option(
-    "--from", "from_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of IN; default: by its name."
-)
-@click.option(
-    "--to", "to_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of OUT; default: by its name."
-)
-@click.option("--tag", help="Last field of a TREC run; default deadheat.")
-@click.option(
+@option("--kind", type=click.Choice(["qrels", "run"]), help="What IN holds; default: inferred from names or rows.")
+@option("--from", "from_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of IN; default: by its name.")
+@option("--to", "to_format", metavar="FORMAT", shell_complete=_FORMATS, help="Format of OUT; default: by its name.")
+@option("--tag", help="Last field of a TREC run; default deadheat.")
+@option(
     "--add",
     type=INPUT,
     metavar="FILE",
     help="Add the judgments of this file to the qrels: one of deadheat holes --judge, filled in as far as people got."
     " Rows without a relevance stay unjudged.",
 )
-@click.option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
-@click.option("--force", is_flag=True, help="Replace OUT if it exists.")
+@option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
+@option("--force", is_flag=True, help="Replace OUT if it exists.")
 @takes("decimal", *LIMITS, "flags")
 def convert(  # noqa: PLR0917 - click passes by name
     source: str,

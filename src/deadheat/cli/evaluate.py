@@ -32,6 +32,7 @@ from deadheat.cli.files import (
     split_repeats,
     table_option,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -113,46 +114,57 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")
 @takes("repeats", "measures", "ties", "beside")
-@click.option(
+@option(
     "--rng",
     "seed",
     type=click.IntRange(0),
     metavar="SEED",
     help="Seed of --ties random (drawn if not given) and of --ci (0 if not given).",
+    heading="statistics",
 )
-@click.option("--ci", is_flag=True, help="Add confidence intervals, and how much of the error is due to tie order.")
+@option(
+    "--ci",
+    is_flag=True,
+    help="Add confidence intervals, and how much of the error is due to tie order.",
+    heading="statistics",
+    rank=90,
+)
 @takes(*INTERVALS, "cluster")
-@click.option(
+@option(
     "--quantiles",
     metavar="Q,...",
     callback=_parsed_quantiles,
     help="Add these quantiles over queries, such as 0.5, the median, each with its exact interval.",
+    heading="statistics",
 )
 @takes(*STRATA)
-@click.option("--per-query", is_flag=True, help="Add the scores of each query.")
-@click.option(
+@option("--per-query", is_flag=True, help="Add the scores of each query.", heading="output", rank=110)
+@option(
     "--judge",
     type=INPUT,
     metavar="QRELS",
     help="Labels of a judge for the queries of the human labels, a random sample, and for more: means and their"
     " intervals are estimated from both.",
+    heading="input",
 )
-@click.option(
+@option(
     "--save",
     type=PATH,
     metavar="FILE.json|FOLDER/",
     help="Save the evaluation for deadheat gate and dh.load_evaluation: in a file, which replaces an earlier save but"
     " no other file; or in a folder, where every save is a new file, named by time, label and run.",
+    heading="output",
+    rank=100,
 )
 @takes(*SAVING)
 @draws("systems", "strata", such_as="cutoffs")
-@click.option(
+@option(
     "--score-columns",
     metavar="all|NAME,...",
     help="Evaluate several columns of one table, or features of a LETOR file, each as a run of its own, and list them"
     " by the first measure, the best first. all: each column of numbers but ids, relevance and ranks.",
 )
-@click.option(
+@option(
     "--sort",
     metavar="name|given|MEASURE",
     help="Order of several runs: by name, as given, or the best first by a measure. Default: by the first measure; with"

@@ -12,6 +12,7 @@ import click
 
 from deadheat.cli.app import error_message
 from deadheat.cli.files import asked, outputs_of_command, shown_path, writing
+from deadheat.cli.help import option
 from deadheat.cli.options import FIGURES, takes
 from deadheat.errors import FigureError, collected, counted, in_brackets, nearest_first, three
 
@@ -71,7 +72,7 @@ def draws(*kinds: SubjectKind, such_as: str) -> Callable[[Any], Any]:
     such_as : str
         A figure of them, for the help.
     """
-    by_name = click.option(
+    by_name = option(
         "--figure",
         "figure_names",
         type=FigureName(kinds),
@@ -79,6 +80,7 @@ def draws(*kinds: SubjectKind, such_as: str) -> Callable[[Any], Any]:
         metavar="NAME",
         help=f"Draw this one into that folder instead, such as {such_as}, by each measure; may be repeated."
         f" {ALL_FIGURES} draws every one there is; a wrong name lists them.",
+        heading="output",
     )
     return lambda command: takes("figures")(by_name(takes(*FIGURES[2:])(command)))
 

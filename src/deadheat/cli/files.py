@@ -18,6 +18,7 @@ import click
 
 import deadheat as dh
 from deadheat.cli.app import BAD_DATA, ClosedOutput, CommandError, discard, error_message, refuse, refuse_if, say
+from deadheat.cli.help import option
 from deadheat.cli.outputs import Outputs
 from deadheat.errors import (
     STDIN,
@@ -553,41 +554,55 @@ class FormatChoice(TextChoice):
 
 def format_option(*parts: str) -> Callable[[Any], Any]:
     """Return the option --format of a command whose reports have these parts."""
-    return click.option(
-        "--format", "form", type=FormatChoice(parts), help="Default: the format that --output names, else table."
+    return option(
+        "--format",
+        "form",
+        type=FormatChoice(parts),
+        help="Default: the format that --output names, else table.",
+        heading="output",
+        rank=50,
     )
 
 
-output_option = click.option(
-    "-o", "--output", type=REPORT, metavar="FILE", help="Write to a file, whole or not at all; - is stdout."
+output_option = option(
+    "-o",
+    "--output",
+    type=REPORT,
+    metavar="FILE",
+    help="Write to a file, whole or not at all; - is stdout.",
+    heading="output",
+    rank=40,
 )
 
 
-full_option = click.option(
+full_option = option(
     "--full",
     is_flag=True,
     help="Show every table and note, not only what can change a decision. JSON and CSV always have all of them.",
+    rank=170,
 )
 
 
 def output_options(*parts: str) -> Callable[[Any], Any]:
     """Return the options --format, --output and --digits."""
     exact = "json and csv" if "rows" in parts else "json"
-    digits = click.option(
+    digits = option(
         "--digits",
         type=click.IntRange(0, 15),
         help=f"Decimals; default 4, but all of them in {exact}.",
+        heading="output",
     )
     return lambda command: format_option(*parts)(output_option(digits(command)))
 
 
 def table_option(default: str, *others: str) -> Callable[[Any], Any]:
     """Return the option --table of a command whose csv has one table of several."""
-    return click.option(
+    return option(
         "--table",
         metavar="NAME",
         help=f"The table that csv has instead of {default}, by its name in json: {', '.join(others[:-1])} or"
         f" {others[-1]}, where there is one.",
+        heading="output",
     )
 
 

@@ -11,6 +11,7 @@ import deadheat as dh
 from deadheat import hooks
 from deadheat.cli.app import error_message, refuse, refuse_if, say
 from deadheat.cli.files import PATH, Output, check_output, emit, format_option, output_option
+from deadheat.cli.help import option
 from deadheat.cli.options import command, complete_from, takes
 from deadheat.errors import DataError, did_you_mean, joined
 
@@ -25,7 +26,7 @@ EVERY = "*"
     "deadheat measures --for k=10        what a cutoff of 10 is good for",
 )
 @click.argument("name", required=False, shell_complete=complete_from("deadheat.measures.base:REGISTRY"))
-@click.option(
+@option(
     "--for",
     "use",
     is_flag=False,
@@ -84,8 +85,8 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
 
 
 @command("deadheat demo", "deadheat demo --copy demo-data    the files, to try other commands on")
-@click.option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")
-@click.option("--force", is_flag=True, help="Let --copy replace existing files that differ.")
+@option("--copy", "folder", type=PATH, metavar="FOLDER", help="Copy the data there instead.")
+@option("--force", is_flag=True, help="Let --copy replace existing files that differ.")
 @format_option("document")
 @output_option
 @takes("flags")

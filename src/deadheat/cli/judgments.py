@@ -26,6 +26,7 @@ from deadheat.cli.files import (
     output_options,
     writing,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import (
     FILE,
     LAST,
@@ -53,10 +54,12 @@ if TYPE_CHECKING:
 )
 @click.argument("human", type=INPUT)
 @click.argument("judges", type=INPUT, nargs=-1, required=True, metavar="JUDGE...")
-@click.option(
+@option(
     "--run", "runs", type=INPUT, multiple=True, help="A system; of two or more: what the judge does to conclusions."
 )
-@click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
+@option(
+    "--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.", heading="output", rank=110
+)
 @output_options("document", "rows", "scores")
 @full_option
 @takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed")
@@ -114,11 +117,11 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     "deadheat agree by-human/ by-judge/    # the order of systems, saved by deadheat evaluate --save",
 )
 @click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN RUN...|FOLDER FOLDER")
-@click.option(
-    "-p", "--persistence", "p", type=float, default=0.9, show_default=True, help="Of rank-biased overlap, 0 to 1."
+@option("-p", "--persistence", "p", type=float, default=0.9, show_default=True, help="Of rank-biased overlap, 0 to 1.")
+@option("-k", "--cutoff", type=int, default=10, show_default=True, help="Of the overlap of the top k.")
+@option(
+    "--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.", heading="output", rank=110
 )
-@click.option("-k", "--cutoff", type=int, default=10, show_default=True, help="Of the overlap of the top k.")
-@click.option("--per-query", is_flag=True, help="Add a table of all queries; csv then holds it alone.")
 @output_options("document", "rows", "scores")
 @full_option
 @takes(*READING, *LIMITS, "flags")
@@ -163,8 +166,12 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
 @click.argument("old", type=INPUT)
 @click.argument("new", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, metavar="[RUN|SAVED]...")
-@click.option(
-    "--collection", "documents", **FILE, help="All documents that exist: judged ones that are not in it are named."
+@option(
+    "--collection",
+    "documents",
+    **FILE,
+    help="All documents that exist: judged ones that are not in it are named.",
+    heading="input",
 )
 @takes("measures", "ties_not_drawn")
 @output_options("document", "rows", "scores")
@@ -211,7 +218,7 @@ def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, required=True, metavar="RUN...")
-@click.option(
+@option(
     "-m",
     "--measure",
     default="nDCG@10",
@@ -220,27 +227,37 @@ def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
     shell_complete=complete_from("deadheat.measures.base:REGISTRY"),
     help="A measure that has bounds over unjudged documents.",
 )
-@click.option(
+@option(
     "--by",
     metavar="range|decision",
     default="range",
     show_default=True,
     help="What a judgment should tell: how good the runs are, or which of them is better.",
+    heading="statistics",
+    rank=70,
 )
-@click.option("-n", "--number", "n", type=click.IntRange(1), metavar="N", help="The first N documents only.")
-@click.option(
+@option("-n", "--number", "n", type=click.IntRange(1), metavar="N", help="The first N documents only.")
+@option(
     "--depth",
     type=click.IntRange(1),
     metavar="N",
     help="Documents up to this rank; default: the cutoff, or 100 where documents below it count too, as in nDCG and R.",
+    heading="measures",
 )
-@click.option("--unjudged-max-rel", type=float, metavar="LEVEL", help="Highest relevance; default: that of the qrels.")
-@click.option(
+@option(
+    "--unjudged-max-rel",
+    type=float,
+    metavar="LEVEL",
+    help="Highest relevance; default: that of the qrels.",
+    heading="measures",
+)
+@option(
     "--judge",
     type=PATH,
     metavar="FILE.csv|.tsv",
     help="Write the documents to a new file for annotators, who fill in its column relevance; deadheat convert --add"
     " adds that to the qrels.",
+    heading="input",
 )
 @output_options("document", "rows", "scores")
 @full_option

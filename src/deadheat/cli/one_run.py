@@ -18,6 +18,7 @@ from deadheat.cli.files import (
     output_options,
     shown_path,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import (
     ENGINE,
     FILE,
@@ -41,14 +42,16 @@ from deadheat.cli.options import (
 )
 @click.argument("run", type=INPUT)
 @click.argument("qrels", type=INPUT, required=False)
-@click.option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
+@option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
 @takes("measures", "beside")
-@click.option(
-    "--per-query", is_flag=True, help="Add the ties of each query and, with QRELS, what they do to its values."
+@option(
+    "--per-query",
+    is_flag=True,
+    help="Add the ties of each query and, with QRELS, what they do to its values.",
+    heading="output",
+    rank=110,
 )
-@click.option(
-    "--orders", "listed", metavar="QUERY", help="List instead every order of this query's ties, with its values."
-)
+@option("--orders", "listed", metavar="QUERY", help="List instead every order of this query's ties, with its values.")
 @draws("ties", such_as="tie_ratio")
 @output_options("document", "rows", "scores")
 @full_option
@@ -108,19 +111,17 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 )
 @click.argument("run", type=INPUT)
 @click.argument("train", type=INPUT, required=False)
-@click.option(
+@option(
     "-k", "--cutoff", type=int, help="Items of each list that are shown; default: 10, and for --groups and --qrels all."
 )
-@click.option("--n-items", type=int, metavar="N", help="Items of the catalogue; default: those of both files.")
-@click.option("--n-users", type=float, metavar="N", help="Users, for novelty; default: those of TRAIN.")
-@click.option(
-    "--head", type=float, default=0.2, show_default=True, help="Share of the catalogue that is not the long tail."
-)
-@click.option(
+@option("--n-items", type=int, metavar="N", help="Items of the catalogue; default: those of both files.")
+@option("--n-users", type=float, metavar="N", help="Users, for novelty; default: those of TRAIN.")
+@option("--head", type=float, default=0.2, show_default=True, help="Share of the catalogue that is not the long tail.")
+@option(
     "--groups", **FILE, help="The group of each item, such as its producer: a table of items and groups. Adds exposure."
 )
-@click.option("--qrels", **FILE, help="Relevant items of each user: adds expected exposure (EE-D, EE-R, EE-L).")
-@click.option(
+@option("--qrels", **FILE, help="Relevant items of each user: adds expected exposure (EE-D, EE-R, EE-L).")
+@option(
     "--discount",
     default="log(2)",
     show_default=True,
@@ -166,7 +167,7 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
-@click.option("--query", "query_id", required=True, metavar="ID", help="The query.")
+@option("--query", "query_id", required=True, metavar="ID", help="The query.")
 @takes("measures", "ties_in_steps")
 @output_options("document", "rows", "scores")
 @takes(*WITHOUT_BOUNDS, "then_by", *READING, *LAST)
@@ -195,7 +196,7 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
-@click.option(
+@option(
     "--reported",
     "texts",
     multiple=True,

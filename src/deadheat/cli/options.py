@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import Command, flags, refuse, refuse_if
+from deadheat.cli.app import refuse, refuse_if
 from deadheat.cli.files import INPUT, PATH, asked, is_saved, shown_path
+from deadheat.cli.help import Command, flags, option
 from deadheat.errors import check_choice, load_libraries
 from deadheat.settings import (
     PROPORTION,
@@ -138,34 +139,42 @@ def parsed_grades(_: click.Context, __: click.Parameter, text: str | None) -> di
     return found
 
 
-def _options(of: type[Settings], *, shown: bool = True) -> dict[str, Callable[[Any], Any]]:
+def _options(of: type[Settings], heading: str, *, shown: bool = True) -> dict[str, Callable[[Any], Any]]:
     """Return the options of a class of settings, each by the name of its field.
 
     Parameters
     ----------
     of : type
+    heading : str
+        Of --help-all, for those that have no other.
     shown : bool, default True
         Whether an option has its default; else it is None, which tells that it was not given.
     """
-    return {one.name: _option(one, one.metadata, shown=shown) for one in fields(of) if one.metadata.get("help")}
+    options = {}
+    for field in fields(of):
+        if field.metadata.get("help"):
+            options[field.name] = _option(field, field.metadata, heading, shown=shown)
+    return options
 
 
 def _ties_but(*without: str) -> Callable[[Any], Any]:
     """Return the option of tie policies for a command that refuses some."""
     allowed = tuple(one for one in TIES if one not in without)
     own = Conventions.__dataclass_fields__["ties"]
-    return _option(own, {**own.metadata, "allowed": allowed, "help": meaning_of_ties(allowed)}, shown=True)
+    return _option(own, {**own.metadata, "allowed": allowed, "help": meaning_of_ties(allowed)}, "ties", shown=True)
 
 
-def _option(field: Field[Any], told: Mapping[str, Any], *, shown: bool) -> Callable[[Any], Any]:
+def _option(field: Field[Any], told: Mapping[str, Any], heading: str, *, shown: bool) -> Callable[[Any], Any]:
     allowed = told["allowed"]
     words = allowed if isinstance(allowed, tuple) else ()
     typed = told["option"].split() or [f"--{field.name.replace('_', '-')}"]
     is_flag, default = field.type == "bool", "" if shown or words else f" Default: {field.default}."
     of_default = {"default": field.default, "show_default": field.default is not None} if shown else {}
-    return click.option(
+    return option(
         *typed,
         field.name,
+        heading=told["help_heading"] or heading,
+        rank=told["rank"],
         metavar=told["metavar"] or "|".join(words) or None,
         help=told["help"] + default,
         shell_complete=(lambda _, __, begun: [word for word in words if word.startswith(begun)]) if words else None,
@@ -173,18 +182,19 @@ def _option(field: Field[Any], told: Mapping[str, Any], *, shown: bool) -> Calla
     )
 
 
-_OF_CONVENTIONS, _OF_INTERVALS = _options(Conventions), _options(Estimation, shown=False)
+_OF_CONVENTIONS, _OF_INTERVALS = _options(Conventions, "measures"), _options(Estimation, "statistics", shown=False)
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
 OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "grades": click.option(
+    "grades": option(
         "--grades",
         callback=parsed_grades,
         metavar="FAILED,...",
         help="Files that are tables (CSV, JSON Lines, ...) hold what judges wrote, such as 'Score: 2'; runs only if"
         " their scores are no numbers. What becomes of answers that are no grade: error, drop, lowest or bounds (values"
         " have a range); then, with commas, scale=10, grade=COLUMN, and what words mean: 'Highly relevant=3'.",
+        heading="input",
     ),
-    "measures": click.option(
+    "measures": option(
         "-m",
         "--measure",
         "notations",
@@ -193,167 +203,212 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         shell_complete=complete_from("deadheat.measures.base:REGISTRY"),
         help="A measure such as nDCG@10, 'P(rel=2)@5' or ndcg_cut_10, or several with spaces between; may be repeated."
         " 'trec' is most of what trec_eval prints.",
+        heading="measures",
+        rank=10,
     ),
     **_OF_CONVENTIONS,
     "ties_not_drawn": _ties_but("random"),
     "ties_in_steps": _ties_but("doc_id", "input", "random"),
-    "beside": click.option(
+    "beside": option(
         "--beside",
         type=click.Choice(["doc_id", "input"]),
         metavar="doc_id|input",
         help="Show the values with ties broken by document id, as trec_eval, or in the order of the file too: another"
         " column.",
+        heading="ties",
     ),
-    **_options(Design),
-    **_options(Saving),
-    **_options(Rejudging),
-    "label": click.option("--label", metavar="TEXT", help="A label in the saved file [default: the branch]."),
-    "commit": click.option(
-        "--commit", metavar="HASH", help="The commit in the saved file [default: as git or the CI's environment say]."
+    **_options(Design, "statistics"),
+    **_options(Saving, "output"),
+    **_options(Rejudging, "statistics"),
+    "label": option(
+        "--label", metavar="TEXT", help="A label in the saved file [default: the branch].", heading="output"
+    ),
+    "commit": option(
+        "--commit",
+        metavar="HASH",
+        help="The commit in the saved file [default: as git or the CI's environment say].",
+        heading="output",
     ),
     **_OF_INTERVALS,
-    "cluster": click.option(
+    "cluster": option(
         "--cluster",
         metavar="COLUMN",
         help="Resample the queries that share a value of this column of --queries (a document, a user) as a whole.",
+        heading="statistics",
     ),
-    "seed": click.option("--rng", "seed", type=click.IntRange(0), metavar="SEED", default=0, help="Seed; default 0."),
-    "baseline": click.option(
+    "seed": option(
+        "--rng",
+        "seed",
+        type=click.IntRange(0),
+        metavar="SEED",
+        default=0,
+        help="Seed; default 0.",
+        heading="statistics",
+    ),
+    "baseline": option(
         "--baseline",
         multiple=True,
         metavar="RUN",
         help="Compare all others with this run; by default every pair. May be repeated.",
+        heading="statistics",
+        rank=30,
     ),
-    "margin": click.option(
+    "margin": option(
         "--margin",
         type=click.FloatRange(0, min_open=True),
         help="Also test that a system is no worse, by this margin, than the baseline, or than each run before it.",
+        heading="statistics",
+        rank=150,
     ),
-    "queries": click.option(
+    "queries": option(
         "--queries",
         **FILE,
         help="A table of queries: query_id, and columns such as language. Queries in several languages are reported"
         " by language.",
+        heading="input",
+        rank=60,
     ),
-    "by": click.option(
+    "by": option(
         "--by",
         multiple=True,
         metavar="COLUMN",
         help="Report by the values of a column of --queries (a query with a|b counts in both); if it is repeated, by"
         " each column in a table of its own. a:b: by the combinations of two columns. Several languages stay apart.",
+        heading="statistics",
+        rank=70,
     ),
-    "weights": click.option(
+    "weights": option(
         "--weights",
         metavar="COLUMN",
         help="Weigh queries in means by this column of --queries, such as how often each is asked; totals have no"
         " weights.",
+        heading="statistics",
     ),
-    "pool_languages": click.option(
-        "--pool-languages", is_flag=True, help="Let queries in different languages count in one mean."
+    "pool_languages": option(
+        "--pool-languages",
+        is_flag=True,
+        help="Let queries in different languages count in one mean.",
+        heading="statistics",
     ),
-    "repeats": click.option(
+    "repeats": option(
         "--repeats",
         multiple=True,
         metavar="NAME=PATTERN",
         callback=parsed_repeats,
         help="Several runs of one system, such as 'gpt=gpt-*.run': means over them, and errors with their noise.",
+        heading="input",
+        rank=180,
     ),
-    "then_by": click.option(
+    "then_by": option(
         "--then-by",
         type=INPUT,
         multiple=True,
         metavar="RUN_OR_COLUMN",
         help="Order ties by the scores of this run, such as the first stage's, or by another column of the same file;"
         " several, in order. What still ties is averaged; a document that it lacks comes last.",
+        heading="ties",
     ),
-    "decimal": click.option(
+    "decimal": option(
         "--decimal",
         type=click.Choice([",", "."]),
         expose_value=False,
         callback=_entering("deadheat.io.values:decimal"),
         help="Decimal mark of numbers in CSV and TSV files; the other mark may group thousands [default: a point; with"
         " semicolons also a comma, where it can be nothing else].",
+        heading="input",
     ),
-    "encoding": click.option(
+    "encoding": option(
         "--encoding",
         metavar="NAME",
         expose_value=False,
         callback=_entering("deadheat.io.records:encoding"),
         help="The encoding of CSV and TSV files that are not UTF-8: cp1252 for CSV from Excel in Western Europe.",
+        heading="input",
     ),
-    "columns": click.option(
+    "columns": option(
         "--columns",
         metavar="NAME=COLUMN,...",
         multiple=True,
         callback=parsed_names,
         help="Names of columns that are not recognised, such as doc_id=hit,score=similarity; of one kind of files as in"
         " run.doc_id=hit.",
+        heading="input",
     ),
-    "ascending": click.option("--ascending", is_flag=True, help="Lower scores rank first, as of distances."),
-    "normalize_ids": click.option(
+    "ascending": option("--ascending", is_flag=True, help="Lower scores rank first, as of distances.", heading="input"),
+    "normalize_ids": option(
         "--normalize-ids",
         metavar="FORM",
         help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
+        heading="input",
     ),
-    "spans": click.option(
+    "spans": option(
         "--spans",
         **FILE,
         help="In place of QRELS: judged passages (query_id, doc_id, start, end), for runs of chunks with offsets.",
+        heading="input",
     ),
-    "overlap": click.option(
+    "overlap": option(
         "--overlap",
         type=click.FloatRange(0, 1, min_open=True),
         default=0.5,
         metavar="SHARE",
         help="The share that a relevant chunk covers; default 0.5.",
+        heading="input",
     ),
-    "overlap_of": click.option(
+    "overlap_of": option(
         "--overlap-of",
         type=click.Choice(["span", "chunk", "any"]),
         default="span",
         metavar="span|chunk|any",
         help="Of what that is the share: of the span (default), or of the chunk; any: one character is enough.",
+        heading="input",
     ),
-    "documents": click.option(
+    "documents": option(
         "--documents",
         **FILE,
         help="The texts (doc_id, text), in which quoted spans are looked up and offsets are checked.",
+        heading="input",
     ),
-    "collection": click.option(
+    "collection": option(
         "--collection",
         **FILE,
         help="All documents that exist: a table or corpus as of bench, or one id a line. Relevant documents that are"
         " not in it are counted and named.",
+        heading="input",
     ),
-    "strict": click.option(
-        "--strict", is_flag=True, help="Relevant documents that are not in --collection are an error."
+    "strict": option(
+        "--strict", is_flag=True, help="Relevant documents that are not in --collection are an error.", heading="input"
     ),
-    "engine": click.option(
+    "engine": option(
         "--engine",
         metavar="polars|duckdb|spark",
         help="Let this engine read runs and count: Parquet files, folders of them, and patterns such as"
         " 'runs/*.parquet' (in quotes).",
+        heading="input",
     ),
-    "spark_master": click.option(
+    "spark_master": option(
         "--spark-master",
         metavar="URL",
         help="The cluster of --engine spark: spark://HOST:PORT, or sc://HOST:PORT of Spark Connect; by default all"
         " cores of this machine.",
+        heading="input",
     ),
-    "spark_conf": click.option(
+    "spark_conf": option(
         "--spark-conf",
         multiple=True,
         metavar="K=V",
         callback=parsed_conf,
         help="A setting of --engine spark, such as spark.driver.memory=4g; may be repeated.",
+        heading="input",
     ),
-    "check_duplicates": click.option(
+    "check_duplicates": option(
         "--check-duplicates/--no-check-duplicates",
         default=True,
         help="Check for documents that a run has twice for a query (default), or trust the data. Judged ones are an"
         " error in any case; judgments that come twice are merged, or an error if they contradict each other.",
+        heading="input",
     ),
-    "max_memory": click.option(
+    "max_memory": option(
         "--max-memory",
         metavar="BYTES",
         expose_value=False,
@@ -361,47 +416,56 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         help="About how much memory the rows of a run may take, such as 500MB: a larger one is read in blocks"
         " [default: from 1.5 GB of TREC or 4 million rows of Parquet on]. More than 4 GB also lets the content of a"
         " compressed file, Parquet or a pipe take so much [default: 4 GB, or 200 times the size of the file].",
+        heading="input",
     ),
-    "figures": click.option(
+    "figures": option(
         "--figures",
         type=PATH,
         metavar="DIR",
         help="Also draw figures into this folder, which is made if need be: at most three, as a page shows them, by the"
         " first measure (needs deadheat[figures]).",
+        heading="output",
     ),
-    "figure_format": click.option(
+    "figure_format": option(
         "--figure-format",
         type=click.Choice(["svg", "png", "pdf", "html", "json"]),
         default="svg",
         show_default=True,
         help="Of the files in that folder; json is Vega-Lite.",
+        heading="output",
     ),
-    "no_title": click.option("--no-title", is_flag=True, help="Draw them without titles, for captions of a paper."),
-    "figure_width": click.option(
+    "no_title": option(
+        "--no-title", is_flag=True, help="Draw them without titles, for captions of a paper.", heading="output"
+    ),
+    "figure_width": option(
         "--figure-width",
         type=click.FloatRange(1, 100),
         metavar="CM",
         help="Their width in centimetres, from 1 to 100, such as 8.4 for a column.",
+        heading="output",
     ),
-    "id_pattern": click.option(
+    "id_pattern": option(
         "--id-pattern",
         metavar="RE",
         help="Pattern that every expected id must match as a whole; default: HP: and seven digits for"
         " expected_hpo_ids.",
+        heading="input",
     ),
-    "language": click.option(
-        "--language", metavar="CODE", help="The language of cases whose file names none, such as de."
+    "language": option(
+        "--language", metavar="CODE", help="The language of cases whose file names none, such as de.", heading="input"
     ),
-    "input_format": click.option(
+    "input_format": option(
         "--input-format",
         metavar="json|jsonl|csv|tsv|xlsx",
         help="Format of the files, as for standard input; default: by their names.",
+        heading="input",
     ),
-    "fields": click.option(
+    "fields": option(
         "--columns",
         metavar="FIELD=COLUMN,...",
         callback=parsed_names,
         help="Names of fields that are not recognised, such as text=symptom,expected_ids=term.",
+        heading="input",
     ),
     "flags": flags,
 }
@@ -409,7 +473,7 @@ LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
 WITHOUT_BOUNDS = tuple(name for name in LISTS if name not in {"unjudged", "unjudged_max_rel"})
 SAVING = ("save_depth", "label", "commit", "replace")
 INTERVALS = tuple(_OF_INTERVALS)
-TESTS = tuple(name for name in _options(Design) if name not in INTERVALS)
+TESTS = tuple(name for name in _options(Design, "statistics") if name not in INTERVALS)
 STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")

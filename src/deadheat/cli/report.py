@@ -25,6 +25,7 @@ from deadheat.cli.files import (
     shown_path,
     warn_of_nothing_judged,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import (
     INTERVALS,
     LAST,
@@ -67,19 +68,32 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
 )
 @click.argument("qrels", type=INPUT, required=False, metavar="QRELS|SAVED|FOLDER")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...|SAVED...")
-@click.option(
-    "-o", "--output", type=REPORT, required=True, metavar="FILE.html", help="The file, written whole or not at all."
+@option(
+    "-o",
+    "--output",
+    type=REPORT,
+    required=True,
+    metavar="FILE.html",
+    help="The file, written whole or not at all.",
+    heading="output",
+    rank=40,
 )
-@click.option(
+@option(
     "--history", type=INPUT, metavar="FOLDER", help="Instead: the saved evaluations of this folder, in order of time."
 )
-@click.option(
-    "--diff", is_flag=True, help="Of two saved evaluations, before and after: what fell and rose comes first."
+@option("--diff", is_flag=True, help="Of two saved evaluations, before and after: what fell and rose comes first.")
+@option("--texts", type=INPUT, metavar="FILE", help="Titles or texts of documents.")
+@option("--title", help="By default the names of the systems, and the first measure.")
+@option(
+    "--format",
+    "form",
+    type=click.Choice(list(SUFFIXES)),
+    default="html",
+    help="Markdown is for --fragment.",
+    heading="output",
+    rank=50,
 )
-@click.option("--texts", type=INPUT, metavar="FILE", help="Titles or texts of documents.")
-@click.option("--title", help="By default the names of the systems, and the first measure.")
-@click.option("--format", "form", type=click.Choice(list(SUFFIXES)), default="html", help="Markdown is for --fragment.")
-@click.option("--fragment", is_flag=True, help="A short form for mail: headline, three figures and ten systems.")
+@option("--fragment", is_flag=True, help="A short form for mail: headline, three figures and ten systems.")
 @takes("baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS)
 @takes(*SPANS, *READING, *LAST)
 def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any) -> None:  # noqa: ANN401 - click's

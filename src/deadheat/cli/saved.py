@@ -25,6 +25,7 @@ from deadheat.cli.files import (
     shown_path,
     table_option,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import LIMITS, LISTS, command, given_conventions, given_intervals, measures_of, takes
 
 
@@ -34,7 +35,7 @@ from deadheat.cli.options import LIMITS, LISTS, command, given_conventions, give
     "deadheat history weeks/ --format jsonl -o trend.jsonl    # for a dashboard",
 )
 @click.argument("saved", type=INPUT, nargs=-1, required=True, metavar="SAVED...|FOLDER")
-@click.option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
+@option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
 @takes("judgments", "test", "confidence_level", "n_resamples", "seed")
 @draws("history", such_as="history")
 @output_options("document", "rows", "scores", "lines")
@@ -69,30 +70,31 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     "deadheat leaderboard results.csv --compact -o table.tex",
 )
 @click.argument("source", type=INPUT, nargs=-1, required=True, metavar="SOURCE")
-@click.option("-m", "--measure", metavar="MEASURE", help="Default: the first that all results have.")
-@click.option("--weights", type=INPUT, metavar="FILE", help="A table with the columns task and weight.")
-@click.option(
+@option("-m", "--measure", metavar="MEASURE", help="Default: the first that all results have.")
+@option("--weights", type=INPUT, metavar="FILE", help="A table with the columns task and weight.", heading="statistics")
+@option(
     "--groups",
     type=INPUT,
     metavar="COLUMN|TABLE",
     help="Average within groups of tasks first: a table with the columns task and group, or a column of SOURCE.",
 )
-@click.option(
+@option(
     "--missing",
     type=click.Choice(["apart", "drop-task", "drop-model", "bounds"]),
     default="apart",
     show_default=True,
     help="Models that lack a task are listed apart; or the task is left out; or the model is; or its missing values"
     " count as all that they can be.",
+    heading="measures",
 )
-@click.option(
+@option(
     "--tasks",
     type=click.Choice(["fixed", "random"]),
     help="Only these tasks matter (default where queries are known), or they are a sample of others.",
 )
 @takes("confidence_level", "n_resamples", "seed")
 @draws("leaderboard", such_as="without_task")
-@click.option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.")
+@option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.", rank=160)
 @output_options("document", "rows", "scores")
 @full_option
 @table_option("that of the models", "tasks", "without_task")
@@ -133,14 +135,16 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 )
 @click.argument("saved", type=INPUT)
 @click.argument("qrels", type=INPUT, required=False, metavar="[QRELS|SPANS]")
-@click.option(
+@option(
     "--save",
     type=PATH,
     metavar="FILE.json|FOLDER/",
     help="Save the new evaluation: in a file, which replaces an earlier save (SAVED itself with --replace), or as a new"
     " file in a folder.",
+    heading="output",
+    rank=100,
 )
-@click.option(
+@option(
     "--ids",
     type=INPUT,
     metavar="OLD_NEW.csv",

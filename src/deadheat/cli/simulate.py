@@ -19,6 +19,7 @@ from deadheat.cli.files import (
     open_run,
     writing,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import (
     FIGURES,
     LAST,
@@ -44,16 +45,16 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     "deadheat simulate --coarsen a.run b.run qrels.txt --dtypes bfloat16 -m nDCG@10",
 )
 @click.argument("files", type=INPUT, nargs=-1, metavar="[RUN... QRELS]")
-@click.option("--coarsen", is_flag=True, help="Make the scores of runs coarser: give RUN... QRELS.")
-@click.option("--queries", "n_queries", type=click.IntRange(1), metavar="N", default=100, help="Default 100.")
-@click.option(
+@option("--coarsen", is_flag=True, help="Make the scores of runs coarser: give RUN... QRELS.")
+@option("--queries", "n_queries", type=click.IntRange(1), metavar="N", default=100, help="Default 100.")
+@option(
     "--preset",
     "presets",
     multiple=True,
     metavar="NAME",
     help="low, medium, high or very-high: how often a reranker ties; may be repeated. Default: all four.",
 )
-@click.option(
+@option(
     "--query-type",
     "query_types",
     multiple=True,
@@ -61,7 +62,7 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     help="'simple factual', 'complex reasoning', multi-hop, ambiguous or plain; may be repeated. Default: the first"
     " four in turn.",
 )
-@click.option(
+@option(
     "--scenarios",
     "n_scenarios",
     type=click.IntRange(1),
@@ -69,32 +70,45 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     help="Make up N small rankings instead, with ties in three of ten.",
 )
 @takes("seed")
-@click.option(
+@option(
     "--levels",
     metavar="2,3,5,...",
     callback=parsed_numbers,
     help="Numbers of levels of equal width between the lowest and the highest score; default 2,3,5,10,20,50,100.",
 )
-@click.option("--decimals", metavar="0,1,...", callback=parsed_numbers, help="Round to so many decimals instead.")
-@click.option(
+@option("--decimals", metavar="0,1,...", callback=parsed_numbers, help="Round to so many decimals instead.")
+@option(
     "--dtypes",
     metavar="bfloat16,...",
     callback=lambda _, __, text: None if text is None else tuple(dict.fromkeys(text.replace(",", " ").split())),
     shell_complete=complete_from("deadheat.errors:FLOATS"),
     help="Round to bfloat16, float16 or float32 instead.",
 )
-@click.option("--per-query", is_flag=True, help="Levels between the lowest and the highest score of each query.")
+@option(
+    "--per-query",
+    is_flag=True,
+    help="Levels between the lowest and the highest score of each query.",
+    heading="output",
+    rank=110,
+)
 @takes("baseline", "measures")
 @format_option("document", "rows")
-@click.option(
+@option(
     "-o",
     "--output",
     type=REPORT,
     metavar="FOLDER|FILE",
     help="Folder for qrels.txt, NAME.run and queries.csv; with --coarsen a file for the report.",
+    heading="output",
+    rank=40,
 )
-@click.option("--force", is_flag=True, help="Let -o FOLDER replace existing files that differ.")
-@click.option("--digits", type=click.IntRange(0, 15), help="Decimals; default 4, but all of them in json and csv.")
+@option("--force", is_flag=True, help="Let -o FOLDER replace existing files that differ.")
+@option(
+    "--digits",
+    type=click.IntRange(0, 15),
+    help="Decimals; default 4, but all of them in json and csv.",
+    heading="output",
+)
 @draws("ties", "coarsening", such_as="tie_ratio")
 @takes("missing", "no_relevant", *READING, *LAST)
 def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None:  # noqa: ANN401 - click's

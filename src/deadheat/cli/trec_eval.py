@@ -8,6 +8,7 @@ import click
 
 from deadheat.cli.app import say
 from deadheat.cli.files import INPUT, check_inputs, emit, kept, label, open_qrels, open_run
+from deadheat.cli.help import option
 from deadheat.cli.options import LAST, command, complete_from, takes
 from deadheat.errors import DataError, MalformedRowError, changed
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
-@click.option("-q", "--query_eval_wanted", "has_queries", is_flag=True, help="Print each topic, too.")
-@click.option(
+@option("-q", "--query_eval_wanted", "has_queries", is_flag=True, help="Print each topic, too.")
+@option(
     "-n",
     "--nosummary",
     "has_summary",
@@ -31,22 +32,28 @@ if TYPE_CHECKING:
     default=True,
     help="Do not print the values of all topics together.",
 )
-@click.option(
-    "-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Count topics that the run lacks, with 0."
+@option("-c", "--complete_rel_info_wanted", "complete", is_flag=True, help="Count topics that the run lacks, with 0.")
+@option("-l", "--level_for_rel", "level", type=click.IntRange(1), default=1, help="Lowest relevance that is relevant.")
+@option(
+    "-J",
+    "--Judged_docs_only",
+    "judged_only",
+    is_flag=True,
+    help="Take unjudged documents out of the lists first.",
+    heading="measures",
 )
-@click.option(
-    "-l", "--level_for_rel", "level", type=click.IntRange(1), default=1, help="Lowest relevance that is relevant."
+@option(
+    "-M",
+    "--Max_retrieved_per_topic",
+    "depth",
+    type=click.IntRange(1),
+    help="Look at this many documents of each list.",
+    heading="measures",
 )
-@click.option(
-    "-J", "--Judged_docs_only", "judged_only", is_flag=True, help="Take unjudged documents out of the lists first."
-)
-@click.option(
-    "-M", "--Max_retrieved_per_topic", "depth", type=click.IntRange(1), help="Look at this many documents of each list."
-)
-@click.option(
+@option(
     "-N", "--Number_docs_in_coll", "n_documents", type=click.IntRange(0), default=0, help="Documents in the collection."
 )
-@click.option(
+@option(
     "-m",
     "--measure",
     "measures",
@@ -55,7 +62,7 @@ if TYPE_CHECKING:
     shell_complete=complete_from("deadheat.compat.trec_eval:WORDS"),
     help="A measure such as ndcg_cut.5,10, or official (default), set or all_trec; may be repeated.",
 )
-@click.option(
+@option(
     "--like",
     "version",
     type=click.Choice(["9", "10"]),
@@ -64,12 +71,14 @@ if TYPE_CHECKING:
     help="The version of trec_eval. 10 compares scores in 64 bits instead of 32, stops at topics that the run lacks"
     " unless -c is given, and has rbp, rbp_resid and unj.",
 )
-@click.option(
+@option(
     "--ties",
     metavar="POLICY",
     shell_complete=complete_from("deadheat.settings:TIES"),
     help="doc_id: by document id, as trec_eval. expected: exact means over the orders of ties, from all bits of the"
     " scores [default: DEADHEAT_TIES in the environment, else doc_id]",
+    heading="ties",
+    rank=80,
 )
 @takes(*LAST)
 def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's

@@ -22,6 +22,7 @@ from deadheat.cli.files import (
     output_option,
     warn_of_nothing_judged,
 )
+from deadheat.cli.help import option
 from deadheat.cli.options import (
     COLLECTION,
     INTERVALS,
@@ -76,7 +77,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     "deadheat gate results/dense.json --preset rag --format github >> $GITHUB_STEP_SUMMARY",
 )
 @click.argument("files", type=INPUT, nargs=-1, required=True, metavar="SAVED | QRELS RUN")
-@click.option(
+@option(
     "-c",
     "--check",
     "checks",
@@ -85,14 +86,15 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     help="Such as 'nDCG@10 >= 0.8', on the mean (of counts: the total); also low(...) and high(...), the ends of its"
     " confidence interval, and tie_min(...), tie_max(...), tie_std(...). Operators: >=, >, <=, <. 'each(language):"
     " nDCG@10 >= .5' is checked in each stratum. May be repeated.",
+    rank=20,
 )
-@click.option(
+@option(
     "--preset",
     metavar="NAME",
     shell_complete=complete_from("deadheat.plugins.gates.notation:PRESETS"),
     help="A named set of gates: rag.",
 )
-@click.option(
+@option(
     "--list-presets",
     is_flag=True,
     is_eager=True,
@@ -100,61 +102,69 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     callback=_list_presets,
     help="Print the gates of every preset and where they come from.",
 )
-@click.option(
+@option(
     "--config",
     type=INPUT,
     metavar="FILE",
     help="A TOML file with a table [tool.deadheat.gates]; default: pyproject.toml here, if it has one and there is"
     " neither -c nor --preset.",
 )
-@click.option(
+@option(
     "--baseline",
     type=INPUT,
     metavar="FILE|FOLDER",
     help="A saved evaluation that this one must not be worse than; of a folder the newest save of the same run, or"
     " without one of the same label.",
+    heading="statistics",
+    rank=30,
 )
-@click.option(
+@option(
     "--no-regression",
     is_flag=True,
     help="Fail a significant loss against --baseline (the default). Passing proves little with few queries.",
+    rank=120,
 )
-@click.option(
+@option(
     "--no-worse-than",
     type=float,
     metavar="MARGIN",
     help="Fail unless a loss of MARGIN or more against --baseline is ruled out (non-inferiority).",
 )
-@click.option(
+@option(
     "--alpha",
     type=click.FloatRange(0, 0.5, min_open=True, max_open=True),
     metavar="LEVEL",
     help="One-sided level of both tests against the baseline, each measure by itself; default 0.05.",
 )
-@click.option(
+@option(
     "--judge",
     type=INPUT,
     metavar="QRELS",
     help="Labels of a judge for the queries of the human labels, a random sample, and for more: means and their"
     " intervals are estimated from both, comparisons with a baseline and strata are of the human labels.",
+    heading="input",
 )
 @takes("judgments", *INTERVALS, "cluster", "weights")
-@click.option(
+@option(
     "--queries",
     type=INPUT,
     metavar="FILE",
     help="A table with the columns of --by, each(...), --cluster and --weights. Queries in several languages are"
     " checked by language.",
+    heading="input",
+    rank=60,
 )
-@click.option(
+@option(
     "--by",
     multiple=True,
     metavar="COLUMN",
     help="Check every gate in each stratum as well, by a column of --queries; by each if it is repeated, and by"
     " combinations as a:b. Corrected over strata.",
+    heading="statistics",
+    rank=70,
 )
-@click.option("--pool-languages", is_flag=True, help="Check queries in different languages together.")
-@click.option(
+@option("--pool-languages", is_flag=True, help="Check queries in different languages together.", heading="statistics")
+@option(
     "--allow-unknown",
     is_flag=True,
     help="Let a gate pass on fewer than 5 queries, or on an interval of zero width: such a pass proves nothing.",
