@@ -93,6 +93,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     fast = [case for case in cases if all(mark.name != "slow" for mark in case.marks)]
     if len(fast) <= MOST_CASES or metafunc.definition.get_closest_marker("slow"):
         return
+    if metafunc.definition.get_closest_marker("every_case"):
+        return
     quick = fast[:: -(-len(fast) // MOST_CASES)]
     if metafunc.config.getoption("--quick"):
         cases[:] = quick

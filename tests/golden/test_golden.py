@@ -1,0 +1,61 @@
+"""Every call returns what it did: see the docstring of the package for the rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from golden.comparing import differences
+from golden.entries import ENTRIES, load_entries, other_version
+from golden.files import EXPECTED, MOST_BYTES, read_feature
+from golden.running import result_of
+
+MOST_SHOWN = 12  # differences
+
+load_entries()
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", sorted(ENTRIES))
+def test_a_call_returns_what_it_did(name: str) -> None:
+    call = ENTRIES[name]
+    kept = read_feature(call.feature).get(name)
+    assert kept is not None, f"nothing is kept of {name}: python -m golden.renew '{name}'"
+    packages = ["numpy", *call.pinned] if kept.is_drawn else call.pinned
+    if reason := other_version(packages):
+        pytest.skip(reason)
+    found = differences(kept.result, result_of(call))
+    shown = "\n".join(map(str, found[:MOST_SHOWN]))
+    assert not found, f"{name} has {len(found)} other values:\n{shown}"
+
+
+def test_every_result_has_its_call() -> None:
+    kept = set()
+    for path in EXPECTED.glob("*.json"):
+        names = set(read_feature(path.stem))
+        assert {name.partition(".")[0] for name in names} == {path.stem}
+        kept |= names
+    assert kept <= ENTRIES.keys(), "python -m golden.renew --gone drops these"
+
+
+def test_the_files_are_small() -> None:
+    assert sum(path.stat().st_size for path in EXPECTED.glob("*.json")) <= MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "keys"),
+    [
+        ({"a": 1.0}, {"a": 1.0 + 1e-13}, []),
+        ({"a": 1.0}, {"a": 1.0 + 1e-11}, ["a"]),
+        ({"a": 0.0}, {"a": 1e-15}, []),
+        ({"a": 0.0}, {"a": 1e-13}, ["a"]),
+        ({"a": 1}, {"a": 1.0}, ["a"]),
+        ({"a": 1}, {"a": True}, ["a"]),
+        ({"a": {"b": [1, 2]}}, {"a": {"b": [1, 3]}}, ["a.b[1]"]),
+        ({"a": [1]}, {"a": [1, 1]}, ["a (its length)"]),
+        ({"a": 1, "b": 2}, {"a": 1, "c": 2}, ["b", "c"]),
+        ({"a": None}, {}, ["a"]),
+        ({"a": "nan"}, {"a": 0.5}, ["a"]),
+    ],
+)
+def test_what_differs_is_found(expected: object, found: object, keys: list[str]) -> None:
+    assert [one.key for one in differences(expected, found)] == keys
