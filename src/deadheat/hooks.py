@@ -44,24 +44,21 @@ class Command(NamedTuple):
 
 
 class OptionGroup(NamedTuple):
-    """Options that a plugin adds to commands of the core or of plugins that it requires.
+    """Options that a plugin adds to commands, which name the group where they want its options.
 
     Attributes
     ----------
+    name : str
+        What commands call the group, such as ``spans``.
     module : str
-        Where they are: its ``OPTIONS`` has a click option for each name.
-    names : tuple of str
-        The parameters, in the order of the help.
-    options : tuple of str
+        Where they are: its ``OPTIONS`` has a decorator of click for each parameter, in the order of the help.
+    typed : tuple of str
         What people type for them, such as ``--spans``.
-    commands : tuple of str
-        The commands that take them.
     """
 
+    name: str
     module: str
-    names: tuple[str, ...]
-    options: tuple[str, ...]
-    commands: tuple[str, ...]
+    typed: tuple[str, ...]
 
 
 class Service(NamedTuple):
@@ -255,11 +252,11 @@ def plugin_of_command(name: str) -> str | None:
     return None
 
 
-def plugin_of_option(option: str, command: str) -> str | None:
-    """Return the plugin that adds an option to a command, installed or not; None where none does."""
+def plugin_of_option(typed: str) -> str | None:
+    """Return the plugin that adds an option to commands, installed or not; None where none does."""
     for plugin in _plugins:
         for group in plugin.options:
-            if option in group.options and command in group.commands:
+            if typed in group.typed:
                 return plugin.name
     return None
 
@@ -278,9 +275,13 @@ def names_of_measures() -> tuple[str, ...]:
     return tuple(name for plugin in installed() for file in plugin.measures for name in file.names)
 
 
-def option_groups() -> tuple[OptionGroup, ...]:
-    """Return the options that plugins which are there add to commands."""
-    return tuple(group for plugin in installed() for group in plugin.options)
+def option_group(name: str) -> str | None:
+    """Return the module with a group of options; None if its plugin is not there."""
+    for plugin in _plugins:
+        for group in plugin.options:
+            if group.name == name:
+                return group.module if is_installed(plugin.name) else None
+    raise KeyError(name)
 
 
 def schemas() -> dict[str, Traversable]:

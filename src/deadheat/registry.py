@@ -4,7 +4,7 @@ This is the only file that names plugins. A line here imports nothing: modules a
 they add is needed.
 """
 
-from deadheat.hooks import Command, MeasureFile, Plugin, Service
+from deadheat.hooks import Command, MeasureFile, OptionGroup, Plugin, Service
 
 CORE = Plugin(
     name="core",
@@ -40,6 +40,7 @@ CORE = Plugin(
         Command("schema", "deadheat.cli.guide", "Print the JSON Schema of what a command prints as JSON."),
         Command("demo", "deadheat.cli.guide", "Show on real data why ties matter."),
     ),
+    options=(OptionGroup("spans", "deadheat.cli.spans", ("--spans", "--overlap", "--overlap-of", "--documents")),),
     measures=(
         MeasureFile(
             "deadheat.measures.top",

@@ -39,7 +39,6 @@ from deadheat.cli.options import (
     LISTS,
     OF_EVALUATING,
     READING,
-    SPANS,
     STRATA,
     TESTS,
     check_strata,
@@ -51,8 +50,8 @@ from deadheat.cli.options import (
     read_queries,
     sets_of_strata,
     takes,
-    with_spans,
 )
+from deadheat.cli.spans import with_spans
 from deadheat.errors import Rng, generator
 from deadheat.settings import Conventions
 
@@ -109,7 +108,7 @@ TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_dif
 @output_options("document", "rows", "scores")
 @full_option
 @table_option("that of the pairs", *TABLES)
-@takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+@takes("spans", *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
 

@@ -41,7 +41,6 @@ from deadheat.cli.options import (
     LISTS,
     READING,
     SAVING,
-    SPANS,
     STRATA,
     check_strata,
     command,
@@ -53,8 +52,8 @@ from deadheat.cli.options import (
     sets_of_strata,
     takes,
     weighed,
-    with_spans,
 )
+from deadheat.cli.spans import with_spans
 from deadheat.errors import DataError
 from deadheat.phases import phase
 from deadheat.settings import Conventions, Estimation
@@ -173,7 +172,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 @table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
 @full_option
-@takes(*SPANS, *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+@takes("spans", *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 

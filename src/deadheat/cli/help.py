@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from deadheat import hooks
 from deadheat.cli.app import refuse_if, refuse_repeated
 from deadheat.gone import instead_of
 
@@ -125,6 +126,9 @@ class Command(click.Command):
             name = error.option_name
             instead = instead_of(f"{ctx.info_name} {name}", name)
             refuse_if(instead, f"the option {name} is gone: {instead}")
+            plugin = hooks.plugin_of_option(name)
+            if plugin is not None and not hooks.is_installed(plugin):
+                raise click.UsageError(str(hooks.missing_plugin(name, plugin)), ctx) from None
             raise
         return given
 

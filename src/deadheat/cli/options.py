@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
-from functools import reduce
 from glob import glob
+from importlib import import_module
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import deadheat as dh
+from deadheat import hooks
 from deadheat.cli.app import refuse, refuse_if
-from deadheat.cli.files import INPUT, PATH, asked, is_saved, shown_path
+from deadheat.cli.files import INPUT, PATH, shown_path
 from deadheat.cli.help import Command, flags, option
 from deadheat.errors import check_choice, load_libraries
 from deadheat.settings import (
@@ -341,34 +342,6 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         help="Read ids of qrels and runs in one form of Unicode: NFC, NFD, NFKC or NFKD.",
         heading="input",
     ),
-    "spans": option(
-        "--spans",
-        **FILE,
-        help="In place of QRELS: judged passages (query_id, doc_id, start, end), for runs of chunks with offsets.",
-        heading="input",
-    ),
-    "overlap": option(
-        "--overlap",
-        type=click.FloatRange(0, 1, min_open=True),
-        default=0.5,
-        metavar="SHARE",
-        help="The share that a relevant chunk covers; default 0.5.",
-        heading="input",
-    ),
-    "overlap_of": option(
-        "--overlap-of",
-        type=click.Choice(["span", "chunk", "any"]),
-        default="span",
-        metavar="span|chunk|any",
-        help="Of what that is the share: of the span (default), or of the chunk; any: one character is enough.",
-        heading="input",
-    ),
-    "documents": option(
-        "--documents",
-        **FILE,
-        help="The texts (doc_id, text), in which quoted spans are looked up and offsets are checked.",
-        heading="input",
-    ),
     "collection": option(
         "--collection",
         **FILE,
@@ -477,18 +450,6 @@ TESTS = tuple(name for name in _options(Design, "statistics") if name not in INT
 STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
-SPANS = ("spans", "overlap", "overlap_of", "documents")
-NOT_OF_SPANS = (
-    "columns",
-    "grades",
-    "normalize_ids",
-    "then_by",
-    "repeats",
-    "judge",
-    "engine",
-    "texts",
-    *COLLECTION,
-)
 ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_memory",)
 FIGURES = ("figures", "figure_names", "figure_format", "no_title", "figure_width")
@@ -499,8 +460,34 @@ OF_EVALUATING = ("notations", "ties", *LISTS, "then_by", *READING[1:], "check_du
 
 
 def takes(*names: str) -> Callable[[Any], Any]:
-    """Return a decorator that gives a command some of `OPTIONS`, in the order in which its help lists them."""
-    return lambda command: reduce(lambda own, name: OPTIONS[name](own), reversed(names), command)
+    """Return a decorator that gives a command options, in the order in which its help lists them.
+
+    Parameters
+    ----------
+    *names : str
+        Each the name of one of `OPTIONS`; or of a group of options that a plugin adds, such as ``spans``, or of one of
+        them, such as ``spans.documents``: there is none if the plugin is not there.
+    """
+
+    def decorate(command: Any) -> Any:  # noqa: ANN401 - click's
+        for name in reversed(names):
+            for add_option in reversed(_options_named(name)):
+                command = add_option(command)
+        return command
+
+    return decorate
+
+
+def _options_named(name: str) -> Sequence[Callable[[Any], Any]]:
+    """Return one of `OPTIONS`, or those of a group, or one of these."""
+    if name in OPTIONS:
+        return [OPTIONS[name]]
+    group, _, parameter = name.partition(".")
+    module = hooks.option_group(group)
+    if module is None:
+        return []
+    options: Mapping[str, Callable[[Any], Any]] = import_module(module).OPTIONS
+    return [options[parameter]] if parameter else list(options.values())
 
 
 def need_queries(path: object, needing: Mapping[str, object]) -> None:
@@ -648,18 +635,6 @@ def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
 
         return measures_of_spans(parse_measures(options["notations"] or SPAN_MEASURES))
     return parse_measures(options["notations"] or None)
-
-
-def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
-    spans = asked().get("spans")
-    if spans is None:
-        refuse(SPANS[1:], "is about spans: give --spans FILE too")
-        return qrels, runs
-    refuse(NOT_OF_SPANS, "is not for --spans")
-    for path in (qrels, *runs):
-        refuse_if(is_saved(path), f"{path} is already evaluated: leave out --spans, which is for runs of chunks")
-    return spans, (qrels, *runs)
 
 
 def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> list[str] | None:

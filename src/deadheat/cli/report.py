@@ -31,7 +31,6 @@ from deadheat.cli.options import (
     LAST,
     LISTS,
     READING,
-    SPANS,
     STRATA,
     TESTS,
     check_strata,
@@ -42,8 +41,8 @@ from deadheat.cli.options import (
     sets_of_strata,
     takes,
     weighed,
-    with_spans,
 )
+from deadheat.cli.spans import with_spans
 from deadheat.errors import (
     DataError,
     reported_path,
@@ -95,7 +94,7 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
 )
 @option("--fragment", is_flag=True, help="A short form for mail: headline, three figures and ten systems.")
 @takes("baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS)
-@takes(*SPANS, *READING, *LAST)
+@takes("spans", *READING, *LAST)
 def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Write one HTML file that needs no other file and no network: to look at, to mail, to put into a wiki.
 

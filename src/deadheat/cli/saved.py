@@ -153,7 +153,7 @@ def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN40
 @takes("replace", "measures", "ties_not_drawn", *LISTS)
 @format_option("document", "rows", "scores", "runs")
 @full_option
-@takes("documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
+@takes("spans.documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
 

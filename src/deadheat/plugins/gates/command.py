@@ -30,7 +30,6 @@ from deadheat.cli.options import (
     LISTS,
     OF_EVALUATING,
     READING,
-    SPANS,
     command,
     complete_from,
     conventions_of,
@@ -38,8 +37,8 @@ from deadheat.cli.options import (
     need_queries,
     takes,
     weighed,
-    with_spans,
 )
+from deadheat.cli.spans import with_spans
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
@@ -172,7 +171,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @format_option("gates")
 @output_option
 @full_option
-@takes("ties_not_drawn", *SPANS, *LISTS, "then_by", *READING, *COLLECTION, *LAST)
+@takes("ties_not_drawn", "spans", *LISTS, "then_by", *READING, *COLLECTION, *LAST)
 def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Check an evaluation against thresholds and against a saved baseline.
 
