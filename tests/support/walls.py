@@ -1,0 +1,110 @@
+"""How far the core knows plugins: what it imports of them, and in how many of its functions their words stand.
+
+    PYTHONPATH=tests:src python -m support.walls    # as CI prints it
+
+Both numbers only fall. While features still move out of the core, a core module is any that is not in a plugin's
+folder; a function counts once for a plugin, however often it mentions it.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import deadheat
+from deadheat import hooks
+
+PACKAGE = Path(deadheat.__file__).parent
+WITH_BOTH = {"registry.py", "__init__.py", "__init__.pyi"}  # they name the core and plugins
+
+# Words of a plugin: attributes, parameters, keys and names in the core that begin so exist for it.
+WORDS = {
+    "bounds": ("unjudged", "outer_bound", "lacking"),
+    "gates": ("gate",),
+    "judges": ("judge_", "by_judge", "human_", "labels_of_judge"),
+    "languages": ("language",),
+    "leaderboard": ("leaderboard", "task"),
+    "repeats": ("repeat",),
+    "spans": ("span_rule", "spans", "passage", "overlap"),
+    "weeks": ("rescor", "histor", "rejudg"),
+}
+MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
+    "bounds": 146,
+    "gates": 0,
+    "judges": 41,
+    "languages": 114,
+    "leaderboard": 46,
+    "repeats": 155,
+    "spans": 78,
+    "weeks": 14,
+}
+
+
+def plugin_of_file(path: Path) -> str | None:
+    """Return the plugin that a file is part of; None for the core."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[1] if parts[0] == "plugins" and len(parts) > 2 else None
+
+
+def core_files() -> list[Path]:
+    """Return the files of the core, in order."""
+    return sorted(path for path in PACKAGE.rglob("*.py") if plugin_of_file(path) is None and path.name not in WITH_BOTH)
+
+
+def modules_imported_by(path: Path) -> set[str]:
+    """Return what a file imports of deadheat, also inside functions."""
+    imported = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {module for module in imported if module.startswith("deadheat.")}
+
+
+def imports_of_plugins() -> list[str]:
+    """Return which core modules import which plugins: ``report/page/assemble.py imports leaderboard``."""
+    found = set()
+    for path in core_files():
+        for module in modules_imported_by(path):
+            if plugin := hooks.plugin_of(module):
+                found.add(f"{path.relative_to(PACKAGE).as_posix()} imports {plugin}")
+    return sorted(found)
+
+
+def words_in(function: ast.AST) -> set[str]:
+    """Return the names, parameters, attributes and texts of one word in a function."""
+    words = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name):
+            words.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            words.add(node.attr)
+        elif isinstance(node, ast.arg | ast.keyword) and node.arg:
+            words.add(node.arg)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            words.add(node.value)
+    return words
+
+
+def mentions_of_plugins() -> dict[str, int]:
+    """Return in how many functions of the core the words of each plugin stand."""
+    counts = dict.fromkeys(WORDS, 0)
+    for path in core_files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef):
+                continue
+            words = words_in(node)
+            for plugin, beginnings in WORDS.items():
+                counts[plugin] += any(word.startswith(beginnings) for word in words)
+    return counts
+
+
+if __name__ == "__main__":
+    imports, mentions = imports_of_plugins(), mentions_of_plugins()
+    print(f"core modules import plugins: {len(imports)}")
+    for line in imports:
+        print(f"  {line}")
+    print(f"functions of the core that mention plugins: {sum(mentions.values())}")
+    for plugin, number in mentions.items():
+        print(f"  {plugin}: {number} (at most {MOST_MENTIONS[plugin]})")
