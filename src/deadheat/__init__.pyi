@@ -8,7 +8,6 @@ from deadheat.benchmark.collection import Collection, read_collection
 from deadheat.benchmark.ontology import Ontology, read_ontology
 from deadheat.benchmark.result import BenchResult
 from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
-from deadheat.comparison.agreement import Agreement, agree, agree_systems
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History, history
@@ -40,6 +39,8 @@ from deadheat.measures import *  # noqa: F403 - every measure is public
 from deadheat.measures import measures
 from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
+from deadheat.plugins.agree.rankings import Agreement, agree
+from deadheat.plugins.agree.systems import agree_systems
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
 from deadheat.profile.exposure import Exposure, exposure

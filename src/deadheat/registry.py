@@ -13,7 +13,6 @@ CORE = Plugin(
     commands=(
         Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
         Command("compare", "deadheat.cli.compare", "Say which runs differ by more than chance, and than ties."),
-        Command("agree", "deadheat.cli.judgments", "Show how far the rankings of two runs agree."),
         Command("leaderboard", "deadheat.cli.saved", "Rank models over many tasks, as far as ranks are sure."),
         Command("report", "deadheat.cli.report", "Write one HTML file about runs, for mail and wiki."),
         Command("rescore", "deadheat.cli.saved", "Score a saved evaluation again, under other judgments."),
@@ -99,6 +98,7 @@ CORE = Plugin(
         "deadheat.report.of_explanation",
         "deadheat.report.of_judgments",
         "deadheat.report.of_objects",
+        "deadheat.report.of_orders",
         "deadheat.report.of_profile",
         "deadheat.report.of_simulation",
         "deadheat.report.of_tasks",
@@ -134,7 +134,14 @@ GATES = Plugin(
     services=(Service("assert_ranking", "deadheat.plugins.gates.assertion"),),
 )
 
-PLUGINS = (CORE, GATES)
+AGREE = Plugin(
+    name="agree",
+    help="Say how far two rankings agree without judgments, or two orders of systems.",
+    commands=(Command("agree", "deadheat.plugins.agree.command", "Show how far the rankings of two runs agree."),),
+    reports=("deadheat.plugins.agree.report",),
+)
+
+PLUGINS = (CORE, GATES, AGREE)
 
 ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first; a command that is not here comes last
     *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),

@@ -70,7 +70,7 @@ from deadheat.report.of_comparison import (
     titled,
 )
 from deadheat.report.of_evaluation import few_queries, overlapping
-from deadheat.report.of_judgments import list_orders, tell_orders
+from deadheat.report.of_orders import list_orders, tell_orders
 from deadheat.report.of_tasks import LETTERS, letter, with_languages
 from deadheat.report.score_tables import columns_of_strata, level_heading
 from deadheat.settings import Design

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.comparison.agreement import BOUNDS, KINDS, Agreement
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
 from deadheat.comparison.judgments import Holes, QrelsDiff
 from deadheat.comparison.pairs import Pair
-from deadheat.comparison.robustness import OrderAgreement, SystemOrders
 from deadheat.errors import collected, counted, exact_text, three
 from deadheat.report.conventions import (
     cannot_be_known,
@@ -37,7 +35,6 @@ from deadheat.report.model import (
     note,
     p_value,
     said,
-    share,
     shows,
     summarise,
     tabulate,
@@ -424,208 +421,6 @@ def _of_systems(under: Conclusions) -> Fact:
         f"orders of {len(under.systems)} systems: tau_b {under.tau_b:.4f}, tau_ap {under.tau_ap:.4f}; tie std"
         f" {under.tie_std[0]:.4f} by humans, {under.tie_std[1]:.4f} by the judge",
     )
-
-
-KIND, PAIR = Column("agreement", "agreement"), Column("runs", "runs")
-COLUMNS = (
-    Column("mean", "mean"),
-    Column("range", "range", ends=("range_low", "range_high"), spare=1),
-    Column("std", "std", spare=3),
-    Column("min", "min", spare=2),
-    Column("max", "max", spare=2),
-    Column("n_queries", "queries"),
-)
-TEXTS = (
-    ("tau", "over the documents that both lists have; -1 reversed, 1 the same order"),
-    ("tau_b", "without the pairs that tie in either run"),
-    ("tau_ap", "tau that counts the top more; the first run is the reference"),
-    ("rbo_w", "tied documents share a rank"),
-    ("rbo_a", "averaged over tie orders"),
-    ("rbo_b", "rbo_a, corrected for ties"),
-)
-RANGE = (
-    "of rbo: if the lists went on below their end, where the mean assumes the same rate; of overlap: over tie orders"
-)
-OF_ORDERS = {
-    "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference, as a"
-    " mean over all orders of equal means",
-    "by ties": "mean tau of the first order with those that ties of documents broken at random give, and of tau_ap that"
-    " counts by the ranks of the first; no order of the ties leaves the ranges",
-    "swapped": "neighbours of the first order that the second has the other way round",
-}
-
-
-@shows(Agreement, in_brief=True)
-def report_agreements(found: Agreement | Sequence[Agreement], *, per_query: bool = False) -> Report:
-    """Return the report of pairs of runs.
-
-    Parameters
-    ----------
-    found : Agreement, or sequence of Agreement
-    per_query : bool, default False
-        Whether a table of all queries comes after.
-    """
-    found = [found] if isinstance(found, Agreement) else found
-    by_query = [
-        {"runs": pair_of(one), "query_id": str(query), "n_common": int(one.n_common[n])}
-        | {name: float(values[n]) for name, values in one.values.items()}
-        for one in (found if per_query else ())
-        for n, query in enumerate(one.query_ids.tolist())
-    ]
-    columns = (Column("n_common", "common"), *(Column(name, name, spare=n) for n, name in enumerate(KINDS)))
-    tables = (
-        tabulate(
-            "agreement", (PAIR, KIND), COLUMNS, [_row(one, name) for one in found for name in KINDS], has_blocks=True
-        ),
-        tabulate("queries", (PAIR, QUERY), columns, by_query, title="Queries", has_blocks=True),
-    )
-    first = found[0]
-    return Report(
-        tables if per_query else tables[:1],
-        (
-            *_facts_of_agreement(found),
-            *summarise(dict(TEXTS)),
-            said("range", RANGE),
-            Fact("p", first.p, "p", f"{first.p:g}, persistence of rbo"),
-            Fact(
-                "cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"
-            ),
-        ),
-    )
-
-
-def pair_of(found: Agreement) -> str:
-    """Return the names of both runs."""
-    return f"{found.first}, {found.second}"
-
-
-def _row(found: Agreement, name: str) -> dict[str, Any]:
-    """Return the numbers over queries of one kind of agreement."""
-    kept = found.values[name][~np.isnan(found.values[name])]
-    row = {"runs": pair_of(found), "agreement": name, "n_queries": len(kept)}
-    if not len(kept):
-        return row | dict.fromkeys(("mean", "range", "std", "min", "max"))
-    return row | {
-        "mean": float(kept.mean()),
-        "range": Span(float(found.low[name].mean()), float(found.high[name].mean())) if name in BOUNDS else None,
-        "std": float(np.std(kept, ddof=1)) if len(kept) > 1 else np.nan,
-        "min": float(kept.min()),
-        "max": float(kept.max()),
-    }
-
-
-def _facts_of_agreement(found: Sequence[Agreement]) -> list[Fact]:
-    """Say what the values are of, pair by pair where pairs differ."""
-    held = {
-        pair_of(one): {
-            "n_queries": len(one.query_ids),
-            "left_out": {one.first: list(one.only_first), one.second: list(one.only_second)},
-            "n_without_tau": int((one.n_common < 2).sum()),
-        }
-        for one in found
-    }
-    sizes = {
-        pair_of(one): f"{counted(len(one.query_ids), 'query', 'queries')}, {one.n_common.mean():.1f} documents in both"
-        for one in found
-    }
-    if len(found) > 1 and len(set(sizes.values())) == 1:
-        sizes = {f"each of {len(found)} pairs": sizes[pair_of(found[0])]}
-    tied = {name: one_share for one in found for name, one_share in zip((one.first, one.second), one.tied, strict=True)}
-    shares = [f"{format_cell(share(of_run))} of {run}" for run, of_run in tied.items()]
-    alone = [
-        (f"{run} has, not {other}" if len(found) > 1 else f"{run} has", queries)
-        for one in found
-        for run, other, queries in ((one.first, one.second, one.only_first), (one.second, one.first, one.only_second))
-        if queries
-    ]
-    few = {pair_of(one): n for one in found if (n := int((one.n_common < 2).sum()))}
-    return [
-        Fact("pairs", held),
-        *(replace(said("in both", f"{name}: {size}"), brief=f"{name}: {size}") for name, size in sizes.items()),
-        Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}", brief=", ".join(shares)),
-        *(
-            note("left out", f"{counted(len(ids), 'query', 'queries')} that only {whose}: {three([*map(repr, ids)])}")
-            for whose, ids in alone
-        ),
-        *(
-            note("no tau", f"{counted(n, 'query', 'queries')} of {pair}, with fewer than two documents in both")
-            for pair, n in few.items()
-        ),
-    ]
-
-
-def list_orders(found: SystemOrders) -> Table:
-    """Return a row for each two orders."""
-    counts = {orders.n_queries for orders in found.pairs}
-    columns = (
-        Column("n_systems", "systems", spare=4),
-        *([] if counts == {None} else [Column("n_queries", "queries", is_data=len(counts) == 1)]),
-        Column("tau_b", "tau_b"),
-        Column("tau_ap", "tau_ap"),
-        Column("rbo", "rbo", spare=2),
-        Column("tie_tau", "by ties", spare=1),
-        Column("ties", "range", lambda one: _over_ties(one, "tie_tau"), ("tie_tau_low", "tie_tau_high"), spare=3),
-        Column("tie_tau_ap", "tau_ap by ties", spare=4),
-        Column(
-            "ties_ap",
-            "range",
-            lambda one: _over_ties(one, "tie_tau_ap"),
-            ("tie_tau_ap_low", "tie_tau_ap_high"),
-            spare=4,
-        ),
-        Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=1),
-    )
-    return tabulate(
-        "orders",
-        (Column("first", "order by", is_name=True), Column("second", "against", is_name=True)),
-        columns,
-        found.pairs,
-        title="Orders of the systems",
-    )
-
-
-def _over_ties(orders: OrderAgreement, name: str) -> Span | None:
-    low, high = getattr(orders, f"{name}_low"), getattr(orders, f"{name}_high")
-    return None if np.isnan(low) else Span(low, high)
-
-
-def tell_orders(found: SystemOrders) -> list[Fact]:
-    """Say what the numbers of orders are."""
-    if not found.pairs:
-        return [note("orders", "one order alone: give two measures, or qrels and runs, whose ties can be broken by id")]
-    counts = [pair.n_systems for pair in found.pairs]
-    texts = {"systems": " to ".join(f"{end:g}" for end in dict.fromkeys((min(counts), max(counts))))} | OF_ORDERS
-    facts: list[Fact] = []
-    if found.left_out:
-        facts.append(note("left out", f"on one side only: {three(list(found.left_out))}"))
-    facts += _tell_queries(found)
-    for heading, text in texts.items():
-        facts.append(said(heading, text))
-    facts.append(said("rbo", f"persistence {found.p:g}"))
-    for why in dict.fromkeys(pair.tie_unknown for pair in found.pairs if pair.tie_unknown):
-        facts.append(note("by ties", f"not known: {why}"))
-    return facts
-
-
-def _tell_queries(found: SystemOrders) -> list[Fact]:
-    """Say which queries the means of two sides are over, and which were left out."""
-    counts = sorted({orders.n_queries for orders in found.pairs if orders.n_queries is not None})
-    if not counts:
-        return []
-    n_queries = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
-    facts = [said("queries", f"{n_queries}, for which every system has a value on both sides")]
-    for side, queries in (("first", found.only_first), ("second", found.only_second)):
-        if queries:
-            named = three([*map(repr, queries)])
-            text = f"{counted(len(queries), 'query', 'queries')} that only the {side} side has: {named}"
-            facts.append(note("left out", text))
-    return facts
-
-
-@shows(SystemOrders, in_brief=True)
-def report_orders(found: SystemOrders) -> Report:
-    """Return the report of orders of systems."""
-    return Report((list_orders(found),), tuple(tell_orders(found)))
 
 
 MOST, MOST_CAUSES = 20, 3  # documents, and queries of each system and measure, that people are shown

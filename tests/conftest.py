@@ -1,4 +1,4 @@
-"""Folders and screens of the command line's tests."""
+"""Folders and screens of the tests of commands, those of plugins too."""
 
 from __future__ import annotations
 
