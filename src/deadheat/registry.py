@@ -141,7 +141,13 @@ AGREE = Plugin(
     reports=("deadheat.plugins.agree.report",),
 )
 
-PLUGINS = (CORE, GATES, AGREE)
+SENTENCE_TRANSFORMERS = Plugin(
+    name="sentence_transformers",
+    help="Evaluators of sentence-transformers with exact means.",
+    services=(Service("sentence_transformers", "deadheat.plugins.sentence_transformers.evaluators"),),
+)
+
+PLUGINS = (CORE, GATES, AGREE, SENTENCE_TRANSFORMERS)
 
 ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first; a command that is not here comes last
     *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),

@@ -91,7 +91,7 @@ def test_every_command_has_a_place() -> None:
 
 SCRIPT = """
 import json, sys
-import deadheat as dh
+import deadheat as dh, deadheat.errors, deadheat.hooks
 
 qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}, "q3": {"d": 2}, "q4": {"e": 1}, "q5": {"f": 1}}
 first = {query: {doc: 1.0 for doc in [*judged, "x"]} for query, judged in qrels.items()}
@@ -116,6 +116,11 @@ from deadheat.cli import main
 from click.testing import CliRunner
 
 found["help"] = CliRunner().invoke(main, ["--help"]).output
+for name in json.loads(sys.argv[4]):
+    try:
+        dh.hooks.service(name)
+    except dh.errors.MissingPluginError as error:
+        found["errors"][name] = str(error)
 for name in json.loads(sys.argv[3]):
     result = CliRunner().invoke(main, [name])
     found["errors"][name] = f"{result.exit_code}: {result.output}"
@@ -150,8 +155,9 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     names = names_of(plugin.name)
     measures = [name for file in plugin.measures for name in file.names]
     commands = [command.name for command in plugin.commands]
+    services = [service.name for service in plugin.services]
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(names), json.dumps(measures), json.dumps(commands)],
+        [sys.executable, "-c", SCRIPT, *map(json.dumps, (names, measures, commands, services))],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
@@ -163,7 +169,7 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     assert "nDCG@10" in found["table"]
     assert found["names"] == dict.fromkeys(names, False)
     missing = f"is of the plugin {plugin.name}, which is not installed"
-    for name in (*names, *measures, *commands):
+    for name in (*names, *measures, *commands, *services):
         assert missing in found["errors"][name].replace("\n", " ")
     for command in commands:
         assert found["errors"][command].startswith("2: ")

@@ -1,1 +1,1 @@
-"""One module for each outside library; nothing in the package imports them."""
+"""One module for each outside library, the public path of what a plugin has for it; nothing imports them."""
