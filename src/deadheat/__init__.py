@@ -23,7 +23,7 @@ from deadheat.gone import instead_of as _instead_of
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
 
-_hooks.use(_registry.PLUGINS, commands=_registry.ORDER_OF_COMMANDS)
+_hooks.use(_registry.PLUGINS, commands=_registry.ORDER_OF_COMMANDS, measures=_registry.ORDER_OF_MEASURES)
 
 
 @cache
@@ -65,7 +65,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     if not hasattr(measures, name):
         if instead := _instead_of(name):
             raise AttributeError(f"deadheat has no {name} any more: {instead}")
-        if plugin := _hooks.plugin_of_measure(name):
+        if (plugin := _hooks.plugin_of_measure(name)) and not _hooks.is_installed(plugin):
             raise AttributeError(str(_hooks.missing_plugin(f"deadheat.{name}", plugin)))
         raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
     return getattr(measures, name)

@@ -81,11 +81,14 @@ class MeasureFile(NamedTuple):
     ----------
     module : str
     names : tuple of str
-        The names of its measures, in the order of the catalogue.
+        The names of its measures, which are their classes.
+    aliases : tuple of str, default ()
+        Other names by which they are read. Only a file of a plugin states them, for who asks without the plugin.
     """
 
     module: str
     names: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
 
 
 class Plugin(NamedTuple):
@@ -128,9 +131,10 @@ class Plugin(NamedTuple):
 
 _plugins: list[Plugin] = []
 _order_of_commands: list[str] = []
+_order_of_measures: list[str] = []
 
 
-def use(plugins: Iterable[Plugin], *, commands: Sequence[str] = ()) -> None:
+def use(plugins: Iterable[Plugin], *, commands: Sequence[str] = (), measures: Sequence[str] = ()) -> None:
     """Take the list of plugins.
 
     Parameters
@@ -139,9 +143,12 @@ def use(plugins: Iterable[Plugin], *, commands: Sequence[str] = ()) -> None:
         In the order in which what they add is listed.
     commands : sequence of str, default ()
         The order of commands in the help; those that are not named come last.
+    measures : sequence of str, default ()
+        The order of measures in the catalogue, likewise.
     """
     _plugins[:] = plugins
     _order_of_commands[:] = commands
+    _order_of_measures[:] = measures
     for cached in (is_installed, installed, commands_by_name, load):
         cached.cache_clear()
 
@@ -262,17 +269,30 @@ def plugin_of_option(typed: str) -> str | None:
 
 
 def plugin_of_measure(name: str) -> str | None:
-    """Return the plugin that has a measure, installed or not; None where none has it."""
+    """Return the plugin that has a measure of this name or alias, installed or not; None where none has it."""
+    folded = name.casefold()
     for plugin in _plugins:
         for file in plugin.measures:
-            if name in file.names:
+            known = (*file.names, *file.aliases)
+            if folded in {one.casefold() for one in known}:
                 return plugin.name
     return None
 
 
+def missing_measure(name: str) -> MissingPluginError | None:
+    """Return the error for a measure, by name or alias, of a plugin that is not there; None for any other name."""
+    plugin = plugin_of_measure(name)
+    if plugin is None or is_installed(plugin):
+        return None
+    return missing_plugin(f"the measure {name}", plugin)
+
+
 def names_of_measures() -> tuple[str, ...]:
     """Return the names of the measures that are there, in the order of the catalogue."""
-    return tuple(name for plugin in installed() for file in plugin.measures for name in file.names)
+    names = [name for plugin in installed() for file in plugin.measures for name in file.names]
+    ordered = [name for name in _order_of_measures if name in names]
+    others = [name for name in names if name not in ordered]
+    return (*ordered, *others)
 
 
 def option_group(name: str) -> str | None:

@@ -67,10 +67,6 @@ CORE = Plugin(
         MeasureFile("deadheat.measures.coverage", ("CharRecall", "CharPrecision", "CharIoU", "CharDensity")),
         MeasureFile("deadheat.measures.prefix", ("infAP", "G", "AUPRC", "Compat")),
         MeasureFile("deadheat.measures.cwl", ("INSQ", "SDCG", "BPM", "INST", "NERR8", "NERR9", "NERR10", "NERR11")),
-        MeasureFile(
-            "deadheat.measures.diversity",
-            ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
-        ),
         MeasureFile("deadheat.measures.first", ("RR", "Hit", "FRP", "MTRR", "TMHits", "ESL", "MR")),
         MeasureFile("deadheat.measures.preference", ("bpref", "binG", "AUC", "GAUC", "Accuracy")),
         MeasureFile("deadheat.measures.geometric", ("GMAP", "GMbpref", "yaap")),
@@ -121,6 +117,19 @@ CORE = Plugin(
     ),
 )
 
+DIVERSITY = Plugin(
+    name="diversity",
+    help="Measures of judgments by subtopic: alpha-nDCG, ERR-IA, NRBP and kin.",
+    measures=(
+        MeasureFile(
+            "deadheat.plugins.diversity.measures",
+            ("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
+            aliases=("MAP_IA", "strec"),
+        ),
+    ),
+    services=(Service("measures_of_spans", "deadheat.plugins.diversity.of_spans"),),
+)
+
 GATES = Plugin(
     name="gates",
     help="Check thresholds and a baseline, and fail a build.",
@@ -147,10 +156,25 @@ SENTENCE_TRANSFORMERS = Plugin(
     services=(Service("sentence_transformers", "deadheat.plugins.sentence_transformers.evaluators"),),
 )
 
-PLUGINS = (CORE, GATES, AGREE, SENTENCE_TRANSFORMERS)
+PLUGINS = (CORE, DIVERSITY, GATES, AGREE, SENTENCE_TRANSFORMERS)
 
 ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first; a command that is not here comes last
     *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),
     *("history", "holes", "judges", "items", "simulate", "trec_eval", "measures", "convert", "bench", "validate"),
     *("schema", "demo"),
+)
+
+ORDER_OF_MEASURES = (  # as the catalogue lists them; a measure that is not here comes last
+    *("P", "R", "F", "Rprec", "NumRelRet", "Judged", "RelP", "RprecMult", "Hole", "NumQ", "NumRet", "NumRel"),
+    *("NumNonrelJudgedRet", "SetAP", "Utility", "Abstain"),
+    *("DCG", "nDCG", "IDCG", "RBP", "RBPResidual", "RnDCG", "nDCGRel"),
+    *("AP", "AR", "GAP", "Q", "IPrec", "AP11"),
+    *("ERR", "nERR", "MaxRel"),
+    *("CharRecall", "CharPrecision", "CharIoU", "CharDensity"),
+    *("infAP", "G", "AUPRC", "Compat"),
+    *("INSQ", "SDCG", "BPM", "INST", "NERR8", "NERR9", "NERR10", "NERR11"),
+    *("alpha_DCG", "alpha_nDCG", "ERR_IA", "nERR_IA", "NRBP", "nNRBP", "AP_IA", "P_IA", "StRecall"),
+    *("RR", "Hit", "FRP", "MTRR", "TMHits", "ESL", "MR"),
+    *("bpref", "binG", "AUC", "GAUC", "Accuracy"),
+    *("GMAP", "GMbpref", "yaap"),
 )

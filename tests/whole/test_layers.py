@@ -197,7 +197,7 @@ MODULE = re.compile(r"deadheat\.(\w+)[\w.]*")
 
 def test_what_lower_floors_ask_of_higher_ones() -> None:
     """A new one has a reason: labelled cases are qrels too, a collection may be an ontology, Altair loads slowly."""
-    asked = {"shown", "figures", "rescoring", "items", "cases", "collection", "assert_ranking"}
+    asked = {"shown", "figures", "rescoring", "items", "cases", "collection", "assert_ranking", "measures_of_spans"}
     need_a_package = {"sentence_transformers"}
     assert {service.name for plugin in registry.PLUGINS for service in plugin.services} == asked | need_a_package
     assert all(hooks.service(name).__name__.startswith("deadheat.") for name in asked)

@@ -16,7 +16,7 @@ import pytest
 
 import deadheat
 from deadheat import hooks, registry
-from deadheat.measures.base import REGISTRY
+from deadheat.measures.base import REGISTRY, other_names
 from support.walls import (
     MOST_MENTIONS,
     imports_of_plugins,
@@ -79,10 +79,17 @@ def test_requirements_have_no_circle() -> None:
 
 
 def test_the_registry_states_the_order_of_measures() -> None:
-    assert hooks.names_of_measures() == tuple(REGISTRY)
+    assert registry.ORDER_OF_MEASURES == hooks.names_of_measures() == tuple(REGISTRY) == tuple(deadheat.measures())
     for plugin in registry.PLUGINS:
         for file in plugin.measures:
             assert {REGISTRY[name].__module__ for name in file.names} == {file.module}
+
+
+def test_plugins_state_the_aliases_of_their_measures() -> None:
+    for plugin in SHIPPED:
+        for file in plugin.measures:
+            aliases = [alias for name in file.names for alias in other_names(REGISTRY[name])]
+            assert sorted(file.aliases) == sorted(aliases)
 
 
 def test_every_command_has_a_place() -> None:
@@ -152,8 +159,10 @@ def copy_without(plugin: str, folder: Path) -> None:
 @pytest.mark.parametrize("plugin", SHIPPED, ids=NAMES)
 def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.Plugin, tmp_path: Path) -> None:
     copy_without(plugin.name, tmp_path)
-    names = names_of(plugin.name)
-    measures = [name for file in plugin.measures for name in file.names]
+    classes = [name for file in plugin.measures for name in file.names]
+    names = [*names_of(plugin.name), *classes]
+    aliases = [alias for file in plugin.measures for alias in file.aliases]
+    measures = [*(f"{name}@5" for name in classes), *aliases, *(f"{alias}_5" for alias in aliases)]
     commands = [command.name for command in plugin.commands]
     services = [service.name for service in plugin.services]
     result = subprocess.run(

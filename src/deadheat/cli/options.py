@@ -631,9 +631,10 @@ def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
     from deadheat.measures.notation import parse_measures
 
     if options.get("spans"):
-        from deadheat.evaluation.spans import SPAN_MEASURES, measures_of_spans
-
-        return measures_of_spans(parse_measures(options["notations"] or SPAN_MEASURES))
+        of_spans = hooks.service("measures_of_spans")
+        wanted = parse_measures(options["notations"] or of_spans.SPAN_MEASURES)
+        chosen: tuple[Measure, ...] = of_spans.measures_of_spans(wanted)
+        return chosen
     return parse_measures(options["notations"] or None)
 
 

@@ -34,8 +34,8 @@ from deadheat.measures import (
 )
 from deadheat.measures.base import REGISTRY
 from deadheat.measures.cwl import ScaledMeasure
-from deadheat.measures.diversity import TopicMeasure
 from deadheat.placements.placements import Placements
+from deadheat.plugins.diversity.measures import TopicMeasure
 
 try:
     import ir_measures

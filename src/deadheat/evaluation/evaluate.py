@@ -14,6 +14,7 @@ from typing import Any, Unpack, cast, overload
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.doubts import alike, note_of_negative
 from deadheat.data.judgments import as_qrels
@@ -38,7 +39,6 @@ from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.repeats import Repeats, are_runs, together
 from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
-from deadheat.evaluation.spans import SPAN_MEASURES, measures_of_spans
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.splitting import in_pieces
 from deadheat.measures import Measure
@@ -616,7 +616,9 @@ def _evaluate_spans(
                 beside={"qrels": "spans"},
                 hint="dh.Spans(rows, documents=...) checks the ids of documents" if name == "collection" else "",
             )
-    chosen = measures_of_spans(SPAN_MEASURES if measures is None else parse_measures(measures))
+    of_spans = hooks.service("measures_of_spans")
+    wanted = of_spans.SPAN_MEASURES if measures is None else parse_measures(measures)
+    chosen = of_spans.measures_of_spans(wanted)
     own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
     runs = run if are_runs(run, of_chunks=True) else {"": run}
     pairs = by_name(

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.arrays import BoolArray, FloatArray, TextArray, members
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
@@ -30,7 +31,6 @@ from deadheat.data.tables import (
 from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, changed, counted, three
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.spans import measures_of_spans
 from deadheat.evaluation.warned import warn
 from deadheat.io.files import path_named
 from deadheat.io.records import Wanted, as_text, as_written, read_records
@@ -79,7 +79,9 @@ def rescored(
     if measures is None:
         chosen = evaluation.measures
     else:
-        chosen = measures_of_spans(parse_measures(measures)) if is_of_spans else parse_measures(measures)
+        chosen = parse_measures(measures)
+        if is_of_spans:
+            chosen = hooks.service("measures_of_spans").measures_of_spans(chosen)
     found, unknown = rescore(
         evaluation,
         judgments,

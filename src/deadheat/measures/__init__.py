@@ -37,6 +37,8 @@ def _classes() -> dict[str, MeasureType]:
 
 
 _registered = _classes()
+for _name in hooks.names_of_measures():  # they were registered in the order of their files
+    REGISTRY[_name] = REGISTRY.pop(_name)
 globals().update(_registered)
 
 __all__ = ["Custom", "CutMeasure", "Measure", "measures", "parse_measure", "register", "unit_of"]

@@ -6,7 +6,6 @@ from deadheat.measures.cascade import ERR, MERR, MaxRel, nERR
 from deadheat.measures.coverage import CharDensity, CharIoU, CharPrecision, CharRecall
 from deadheat.measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, RnDCG, nDCG, nDCGRel
-from deadheat.measures.diversity import AP_IA, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 from deadheat.measures.first import ESL, FRP, HR, MR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.geometric import GMAP, GMbpref, yaap
 from deadheat.measures.notation import parse_measure, unit_of
@@ -30,6 +29,17 @@ from deadheat.measures.top import (
     RprecMult,
     SetAP,
     Utility,
+)
+from deadheat.plugins.diversity.measures import (
+    AP_IA,
+    ERR_IA,
+    NRBP,
+    P_IA,
+    StRecall,
+    alpha_DCG,
+    alpha_nDCG,
+    nERR_IA,
+    nNRBP,
 )
 
 __all__ = [

@@ -28,7 +28,6 @@ from deadheat.errors import (
     changed,
     did_you_mean,
 )
-from deadheat.hooks import names_of_measures
 from deadheat.kernels.segments import ratio
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
@@ -743,8 +742,7 @@ def measures() -> dict[str, type[Measure]]:
     >>> measures()["RR"].title
     'reciprocal rank'
     """
-    in_order = {name: REGISTRY[name] for name in names_of_measures() if name in REGISTRY}
-    return in_order | REGISTRY
+    return dict(REGISTRY)
 
 
 def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:

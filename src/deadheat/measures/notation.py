@@ -14,6 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 from deadheat.errors import (
     ABSENT,
     MeasureError,
+    MissingPluginError,
     ParameterError,
     UnknownMeasureError,
     as_given,
@@ -23,6 +24,7 @@ from deadheat.errors import (
     joined,
     literal,
 )
+from deadheat.hooks import missing_measure
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
@@ -313,7 +315,8 @@ def _cut(text: str) -> str | None:
                     hint=f"write 'F(beta={text[place + 1 :]})', or a cutoff behind @, as in 'F@10'",
                 )
             # rbp.95 is ranx's p, and no cutoff
-            return None if _find(name) is None or name.casefold() in PRESETS else f"{name}@{cutoff}"
+            is_name = _find(name) is not None or missing_measure(name) is not None
+            return f"{name}@{cutoff}" if is_name and name.casefold() not in PRESETS else None
     return None
 
 
@@ -378,7 +381,7 @@ def measure_named(name: MeasureLike) -> Measure | None:
     """Return the measure of a name; None for the name of a custom measure."""
     try:
         return parse_measure(name)
-    except MeasureError:
+    except (MeasureError, MissingPluginError):
         return None
 
 
@@ -442,6 +445,8 @@ def _find(name: str) -> type[Measure] | None:
 def _known(name: str) -> type[Measure]:
     found = _find(name)
     if found is None:
+        if missing := missing_measure(name):
+            raise missing
         raise UnknownMeasureError(
             f"unknown measure {as_given(name)}",
             hint=joined(_meant(name), "All: deadheat measures, or dh.measures() in Python"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
+from deadheat import hooks
 from deadheat.cli.app import GATE_FAILED, refuse, refuse_if, say
 from deadheat.cli.files import (
     INPUT,
@@ -214,9 +215,8 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         qrels, run = files
         wanted = notation.measures_of(thresholds, None if baseline is None else baseline.evaluation)
         if options["spans"]:
-            from deadheat.evaluation.spans import measures_of_spans
-
-            wanted = [*dict.fromkeys(measures_of_spans(wanted))]
+            of_spans = hooks.service("measures_of_spans")
+            wanted = [*dict.fromkeys(of_spans.measures_of_spans(wanted))]
         _, _, evaluation, _ = next(evaluate_each(qrels, {label(run): run}, conventions, wanted, judge=options["judge"]))
         warn_of_nothing_judged([evaluation])
     queries = None if options["queries"] is None else dh.Queries(options["queries"])

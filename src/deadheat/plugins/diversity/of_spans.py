@@ -26,7 +26,7 @@ from deadheat.measures import (
     nERR,
 )
 from deadheat.measures.coverage import CoverageMeasure
-from deadheat.measures.diversity import TopicMeasure
+from deadheat.plugins.diversity.measures import TopicMeasure
 
 OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Abstain, Custom)  # ask of chunks whether they hit a span, not how many do
 OF_TOPICS: Mapping[type[Measure], str] = {
