@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy import stats as scipy_stats
 
-from deadheat.stats.ranks import (
+from deadheat.stats.rank_sets import (
+    Spread,
+    cautious_spread,
     critical_value,
     flipped_totals,
+    joint_critical_value,
+    largest_ratios,
     pairwise_errors,
     rank_bounds,
-    resampled_totals,
     separated,
     tiers_of,
 )
-from deadheat.stats.units import Units, sign_flip_sums
+from deadheat.stats.ranks import resampled_totals
+from deadheat.stats.units import Units, drawn_signs, sign_flip_sums
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
@@ -71,7 +76,8 @@ def test_equal_columns_have_no_error() -> None:
     errors, freedom = pairwise_errors([units(np.column_stack([one, one, one + 0.1]))], [1.0])
     assert errors[0, 1] == errors[1, 0] == 0.0
     assert freedom[0, 1] == np.inf
-    better = separated(np.array([1.0, 1.0]), np.array([1.0, 1.0]), errors[:2, :2], freedom[:2, :2], 2.0)
+    spread = Spread(errors[:2, :2], freedom[:2, :2], most_freedom=8)
+    better = separated(np.array([1.0, 1.0]), np.array([1.0, 1.0]), spread, 2.0)
     assert not better.any()
 
 
@@ -103,6 +109,101 @@ def test_critical_value_is_that_of_the_largest_of_all_flips() -> None:
         ]
         expected = np.quantile(largest, 0.9, method="higher")
         assert critical_value(sums, products, 0.9) == pytest.approx(expected, abs=1e-12)
+
+
+def weighted_units(rng: np.random.Generator, n_units: int, n_models: int, spread: float) -> Units:
+    weights = rng.lognormal(0, spread, n_units)
+    values = rng.random((n_units, n_models))
+    return Units(np.arange(n_models), values * weights[:, None], weights, is_weighted=True)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "spread"),
+    [((9,), 1.0), ((5, 7), 0.0), ((4, 6), 1.0), ((40, 4), 0.0)],
+    ids=["weights", "2", "both", "many"],
+)
+def test_each_flip_of_few_or_weighted_units_has_its_own_error(sizes: tuple[int, ...], spread: float) -> None:
+    """Flip the values of each unit, and compute differences and errors as of data; many units keep their error."""
+    rng = np.random.default_rng(5)
+    blocks = [weighted_units(rng, n_units, 4, spread) for n_units in sizes]
+    shares = [1 / len(sizes)] * len(sizes)
+    found = largest_ratios(blocks, shares, n_resamples=60, rng=np.random.default_rng(3))
+    signs = drawn_signs(60, sum(sizes), np.random.default_rng(3))
+    for ratio, row in zip(found, signs, strict=True):
+        total, variance = np.zeros((2, 4, 4))
+        parts = np.split(row, np.cumsum(sizes)[:-1])
+        for block, share, own in zip(blocks, shares, parts, strict=True):
+            values = block.sums if len(sizes) == 1 else block.residuals
+            flipped = Units(block.columns, values * own[:, None], block.sizes, is_weighted=True)
+            if block.n_units < 30:
+                errors, _ = pairwise_errors([flipped], [share])
+                variance += errors[:-1, :-1] ** 2
+            else:
+                errors, _ = pairwise_errors([block], [share])
+                variance += errors[:-1, :-1] ** 2 * (1 - 1 / block.n_units)
+            total += share * (flipped.means[:, None] - flipped.means)
+        pairs = np.triu_indices(4, 1)
+        assert ratio == pytest.approx((np.abs(total[pairs]) / np.sqrt(variance[pairs])).max(), rel=1e-9)
+
+
+def test_the_critical_value_of_equal_units_is_the_same_either_way() -> None:
+    """One block of units that count the same: with errors of each flip, and with the sum of squares."""
+    (values,) = parts(12)
+    block = units(values)
+    nearly = Units(block.columns, block.sums * 1.0, np.ones(12) + 1e-9 * np.arange(12), is_weighted=True)
+    found = []
+    for one in (block, nearly):
+        found.append(joint_critical_value([one], [1.0], 0.9, n_resamples=500, rng=np.random.default_rng(3)))
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+def test_a_flip_without_spread_separates_nothing() -> None:
+    """Five queries, of which each has the same difference: all signs are alike in a 16th of the flips."""
+    values = np.column_stack([np.linspace(0.3, 0.7, 5), np.linspace(0.2, 0.6, 5)])
+    given = [units(values)], [1.0]
+    critical = joint_critical_value(*given, 0.95, n_resamples=999, rng=np.random.default_rng(3))
+    spread = cautious_spread(*pairwise_errors(*given), *given)
+    means = values.mean(axis=0)
+    assert not separated(means, means, spread, critical).any()
+    assert separated(means, means, spread, 2.0)[0, 1]
+
+
+def test_a_pair_of_the_same_difference_everywhere_is_no_noise_of_flips() -> None:
+    """Rounding leaves tiny residuals of it; the largest ratio is that of the pair that varies."""
+    rng = np.random.default_rng(6)
+    blocks = []
+    for _ in range(2):
+        one, other = rng.random((2, 8))
+        blocks.append(units(np.column_stack([one, other, one - 0.2])))
+    found = largest_ratios(blocks, [0.5, 0.5], n_resamples=200, rng=np.random.default_rng(3))
+    without = [Units(block.columns[:2], block.sums[:, :2], block.sizes) for block in blocks]
+    expected = largest_ratios(without, [0.5, 0.5], n_resamples=200, rng=np.random.default_rng(3))
+    assert found == pytest.approx(expected)
+
+
+def test_a_block_of_few_units_leaves_few_degrees_of_freedom() -> None:
+    """The mean variances over pairs decide, whatever a pair of its own has; its same difference counts as a spread."""
+    rng = np.random.default_rng(4)
+    many, few = rng.random((100, 5)), rng.random((3, 5))
+    few[:, 1] = few[:, 0] + 0.5
+    blocks, shares = [units(many), units(few)], [0.5, 0.5]
+    errors, freedom = pairwise_errors(blocks, shares)
+    spread = cautious_spread(errors, freedom, blocks, shares)
+    pairs = np.triu_indices(5, 1)
+    variances = []
+    for values in (many, few):
+        of_pairs = [
+            0.25 * np.var(values[:, i] - values[:, j], ddof=1) / len(values) for i, j in zip(*pairs, strict=True)
+        ]
+        variances.append(np.mean(of_pairs))
+    most = sum(variances) ** 2 / (variances[0] ** 2 / 99 + variances[1] ** 2 / 2)
+    assert spread.most_freedom == 101
+    assert spread.freedom.max() == pytest.approx(most)
+    assert freedom[0, 1] == pytest.approx(99)
+    assert most < 3
+    unseen = (0.5 * 0.5) ** 2 / 3
+    assert spread.errors[0, 1] ** 2 == pytest.approx(errors[0, 1] ** 2 + unseen)
+    assert spread.errors[0, 2] == pytest.approx(errors[0, 2])
 
 
 def test_resampled_totals_have_the_spread_of_all_resamples() -> None:
@@ -156,11 +257,15 @@ def test_separations_ranks_and_tiers_are_as_defined() -> None:
     given = [one + slope + n for n, one in enumerate(parts(11, 19, n_models=7, seed=5))]
     means = sum(s * one.mean(axis=0) for s, one in zip(shares, given, strict=True))
     errors, freedom = pairwise_errors([units(one) for one in given], shares)
-    better = separated(means, means, errors[:-1, :-1], freedom[:-1, :-1], 2.5)
+    spread = cautious_spread(errors, freedom, [units(one) for one in given], shares)
+    better = separated(means, means, spread, 2.5)
     low, high = rank_bounds(better)
-    varies = errors > 0
-    reach = np.zeros((8, 8))
-    reach[varies] = 2.5 * np.sqrt(freedom[varies] / (freedom[varies] + 1 - 2.5**2)) * errors[varies]
+    largest_t = 2.5 * np.sqrt(28 / (29 - 2.5**2))  # of 10 + 18 degrees of freedom
+    reach = np.zeros((7, 7))
+    for i, j in product(range(7), repeat=2):
+        if i != j:
+            rarity = scipy_stats.t.sf(largest_t, 28)
+            reach[i, j] = scipy_stats.t.isf(rarity, spread.freedom[i, j]) * errors[i, j]
     above = {(i, j) for i in range(7) for j in range(7) if means[i] - means[j] > reach[i, j]}
     assert above == {tuple(pair) for pair in np.argwhere(better).tolist()}
     assert above

@@ -34,18 +34,16 @@ from deadheat.evaluation.scores import n_swapped
 from deadheat.kernels import agreement
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures.notation import MeasureLike, measure_named
-from deadheat.stats.ranks import (
+from deadheat.stats.rank_sets import (
     MANY,
-    bounds_of_ranks,
-    critical_value,
-    flipped_totals,
+    cautious_spread,
+    joint_critical_value,
     pairwise_errors,
     rank_bounds,
-    ranks,
-    resampled_totals,
     separated,
     tiers_of,
 )
+from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_totals
 from deadheat.stats.units import Units
 
 MISSING = ("apart", "drop-task", "drop-model", "bounds")
@@ -78,8 +76,7 @@ class Uncertainty:
     reach : ndarray of float, shape (n_models,)
         From a mean to the ends of its interval, for itself alone.
     critical : float
-        What the largest difference of two means, by the root of its sum of squares, exceeds with the probability of an
-        error.
+        Of :func:`~deadheat.stats.rank_sets.joint_critical_value`, for all differences together.
     better : ndarray of bool, shape (n_models, n_models)
         Whether the model of the row is above that of the column in all simultaneous intervals.
     rank_low, rank_high : ndarray of float, shape (n_models,)
@@ -684,11 +681,11 @@ def _uncertainty(board: Leaderboard, tasks: Sequence[Units], n_resamples: int, r
         of_blocks = [float(board.shares[own].sum()) for own in groups]
     errors, freedom = pairwise_errors(blocks, of_blocks)
     totals = resampled_totals(tasks, board.shares, groups, n_resamples=n_resamples, rng=rng)
-    flipped = flipped_totals(blocks, of_blocks, n_resamples=n_resamples, rng=rng)
-    critical = critical_value(*flipped, board.confidence_level)
+    spread = cautious_spread(errors, freedom, blocks, of_blocks)
+    critical = joint_critical_value(blocks, of_blocks, board.confidence_level, n_resamples=n_resamples, rng=rng)
     sign = 1.0 if board.higher_is_better else -1.0
     low, high = np.sort(sign * np.vstack([board.mean_low, board.mean_high]), axis=0)
-    better = separated(low, high, errors[:-1, :-1], freedom[:-1, :-1], critical)
+    better = separated(low, high, spread, critical)
     filled = totals + (board.mean_low + board.mean_high) / 2 - totals.mean(axis=0)
     rank_low, rank_high, p_best = bounds_of_ranks(*ranks(sign * filled), board.confidence_level)
     return Uncertainty(

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.arrays import FloatArray, IntArray, with_own_arithmetic
 from deadheat.errors import ROUNDING, Rng, generator
 from deadheat.kernels.segments import segment_sums
-from deadheat.phases import lasting
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units, batches, bootstrap_means, drawn_counts, sign_flip_sums
+from deadheat.stats.units import Units, batches, bootstrap_means, drawn_counts
 
 MOST = 1 << 22  # counts of queries that are drawn at once
 CELLS = 1 << 19  # units drawn at a time where each draw has a tie-break of its own: 4 MB
-MANY = 1e9  # of Student's t, which is the normal distribution then
 MOST_DRAWN = 200  # queries of a task; the mean over more of them is drawn from the normal distribution it tends to
 
 
@@ -230,49 +228,6 @@ def resample_choice(
     return Selection(shares / n_resamples, optimism / n_resamples, n_resamples)
 
 
-def pairwise_errors(blocks: Sequence[Units], shares: Sequence[float]) -> tuple[FloatArray, FloatArray]:
-    r"""Return the standard error of the difference of any two columns, and its degrees of freedom.
-
-    A column's total is the sum over blocks of share times mean. Units are independent, and blocks are fixed:
-
-    .. math:: v = \sum_b s_b^2 v_b, \quad \nu = v^2 \Big/ \sum_b \frac{(s_b^2 v_b)^2}{n_b - 1}
-
-    with the variance :math:`v_b` of the mean difference over the :math:`n_b` units of a block, by the jackknife, which
-    takes into account how far a unit with a large weight pulls the mean to itself. With weights :math:`n_b` is the
-    effective number of units. Of equal weights, v is the usual variance of a mean.
-
-    Parameters
-    ----------
-    blocks : sequence of Units
-        Each of two units and more, and the same columns.
-    shares : sequence of float
-
-    Returns
-    -------
-    errors, freedom : ndarray of shape (n_columns + 1, n_columns + 1)
-        The last row and column are of the totals themselves, against 0. Freedom is infinite where nothing varies.
-
-    References
-    ----------
-    Satterthwaite 1946, https://doi.org/10.2307/3002019.
-    """
-    n_columns = blocks[0].sums.shape[1] + 1
-    total, of_freedom = np.zeros((2, n_columns, n_columns))
-    for block, share in zip(blocks, shares, strict=True):
-        pulls = np.zeros((block.n_units, n_columns))
-        left = block.sizes.sum() - block.sizes
-        pulls[:, :-1] = block.residuals * (share / left)[:, None]
-        products = pulls.T @ pulls
-        own = np.diag(products)
-        squares = own[:, None] + own - 2 * products
-        squares[squares <= ROUNDING * (own[:, None] + own)] = 0.0  # what rounding leaves of equal columns
-        squares *= (block.n_units - 1) / block.n_units
-        total += squares
-        of_freedom += squares**2 / block.freedom
-    freedom = np.divide(total**2, of_freedom, out=np.full_like(total, np.inf), where=of_freedom > 0)
-    return np.sqrt(total), freedom
-
-
 def resampled_totals(
     tasks: Sequence[Units],
     shares: FloatArray,
@@ -326,130 +281,3 @@ def _means(task: Units, n_resamples: int, rng: np.random.Generator) -> FloatArra
     values, vectors = np.linalg.eigh(pulls.T @ pulls)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
     return task.means + rng.standard_normal((n_resamples, len(root))) @ root
-
-
-def flipped_totals(
-    blocks: Sequence[Units], shares: Sequence[float], *, n_resamples: int, rng: np.random.Generator
-) -> tuple[FloatArray, FloatArray]:
-    """Return the total of each column in resamples that give every unit a random sign, the same for all columns.
-
-    Of a single block the values themselves change sign, as if no column were above another. Of several blocks what
-    units differ by from the mean of their block does: columns that are equal in total may differ in each block.
-
-    Parameters
-    ----------
-    blocks : sequence of Units
-        Each of two units and more, and the same columns.
-    shares : sequence of float
-
-    Returns
-    -------
-    sums : ndarray of float, shape (n_resamples, n_columns)
-    products : ndarray of float, shape (n_columns, n_columns)
-        The products of any two columns, summed over units.
-    """
-    parts = []
-    for block, share in zip(blocks, shares, strict=True):
-        values = block.sums if len(blocks) == 1 else block.residuals
-        left = block.sizes.sum() - block.sizes
-        parts.append(values * (share / left * np.sqrt((block.n_units - 1) / block.n_units))[:, None])
-    pulls = np.vstack(parts)
-    return sign_flip_sums(pulls, n_resamples=n_resamples, rng=rng), pulls.T @ pulls
-
-
-def critical_value(sums: FloatArray, products: FloatArray, confidence_level: float) -> float:
-    """Return the quantile over resamples of the largest difference of two columns, by the root of its sum of squares.
-
-    Parameters
-    ----------
-    sums : ndarray of float, shape (n_resamples, n_columns)
-    products : ndarray of float, shape (n_columns, n_columns)
-        As :func:`flipped_totals` gives both.
-    confidence_level : float
-
-    Returns
-    -------
-    float
-        0 if no difference varies.
-    """
-    columns = np.ascontiguousarray(sums.T)
-    own = np.diag(products)
-    squares = own[:, None] + own - 2 * products
-    varies = squares > ROUNDING * (own[:, None] + own)
-    scales = np.divide(1.0, np.sqrt(np.maximum(squares, 0.0)), out=np.zeros_like(squares), where=varies)
-    largest = np.zeros(len(sums))
-    n_columns = len(columns)
-    n_pairs = n_columns * (n_columns - 1) // 2
-    with lasting("comparing all pairs", n_pairs, "; fewer resamples take less") as advance:
-        for place, column in enumerate(columns[:-1], start=1):
-            rest = columns[place:] - column
-            np.abs(rest, out=rest)
-            rest *= scales[place - 1, place:, None]
-            np.maximum(largest, rest.max(axis=0), out=largest)
-            advance(len(rest))
-    return float(np.quantile(largest, confidence_level, method="higher"))
-
-
-def separated(low: FloatArray, high: FloatArray, errors: FloatArray, freedom: FloatArray, critical: float) -> BoolArray:
-    r"""Return whether column i is above column j in all simultaneous intervals, as entry (i, j).
-
-    The critical value c is of the difference by the root of its sum of squares. Student's t increases with it:
-
-    .. math:: t = c \sqrt{\frac{\nu}{\nu + 1 - c^2}}
-
-    Where c is too large for the degrees of freedom, nothing is separated.
-
-    Parameters
-    ----------
-    low, high : ndarray of shape (n_columns,)
-        Between which each total is, whatever is missing of it; more is better.
-    errors, freedom : ndarray of shape (n_columns, n_columns)
-    critical : float
-        Of :func:`critical_value`.
-    """
-    known = np.minimum(freedom, MANY)
-    rest = known + 1 - critical**2
-    t = critical * np.sqrt(np.divide(known, rest, out=np.full_like(known, np.inf), where=rest > 0))
-    reach = np.where(errors > 0, t * np.where(errors > 0, errors, 1.0), 0.0)
-    return np.asarray(low[:, None] - high - reach > NEGLIGIBLE_DIFFERENCE)
-
-
-def rank_bounds(better: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the first and the last rank of each column that its separations allow.
-
-    Parameters
-    ----------
-    better : ndarray of bool, shape (n_columns, n_columns)
-        Whether column i is above column j for sure.
-
-    References
-    ----------
-    Mogstad, Romano, Shaikh and Wilhelm 2024, https://doi.org/10.1093/restud/rdad006.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in rank_bounds(np.array([[False, False, True], [False] * 3, [False] * 3]))]
-    [[1, 1, 2], [2, 3, 3]]
-    """
-    return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
-
-
-def tiers_of(order: Sequence[int], better: BoolArray) -> IntArray:
-    """Return the tier of each column: the first holds all from which the best is not separated; remove and repeat.
-
-    Parameters
-    ----------
-    order : sequence of int
-        Columns, best first.
-    better : ndarray of bool, shape (n_columns, n_columns)
-
-    Examples
-    --------
-    >>> tiers_of([0, 1, 2], np.array([[False, False, True], [False] * 3, [False] * 3])).tolist()
-    [1, 1, 2]
-    """
-    found: IntArray = np.ones(len(better), np.int64)
-    left = list(order)
-    while left := [one for one in left if better[left[0], one]]:
-        found[left] += 1
-    return found
