@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.cli.app import BAD_DATA
+from deadheat.cli.errors import BAD_DATA
 from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.files import locked
 from support.demo import BENCH

@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.benchmark.result import Key
-from deadheat.cli.app import BAD_DATA, USAGE
+from deadheat.cli.errors import BAD_DATA, USAGE
 from support.command import call, ok
 from support.demo import BENCH, DEMO
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from deadheat.cli import main
-from deadheat.cli.app import CommandError
-from deadheat.cli.files import emit
+from deadheat.cli.errors import CommandError
+from deadheat.cli.printing import emit
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.io.files import replacing
@@ -244,7 +244,7 @@ def test_a_full_standard_output_is_one_line(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr("sys.stdout.write", full)
         emit(text, output)
 
-    monkeypatch.setattr("deadheat.cli.files.emit", emit_fails)
+    monkeypatch.setattr("deadheat.cli.printing.emit", emit_fails)
     result = call("evaluate", "qrels.txt", "bm25.run")
     assert result.exit_code == 3
     assert result.stderr == "Error: cannot write standard output: No space left on device\n"
@@ -472,7 +472,7 @@ def test_runs_with_long_names_are_saved_in_a_folder_under_shorter_ones(folder: P
 
 
 def test_the_standard_input_of_a_system_without_a_path_for_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.cli.files.STDIN", str(folder / "none"))
+    monkeypatch.setattr("deadheat.cli.paths.STDIN", str(folder / "none"))
     before = set(Path(gettempdir()).glob("deadheat-*"))
     result = runner().invoke(main, ["evaluate", "qrels.txt", "-", "-m", "RR"], input=RUN)
     assert result.exit_code == 0, result.output

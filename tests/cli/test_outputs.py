@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.cli import outputs as of_commands
-from deadheat.cli.files import NamedFile
+from deadheat.cli.paths import NamedFile
 from deadheat.hooks import commands_by_name
 from support.command import call, command, ok
 from support.process import command as process, environment

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from deadheat.cli import app as module
-from deadheat.cli.app import Watch
+from deadheat.cli import progress as module
+from deadheat.cli.progress import Watch
 from deadheat.phases import phase, watched_by
 from support.command import QRELS, RUN, call
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from deadheat.cli.options import n_bytes
+from deadheat.cli.parsing import n_bytes
 from support.command import call
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deadheat.cli.app import error_message
+from deadheat.cli.errors import error_message
 from deadheat.errors import Advice, DataError, MeasureError, ParameterError
 from support.command import call, command
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from deadheat.cli.files import ASCII
+from deadheat.cli.printing import ASCII
 from deadheat.report.as_data import as_csv, as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown, in_sections

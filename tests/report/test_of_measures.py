@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from deadheat import P, measures
-from deadheat.cli.files import ASCII
+from deadheat.cli.printing import ASCII
 from deadheat.report.as_data import as_json
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.of_explanation import report_measure

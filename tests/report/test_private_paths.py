@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.cli.files import FormatChoice
+from deadheat.cli.printing import FormatChoice
 from support.command import call, command, ok
 from support.json_schemas import SAMPLES, prepare
 

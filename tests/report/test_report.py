@@ -12,7 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from deadheat import measures, parse_measure
-from deadheat.cli.files import ASCII
+from deadheat.cli.printing import ASCII
 from deadheat.errors import BY_DOC_ID, ColumnError
 from deadheat.measures.base import trec_names
 from deadheat.report.as_data import as_csv, as_json, as_trec, trec_name

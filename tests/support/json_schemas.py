@@ -22,7 +22,7 @@ from typing import Any
 import deadheat
 from deadheat import hooks
 from deadheat.cli import main
-from deadheat.cli.files import FormatChoice, Output
+from deadheat.cli.printing import FormatChoice, Output
 from support.command import command, runner
 
 VERSION = 1  # of the schemas: a key that goes, or has another type, makes the next

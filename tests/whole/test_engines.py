@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
@@ -14,9 +12,6 @@ from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from support.cut_in_parts import cut
 from support.shared_data import SOME_RUNS, needs_shared_data, sources_of
-
-if TYPE_CHECKING:
-    pass
 
 COLUMNS = ("query_ids", "n_retrieved", "query", "relevance", "above", "tied", "judged_relevance", "unjudged_queries")
 

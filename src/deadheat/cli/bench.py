@@ -9,35 +9,24 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import BAD_DATA, error_message, refuse, refuse_if, say
+from deadheat.cli.errors import BAD_DATA, error_message, refuse, refuse_if
 from deadheat.cli.figures import draws, with_figures
-from deadheat.cli.files import (
-    INPUT,
-    PATH,
+from deadheat.cli.help import option
+from deadheat.cli.options import CASES, INTERVALS, LIMITS, TESTS, command, complete_from, takes
+from deadheat.cli.parsing import parsed_numbers
+from deadheat.cli.paths import INPUT, PATH, label, unique_names
+from deadheat.cli.printing import (
     FormatChoice,
     Output,
     check_folder,
     emit,
     format_option,
     full_option,
-    label,
     output_option,
     table_option,
-    unique_names,
 )
-from deadheat.cli.help import option
-from deadheat.cli.options import (
-    CASES,
-    INTERVALS,
-    LIMITS,
-    TESTS,
-    command,
-    complete_from,
-    design_of,
-    measures_of,
-    parsed_numbers,
-    takes,
-)
+from deadheat.cli.read_options import design_of, measures_of
+from deadheat.cli.streams import say
 from deadheat.errors import NoteWarning
 
 TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")

@@ -9,28 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import missing, refuse, refuse_if
+from deadheat.cli.errors import missing, refuse, refuse_if
 from deadheat.cli.figures import befores, draws, with_figures
-from deadheat.cli.files import (
-    INPUT,
-    Output,
-    asked,
-    checked_run,
-    full_option,
-    is_saved,
-    label,
-    labels_of_judge,
-    named_runs,
-    open_pairs,
-    open_qrels,
-    open_run,
-    output_options,
-    shown_path,
-    split_repeats,
-    table_option,
-    warn_of_nothing_judged,
-)
 from deadheat.cli.help import option
+from deadheat.cli.inputs import checked_run, is_saved, labels_of_judge, open_pairs, open_qrels, open_run, split_repeats
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -41,15 +23,19 @@ from deadheat.cli.options import (
     READING,
     STRATA,
     TESTS,
-    check_strata,
     command,
+    takes,
+)
+from deadheat.cli.paths import INPUT, asked, label, named_runs, shown_path
+from deadheat.cli.printing import Output, full_option, output_options, table_option, warn_of_nothing_judged
+from deadheat.cli.read_options import (
+    check_strata,
     conventions_of,
     design_of,
     measures_of,
     named_baselines,
     read_queries,
     sets_of_strata,
-    takes,
 )
 from deadheat.cli.spans import with_spans
 from deadheat.errors import Rng, generator

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, cast
 import click
 
 import deadheat as dh
-from deadheat.cli.app import error_message, refuse_if, say
-from deadheat.cli.files import INPUT, REPORT, STDOUT, check_inputs, check_output, files_read, standard_output, writing
+from deadheat.cli.errors import error_message, refuse_if
 from deadheat.cli.help import Command, option
+from deadheat.cli.inputs import check_inputs
 from deadheat.cli.options import LIMITS, command, complete_from, takes
+from deadheat.cli.paths import INPUT, REPORT, STDOUT, files_read
+from deadheat.cli.printing import check_output, standard_output, writing
+from deadheat.cli.streams import say
 from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted, three
 from deadheat.io.guarding import errors_of_writing
 from deadheat.io.kinds import Kind

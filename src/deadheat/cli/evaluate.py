@@ -13,46 +13,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import missing, refuse, refuse_if, refuse_others
 from deadheat.cli.compare import evaluate_each, evaluate_repeats
+from deadheat.cli.errors import missing, refuse, refuse_if, refuse_others
 from deadheat.cli.figures import befores, draw_figures, draws, write_figures
-from deadheat.cli.files import (
-    INPUT,
-    PATH,
-    Output,
-    check_output,
-    full_option,
-    named_columns,
-    named_runs,
-    open_qrels,
-    output_options,
-    save_all,
-    save_targets,
-    shown_path,
-    split_repeats,
-    table_option,
-)
 from deadheat.cli.help import option
-from deadheat.cli.options import (
-    COLLECTION,
-    ENGINE,
-    INTERVALS,
-    LAST,
-    LISTS,
-    READING,
-    SAVING,
-    STRATA,
+from deadheat.cli.inputs import named_columns, open_qrels, split_repeats
+from deadheat.cli.options import COLLECTION, ENGINE, INTERVALS, LAST, LISTS, READING, SAVING, STRATA, command, takes
+from deadheat.cli.paths import INPUT, PATH, named_runs, shown_path
+from deadheat.cli.printing import Output, check_output, full_option, output_options, table_option
+from deadheat.cli.read_options import (
     check_strata,
-    command,
     conventions_of,
     grouping_of,
     intervals_of,
     measures_of,
     read_queries,
     sets_of_strata,
-    takes,
     weighed,
 )
+from deadheat.cli.saving import save_all, save_targets
 from deadheat.cli.spans import with_spans
 from deadheat.errors import DataError
 from deadheat.phases import phase

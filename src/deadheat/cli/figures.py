@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import error_message
-from deadheat.cli.files import asked, outputs_of_command, shown_path, writing
+from deadheat.cli.errors import error_message
 from deadheat.cli.help import option
 from deadheat.cli.options import FIGURES, takes
+from deadheat.cli.paths import asked, outputs_of_command, shown_path
+from deadheat.cli.printing import writing
 from deadheat.errors import FigureError, collected, counted, in_brackets, nearest_first, three
 
 if TYPE_CHECKING:

@@ -9,10 +9,12 @@ import click
 
 import deadheat as dh
 from deadheat import hooks
-from deadheat.cli.app import error_message, refuse, refuse_if, say
-from deadheat.cli.files import PATH, Output, check_output, emit, format_option, output_option
+from deadheat.cli.errors import error_message, refuse, refuse_if
 from deadheat.cli.help import option
 from deadheat.cli.options import command, complete_from, takes
+from deadheat.cli.paths import PATH
+from deadheat.cli.printing import Output, check_output, emit, format_option, output_option
+from deadheat.cli.streams import say
 from deadheat.errors import DataError, did_you_mean, joined
 
 EVERY = "*"

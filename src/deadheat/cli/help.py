@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from deadheat import hooks
-from deadheat.cli.app import refuse_if, refuse_repeated
+from deadheat.cli.errors import refuse_if, refuse_repeated
 from deadheat.gone import instead_of
 
 SCREEN = 76  # columns of an example, which is indented by four

@@ -8,37 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import refuse, refuse_if, say
+from deadheat.cli.errors import refuse, refuse_if
 from deadheat.cli.figures import draws, with_figures
-from deadheat.cli.files import (
-    INPUT,
-    PATH,
-    Output,
-    check_output,
-    emit,
-    full_option,
-    is_saved,
-    labels_of,
-    named_runs,
-    open_qrels,
-    open_run,
-    output_options,
-    writing,
-)
 from deadheat.cli.help import option
-from deadheat.cli.options import (
-    FILE,
-    LAST,
-    READING,
-    WITHOUT_BOUNDS,
-    command,
-    complete_from,
-    given_conventions,
-    given_intervals,
-    measures_of,
-    need_queries,
-    takes,
-)
+from deadheat.cli.inputs import is_saved, labels_of, open_qrels, open_run
+from deadheat.cli.options import FILE, LAST, READING, WITHOUT_BOUNDS, command, complete_from, takes
+from deadheat.cli.paths import INPUT, PATH, named_runs
+from deadheat.cli.printing import Output, check_output, emit, full_option, output_options, writing
+from deadheat.cli.read_options import given_conventions, given_intervals, measures_of, need_queries
+from deadheat.cli.streams import say
 from deadheat.errors import counted
 from deadheat.settings import Conventions
 

@@ -5,33 +5,15 @@ from typing import Any
 
 import click
 
-from deadheat.cli.app import refuse, refuse_if
+from deadheat.cli.errors import refuse, refuse_if
 from deadheat.cli.figures import draws, with_figures
-from deadheat.cli.files import (
-    INPUT,
-    Output,
-    asked,
-    full_option,
-    label,
-    open_qrels,
-    open_run,
-    output_options,
-    shown_path,
-)
 from deadheat.cli.help import option
-from deadheat.cli.options import (
-    ENGINE,
-    FILE,
-    LAST,
-    LIMITS,
-    READING,
-    WITHOUT_BOUNDS,
-    command,
-    conventions_of,
-    measures_of,
-    parsed_numbers,
-    takes,
-)
+from deadheat.cli.inputs import open_qrels, open_run
+from deadheat.cli.options import ENGINE, FILE, LAST, LIMITS, READING, WITHOUT_BOUNDS, command, takes
+from deadheat.cli.parsing import parsed_numbers
+from deadheat.cli.paths import INPUT, asked, label, shown_path
+from deadheat.cli.printing import Output, full_option, output_options
+from deadheat.cli.read_options import conventions_of, measures_of
 
 
 @command(

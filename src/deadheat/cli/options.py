@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, fields
-from glob import glob
 from importlib import import_module
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-import deadheat as dh
 from deadheat import hooks
-from deadheat.cli.app import refuse, refuse_if
-from deadheat.cli.files import INPUT, PATH, shown_path
 from deadheat.cli.help import Command, flags, option
-from deadheat.errors import check_choice, load_libraries
+from deadheat.cli.parsing import n_bytes, parsed_conf, parsed_grades, parsed_names, parsed_repeats
+from deadheat.cli.paths import INPUT, PATH
 from deadheat.settings import (
-    PROPORTION,
     TIES,
     Conventions,
     Design,
@@ -30,14 +25,6 @@ from deadheat.settings import (
     meaning_of_ties,
 )
 
-if TYPE_CHECKING:
-    from deadheat.evaluation.intervals import IntervalOptions
-    from deadheat.measures import Measure
-    from deadheat.report.of_evaluation import Grouping
-
-
-SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
-POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 TYPES = {"float": float, "float | None": float, "int": int, "int | None": int}  # of a field; others are text
 
 
@@ -56,88 +43,6 @@ def _entering(
             ctx.with_resource(resolve_name(source)(parsed(text)))
 
     return enter
-
-
-def n_bytes(text: str) -> int:
-    """Return a number of bytes from 1 on, with a unit or without: ``GB`` is 10^9, ``GiB`` is 2^30.
-
-    Examples
-    --------
-    >>> [n_bytes(text) for text in ("20000", "500MB", "1.5 GB", "2GiB", "3k")]
-    [20000, 500000000, 1500000000, 2147483648, 3000]
-    """
-    found = SIZE.fullmatch(text.strip())
-    if found is None:
-        raise click.BadParameter(f"{text!r} is not a number of bytes: write 500000000, 500MB or 2GB")
-    number, unit, is_binary = found.groups()
-    factor = (1024 if is_binary else 1000) ** POWERS.get((unit or "").lower(), 0)
-    size = int(float(number) * factor if "." in number else int(number) * factor)
-    if size < 1:
-        raise click.BadParameter(f"{text!r} is less than one byte")
-    return size
-
-
-def parsed_names(_: click.Context, option: click.Parameter, given: str | Sequence[str] | None) -> dict[str, str]:
-    """Return the columns in ``doc_id=chunk,score=similarity`` by what they hold."""
-    text = given if isinstance(given, str) else ",".join(given or ())
-    pairs = [[word.strip() for word in part.partition("=")[::2]] for part in text.split(",") if part]
-    if not all(name and found for name, found in pairs):
-        example = "text=symptom,expected_ids=term" if option.metavar == "FIELD=COLUMN,..." else "doc_id=chunk,score=sim"
-        raise click.BadParameter(f"write names as in {example}")
-    if repeated := [name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n])]:
-        raise click.BadParameter(f"{repeated[0]} is given more than once")
-    return dict(pairs)
-
-
-def parsed_numbers(_: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
-    """Read whole numbers such as ``1,5,10``: from 0 on for decimals, else from 1 on."""
-    if text is None:
-        return None
-    parts, low = text.replace(",", " ").split(), int(option.name != "decimals")
-    if not parts or not all(re.fullmatch("[0-9]{1,16}", part) and int(part) >= low for part in parts):
-        raise click.BadParameter(f"expected whole numbers from {low} on, such as 1,5,10; got {text!r}")
-    return tuple(sorted({int(part) for part in parts}))
-
-
-def parsed_repeats(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the files in ``gpt=gpt-*.run``, several runs of each system, by the name of the system."""
-    pairs = [one.partition("=")[::2] for one in given]
-    if not all(name and pattern for name, pattern in pairs):
-        raise click.BadParameter("write a name and a pattern of files, as in 'gpt=gpt-*.run'")
-    found = {name: sorted(glob(pattern)) for name, pattern in pairs}  # noqa: PTH207 - patterns may be absolute
-    few = next((f"{pattern!r} matches {len(found[name])}" for name, pattern in pairs if len(found[name]) < 2), "")
-    if few or len(found) < len(pairs):
-        raise click.BadParameter(f"{few or 'a name is given twice'}: repeats are two files or more of each name")
-    return found
-
-
-def parsed_conf(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """Return settings such as ``spark.executor.memory=4g`` by their names; a value may hold anything."""
-    pairs = [one.partition("=") for one in given]
-    if not all(name and equals for name, equals, _ in pairs):
-        raise click.BadParameter("write a setting as in spark.executor.memory=4g")
-    return {name: value for name, _, value in pairs}
-
-
-def parsed_grades(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, Any] | None:
-    """Return how to read what judges wrote, of ``drop,scale=10,Highly relevant=3``."""
-    if text is None:
-        return None
-    found: dict[str, Any] = {"failed": "error", "grades": {}}
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        words, is_given, value = (one.strip() for one in part.rpartition("="))
-        if not is_given:
-            check_choice("grades", value, ("error", "drop", "lowest", "bounds"))
-            found["failed"] = value
-        elif words == "grade":
-            found["grade"] = value
-        else:
-            try:
-                number = float(value)
-            except ValueError:
-                raise click.BadParameter(f"{part!r}: write a number, as in 'Highly relevant=3' or scale=10") from None
-            found |= {"scale": number} if words == "scale" else {"grades": {**found["grades"], words: number}}
-    return found
 
 
 def _options(of: type[Settings], heading: str, *, shown: bool = True) -> dict[str, Callable[[Any], Any]]:
@@ -488,160 +393,6 @@ def _options_named(name: str) -> Sequence[Callable[[Any], Any]]:
         return []
     options: Mapping[str, Callable[[Any], Any]] = import_module(module).OPTIONS
     return [options[parameter]] if parameter else list(options.values())
-
-
-def need_queries(path: object, needing: Mapping[str, object]) -> None:
-    """Refuse the first option that was given and needs a table of queries, if there is none."""
-    given = next((name for name, value in needing.items() if value), None)
-    if path is None and given:
-        raise click.UsageError(f"{given} needs a table of queries: give --queries FILE too")
-
-
-def conventions_of(options: Mapping[str, Any], *, without: Collection[str] = ()) -> Conventions:
-    """Return how to evaluate, checked before anything is read; `without` names ties that are refused too."""
-    if without:
-        check_choice("ties", options["ties"], [one for one in TIES if one not in without])
-    return Conventions.of(options)
-
-
-def given_conventions(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the conventions that were typed: a saved evaluation has its own."""
-    source = click.get_current_context().get_parameter_source
-    return {
-        one.name: options[one.name]
-        for one in fields(Conventions)
-        if source(one.name) is click.core.ParameterSource.COMMANDLINE
-    }
-
-
-def given_intervals(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of intervals that were given; the others keep their defaults."""
-    return {name: options[name] for name in (*INTERVALS, "cluster") if options.get(name) is not None}
-
-
-def intervals_of(
-    options: Mapping[str, Any],
-    seed: int | None,
-    *,
-    for_what: str = "",
-    also: Collection[str] = (),
-) -> IntervalOptions:
-    """Return the options of intervals that a command line gave; the others have their defaults.
-
-    Parameters
-    ----------
-    options : mapping
-    seed : int or None
-        None is 0.
-    for_what : str, default ""
-        The options that make intervals, for messages; empty if one of them was given.
-    also : collection of str, default ()
-        Options that something else needs too: they are allowed without intervals.
-    """
-    from deadheat.evaluation.intervals import IntervalOptions
-
-    given = given_intervals(options)
-    alone = [name for name in given if name not in also]
-    if for_what:
-        refuse(alone, f"is for intervals: give {for_what} too")
-    found = IntervalOptions(**given, rng=seed or 0)
-    refuse_if(
-        found.method in {"t", PROPORTION} and "n_resamples" in alone,
-        f"--n-resamples is for a bootstrap, got --ci-method {found.method}, which takes no resamples",
-    )
-    need_queries(options.get("queries", ""), {"--cluster": found.cluster})  # bench has cases in their place
-    return found
-
-
-def design_of(options: Mapping[str, Any]) -> Design:
-    """Return how to compare."""
-    from deadheat.report.of_comparison import RESAMPLED
-
-    also = ("n_resamples",) if options["test"] in RESAMPLED else ()  # a test may need resamples too
-    is_fixed = options["n_resamples"] is not None  # no more than these
-    return Design.of({**options, "is_fixed": is_fixed, **vars(intervals_of(options, options["seed"], also=also))})
-
-
-def check_strata(options: Mapping[str, Any]) -> None:
-    """Refuse options that need the table of queries where there is none."""
-    need_queries(
-        options["queries"],
-        {f"--{name.replace('_', '-')}": options[name] for name in ("by", "pool_languages", "weights")},
-    )
-
-
-def read_queries(options: Mapping[str, Any]) -> dh.Queries | None:
-    """Read the table of queries, and check that it has the columns that were named."""
-    if options["queries"] is None:
-        return None
-    from deadheat.evaluation.intervals import check_columns, groupings_of, names_of
-
-    queries = dh.Queries(options["queries"])
-    for names in groupings_of(options["by"], queries) if options["by"] else ():
-        check_columns(names_of(names), queries)
-    queries.check_columns(filter(None, (options["cluster"], options["weights"])))
-    return queries
-
-
-def weighed(evaluation: dh.Evaluation, queries: dh.Queries | None, options: Mapping[str, Any]) -> dh.Evaluation:
-    """Return an evaluation, with weights if they are asked for."""
-    return evaluation if options["weights"] is None else evaluation.weighted(options["weights"], queries)
-
-
-def sets_of_strata(
-    queries: dh.Queries | None, evaluations: Iterable[dh.Evaluation], options: Mapping[str, Any]
-) -> list[tuple[str, ...]]:
-    """Return the columns of each set of strata: the language too, where there are several that may not be pooled.
-
-    One without a column is all queries together.
-    """
-    if queries is None:
-        return [()]
-    from deadheat.evaluation.intervals import columns_of, groupings_of
-
-    ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
-    asked = groupings_of(options["by"], queries) if options["by"] else [()]
-    return list(
-        dict.fromkeys(tuple(columns_of(queries, ids, one, pool_languages=options["pool_languages"])) for one in asked)
-    )
-
-
-def grouping_of(
-    evaluations: Sequence[dh.Evaluation], queries: dh.Queries, columns: tuple[str, ...], options: Mapping[str, Any]
-) -> Grouping:
-    """Return the strata of evaluations by some columns, and what the report says of them."""
-    from deadheat.evaluation.intervals import strata_of
-    from deadheat.report.of_evaluation import Grouping
-
-    ids = sorted(set().union(*(one.query_ids.tolist() for one in evaluations)))
-    return Grouping(
-        shown_path(queries.where, "the table of queries"),
-        tuple(strata_of(one, columns, queries) for one in evaluations if columns),
-        asked=columns if options["by"] else (),
-        languages=queries.languages(ids),
-        without_language=queries.without_language(ids),
-        pool_languages=options["pool_languages"],
-        has_clusters=bool(options["cluster"] or options["weights"]),
-    )
-
-
-def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """Return the measures given with -m, by default those of an evaluation; with --spans in their form for spans."""
-    load_libraries()
-    from deadheat.measures.notation import parse_measures
-
-    if options.get("spans"):
-        of_spans = hooks.service("measures_of_spans")
-        wanted = parse_measures(options["notations"] or of_spans.SPAN_MEASURES)
-        chosen: tuple[Measure, ...] = of_spans.measures_of_spans(wanted)
-        return chosen
-    return parse_measures(options["notations"] or None)
-
-
-def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> list[str] | None:
-    """Return the names of the baselines, which may be given as the paths of their runs; None without any."""
-    names = {path: name for name, path in named.items()}
-    return [names.get(baseline, baseline) for baseline in options["baseline"]] or None
 
 
 def command(*lines: str, kind: type[Command] = Command) -> Callable[[Callable[..., Any]], Command]:

@@ -15,7 +15,7 @@ from stat import S_ISREG
 
 import click
 
-from deadheat.cli.app import refuse_if
+from deadheat.cli.errors import refuse_if
 
 STANDARD_OUTPUT = "standard output"
 SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))

@@ -12,37 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import missing, refuse, refuse_if, refuse_others, say
 from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
-from deadheat.cli.files import (
-    INPUT,
-    REPORT,
-    STDOUT,
-    check_inputs,
-    check_output,
-    emit,
-    named_runs,
-    shown_path,
-    warn_of_nothing_judged,
-)
+from deadheat.cli.errors import missing, refuse, refuse_if, refuse_others
 from deadheat.cli.help import option
-from deadheat.cli.options import (
-    INTERVALS,
-    LAST,
-    LISTS,
-    READING,
-    STRATA,
-    TESTS,
-    check_strata,
-    command,
-    conventions_of,
-    measures_of,
-    read_queries,
-    sets_of_strata,
-    takes,
-    weighed,
-)
+from deadheat.cli.inputs import check_inputs
+from deadheat.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, TESTS, command, takes
+from deadheat.cli.paths import INPUT, REPORT, STDOUT, named_runs, shown_path
+from deadheat.cli.printing import check_output, emit, warn_of_nothing_judged
+from deadheat.cli.read_options import check_strata, conventions_of, measures_of, read_queries, sets_of_strata, weighed
 from deadheat.cli.spans import with_spans
+from deadheat.cli.streams import say
 from deadheat.errors import (
     DataError,
     reported_path,

@@ -8,25 +8,15 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import refuse
+from deadheat.cli.errors import refuse
 from deadheat.cli.figures import draws, with_figures
-from deadheat.cli.files import (
-    INPUT,
-    PATH,
-    Output,
-    emit,
-    format_option,
-    full_option,
-    label,
-    open_qrels,
-    output_options,
-    save_all,
-    save_targets,
-    shown_path,
-    table_option,
-)
 from deadheat.cli.help import option
-from deadheat.cli.options import LIMITS, LISTS, command, given_conventions, given_intervals, measures_of, takes
+from deadheat.cli.inputs import open_qrels
+from deadheat.cli.options import LIMITS, LISTS, command, takes
+from deadheat.cli.paths import INPUT, PATH, label, shown_path
+from deadheat.cli.printing import Output, emit, format_option, full_option, output_options, table_option
+from deadheat.cli.read_options import given_conventions, given_intervals, measures_of
+from deadheat.cli.saving import save_all, save_targets
 
 
 @command(

@@ -6,31 +6,15 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import refuse, refuse_if, refuse_others
+from deadheat.cli.errors import refuse, refuse_if, refuse_others
 from deadheat.cli.figures import draws, with_figures
-from deadheat.cli.files import (
-    INPUT,
-    REPORT,
-    STDOUT,
-    Output,
-    format_option,
-    named_runs,
-    open_qrels,
-    open_run,
-    writing,
-)
 from deadheat.cli.help import option
-from deadheat.cli.options import (
-    FIGURES,
-    LAST,
-    READING,
-    command,
-    complete_from,
-    measures_of,
-    named_baselines,
-    parsed_numbers,
-    takes,
-)
+from deadheat.cli.inputs import open_qrels, open_run
+from deadheat.cli.options import FIGURES, LAST, READING, command, complete_from, takes
+from deadheat.cli.parsing import parsed_numbers
+from deadheat.cli.paths import INPUT, REPORT, STDOUT, named_runs
+from deadheat.cli.printing import Output, format_option, writing
+from deadheat.cli.read_options import measures_of, named_baselines
 
 OF_RERANKERS = ("n_queries", "presets", "query_types")
 OF_SIMULATION = (*OF_RERANKERS, "n_scenarios", "force")

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from deadheat.cli.app import refuse, refuse_if
-from deadheat.cli.files import asked, is_saved
+from deadheat.cli.errors import refuse, refuse_if
 from deadheat.cli.help import option
+from deadheat.cli.inputs import is_saved
 from deadheat.cli.options import COLLECTION, FILE
+from deadheat.cli.paths import asked
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "spans": option(

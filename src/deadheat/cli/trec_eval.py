@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadheat.cli.app import say
-from deadheat.cli.files import INPUT, check_inputs, emit, kept, label, open_qrels, open_run
 from deadheat.cli.help import option
+from deadheat.cli.inputs import check_inputs, open_qrels, open_run
 from deadheat.cli.options import LAST, command, complete_from, takes
+from deadheat.cli.paths import INPUT, kept, label
+from deadheat.cli.printing import emit
+from deadheat.cli.streams import say
 from deadheat.errors import DataError, MalformedRowError, changed
 
 if TYPE_CHECKING:

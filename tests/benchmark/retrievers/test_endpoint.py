@@ -16,7 +16,7 @@ import pytest
 import deadheat as dh
 from deadheat.benchmark.retrievers import LLM
 from deadheat.benchmark.retrievers.endpoint import hide_url
-from deadheat.cli.app import BAD_DATA, USAGE
+from deadheat.cli.errors import BAD_DATA, USAGE
 from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
 from support.command import call, ok
 from support.demo import BENCH

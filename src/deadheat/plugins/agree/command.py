@@ -9,23 +9,17 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.app import refuse_if, refuse_others
-from deadheat.cli.files import (
-    INPUT,
-    Output,
-    full_option,
-    is_saved,
-    named_runs,
-    open_run,
-    output_options,
-)
+from deadheat.cli.errors import refuse_if, refuse_others
 from deadheat.cli.help import option
+from deadheat.cli.inputs import is_saved, open_run
 from deadheat.cli.options import (
     LIMITS,
     READING,
     command,
     takes,
 )
+from deadheat.cli.paths import INPUT, named_runs
+from deadheat.cli.printing import Output, full_option, output_options
 from deadheat.errors import SwappedFilesError
 
 

@@ -11,19 +11,9 @@ import click
 
 import deadheat as dh
 from deadheat import hooks
-from deadheat.cli.app import GATE_FAILED, refuse, refuse_if, say
-from deadheat.cli.files import (
-    INPUT,
-    STDOUT,
-    Output,
-    format_option,
-    full_option,
-    is_saved,
-    label,
-    output_option,
-    warn_of_nothing_judged,
-)
+from deadheat.cli.errors import GATE_FAILED, refuse, refuse_if
 from deadheat.cli.help import option
+from deadheat.cli.inputs import is_saved
 from deadheat.cli.options import (
     COLLECTION,
     INTERVALS,
@@ -33,13 +23,13 @@ from deadheat.cli.options import (
     READING,
     command,
     complete_from,
-    conventions_of,
-    intervals_of,
-    need_queries,
     takes,
-    weighed,
 )
+from deadheat.cli.paths import INPUT, STDOUT, label
+from deadheat.cli.printing import Output, format_option, full_option, output_option, warn_of_nothing_judged
+from deadheat.cli.read_options import conventions_of, intervals_of, need_queries, weighed
 from deadheat.cli.spans import with_spans
+from deadheat.cli.streams import say
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions

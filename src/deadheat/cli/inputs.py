@@ -1,0 +1,263 @@
+"""The qrels, runs and labels that a command reads, under its options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import click
+
+import deadheat as dh
+from deadheat.cli.errors import error_message, refuse, refuse_if
+from deadheat.cli.paths import asked, label, named_runs, stands_for_file
+from deadheat.errors import (
+    DataError,
+    SwappedFilesError,
+    changed,
+    check_choice,
+    printable,
+)
+from deadheat.io.guarding import guarded
+
+if TYPE_CHECKING:
+    from deadheat.io.engines import FrameEngine
+
+    TextChoice = click.Choice[str]
+else:
+    TextChoice = click.Choice  # click 8.1 does not say what the choices are
+
+
+GRADED = re.compile(
+    r"\.(csv|tsv|jsonl|json|parquet|xlsx)(\.gz|\.zst)?$", re.IGNORECASE
+)  # tables, which may hold answers
+
+
+def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
+    """Read qrels under the options of the command, for its engine if it has one.
+
+    Repeated judgments are merged, or an error if they contradict each other; of training data, repeats are usual.
+    """
+    options = asked()
+    graded = cast("dh.Qrels | None", options.get("grades") and _graded(path, "qrels", None, options["grades"]))
+    qrels = (graded or dh.Qrels(path, columns=named_columns("qrels"))).normalized(options.get("normalize_ids"))
+    if is_checked:
+        qrels.check_duplicates()
+    if options.get("collection") or options.get("strict"):
+        from deadheat.evaluation.evaluate import checked
+
+        qrels = checked(qrels, options["collection"], options.get("rel"), strict=options["strict"])
+    if not options.get("engine") or (frame := _engine().beside(qrels.to_polars())) is None:
+        return qrels
+    from deadheat.data.rows import LazyRows
+
+    return changed(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
+
+
+def _graded(
+    path: str, kind: Literal["qrels", "run"], name: str | None, given: Mapping[str, Any]
+) -> dh.Qrels | dh.Run | None:
+    """Read what a judge wrote, if this is a table: --grades, which is given, says that tables hold that.
+
+    A run is what a judge wrote only if it has a column for that, or its scores are not numbers.
+    """
+    from deadheat.data.judgments import GRADES
+    from deadheat.io.formats import has_column
+
+    is_table = GRADED.search(path)
+    known = [given["grade"]] if "grade" in given else [one for one in GRADES if one != "score"]
+    if kind == "run" and is_table and not any(has_column(Path(path), one) for one in known):
+        with suppress(DataError):
+            dh.Run(path, columns=named_columns("run"))
+            return None
+    return dh.read_judgments(path, kind=kind, name=name, **given) if is_table else None
+
+
+def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:
+    """Read and check a run under the options of the command.
+
+    Parameters
+    ----------
+    path : str
+    name : str, default ""
+        By default that of the file.
+    form : str, optional
+        The name of its format, if that is known.
+    keyed : bool, default True
+        Whether ties are ordered as --then-by says.
+    """
+    options = asked()
+    name = name or label(path)
+    graded = options.get("grades") and _graded(path, "run", name, options["grades"])
+    source: object = path if graded is None else graded.to_polars()
+    run = dh.Run(
+        _in_engine(path) if options.get("engine") else source,
+        name=name,
+        format=form,
+        columns=named_columns("run") if graded is None else None,
+        ascending=bool(options.get("ascending")),
+    )
+    run = run if graded is None else run.noted(graded.notes)
+    if isinstance(graded, dh.Run) and graded.are_failures_open:
+        refuse(("ascending",), "is not for --grades bounds: answers without a grade rank last in the values")
+        run.failures, run.are_failures_open = graded.failures, True
+    run = run.normalized(options.get("normalize_ids"))
+    if keyed and options.get("then_by"):
+        run = run.then_by(*options["then_by"], score_precision=options.get("score_precision"))
+    return checked_run(run)
+
+
+def _in_engine(path: str) -> object:
+    """Return the frame of a file in the engine of the command."""
+    with guarded(path):
+        return _engine().frame(path)
+
+
+def checked_run(run: dh.Run) -> dh.Run:
+    """Return a run with its ids and documents as the options of the command want them."""
+    options = asked()
+    if form := options.get("normalize_ids"):
+        run = run.normalized(form)
+    if options.get("check_duplicates"):
+        run.check_duplicates()
+    return run
+
+
+def is_saved(path: str | Path) -> bool:
+    """Tell whether a file is a saved evaluation."""
+    from deadheat.evaluation import saved
+
+    return saved.is_saved(path)
+
+
+def split_repeats(
+    named: Mapping[str, str], repeats: Mapping[str, Sequence[str]], form: str | None = None
+) -> tuple[dict[str, str], dict[str, Sequence[str | dh.Run]]]:
+    """Return the files that hold one run, and systems that were run several times: also tables with a column for it.
+
+    `form` is the name of the format of the runs, if that is known.
+    """
+    from deadheat.data.tables import REPEAT
+    from deadheat.io.formats import has_column
+
+    options = asked()
+    for name in repeats:
+        refuse_if(name in named, f"--repeats {name}: a file of a single run has this name too: choose another one")
+    found: dict[str, Sequence[str | dh.Run]] = {}
+    for name, path in {} if options.get("spans") else named.items():
+        if options.get("engine") or has_column(Path(path), REPEAT, form):
+            from deadheat.evaluation.repeats import runs_by_repeat
+
+            if runs := runs_by_repeat(
+                _in_engine(path) if options.get("engine") else path,
+                name=name,
+                columns=named_columns("run"),
+                ascending=bool(options.get("ascending")),
+            ):
+                found[name] = runs
+    return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}
+
+
+def open_pairs(
+    qrels: str | dh.Qrels,
+    runs: Mapping[str, str],
+    *,
+    form: str | None = None,
+    alone: str = "",
+) -> Iterator[tuple[dh.Qrels, list[dh.Run]]]:
+    """Yield judgments and the runs under them: several that are read together, or of spans each run of chunks.
+
+    Parameters
+    ----------
+    qrels : str or Qrels
+        The file of spans with --spans.
+    runs : mapping of str to str
+    form : str, optional
+        The name of the format of the runs, if that is known.
+    alone : str, default ""
+        The one run whose ties --then-by does not order.
+    """
+    options = asked()
+    if not options.get("spans"):
+        from deadheat.io.splitting import in_pieces
+
+        judgments = qrels if isinstance(qrels, dh.Qrels) else open_qrels(qrels)
+        for piece in in_pieces(list(runs.items()), lambda item: Path(item[1])):
+            yield judgments, [open_run(path, name, form=form, keyed=name != alone) for name, path in piece]
+        return
+
+    spans = dh.Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
+    for name, path in runs.items():
+        judgments, run = spans.judge(path, name=name, ascending=options["ascending"])
+        yield judgments, [run]
+
+
+def labels_of_judge(path: str | None) -> dh.Qrels | None:
+    """Read the labels of the one judge that an option names, if it names one."""
+    from deadheat.data.judgments import as_qrels
+
+    return None if path is None else as_qrels(labels_of(path, next(iter(named_runs([path])))))
+
+
+def labels_of(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
+    """Read what a judge said, which may be written as a run."""
+    with suppress(SwappedFilesError):
+        return open_qrels(path)
+    return dh.Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank
+
+
+def named_columns(kind: str) -> dict[str, str]:
+    """Return the columns that the user names for both kinds of files, or for this one as in ``run.score=sim``."""
+    named: dict[str, str] = asked().get("columns") or {}
+    own = {name.removeprefix(f"{kind}."): column for name, column in named.items() if name.startswith(f"{kind}.")}
+    return {name: column for name, column in named.items() if "." not in name} | own
+
+
+def _engine() -> FrameEngine:
+    """Return the engine of the command, opened once."""
+    from deadheat.io.engines import open_engine
+
+    context = click.get_current_context()
+    if "engine" not in context.meta:
+        options = asked()
+        context.meta["engine"] = open_engine(options["engine"], options["spark_master"], options["spark_conf"] or None)
+        context.call_on_close(context.meta["engine"].close)
+    return cast("FrameEngine", context.meta["engine"])
+
+
+def _checked_engine() -> str | None:
+    """Return the engine of the command; refuse one that does not exist, or options that it does not go with."""
+    name = asked().get("engine")
+    if name != "spark":
+        refuse(("spark_master", "spark_conf"), "is for --engine spark")
+    if name is not None:
+        from deadheat.io.engines import ENGINES
+
+        check_choice("engine", name, ENGINES)
+        refuse(("then_by",), f"takes runs into memory: leave out --engine {name}")
+    return name
+
+
+def check_inputs(paths: Sequence[str]) -> None:
+    """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
+    from deadheat.io.engines import is_remote, parquet_files
+    from deadheat.io.files import in_catalogue, readable
+    from deadheat.io.sources import file_in, responses_in
+
+    wrong, in_engine = [], _checked_engine()
+    for path in dict.fromkeys(paths):
+        one = Path(path)
+        if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
+            continue
+        if paths.count(path) > 1 and not in_engine and one.exists() and not (one.is_file() or one.is_dir()):
+            name = stands_for_file(path, path) or printable(path)
+            raise click.UsageError(f"{name} can be read only once, and is named twice")
+        try:
+            for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
+                readable(file)
+        except DataError as error:
+            wrong.append(error_message(error))
+    if wrong:
+        raise DataError("\n".join(wrong))

@@ -1,0 +1,97 @@
+"""What is typed as one text and means several things: sizes, names, numbers, settings, grades."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from glob import glob
+from typing import Any
+
+import click
+
+from deadheat.errors import check_choice
+
+SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
+POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def n_bytes(text: str) -> int:
+    """Return a number of bytes from 1 on, with a unit or without: ``GB`` is 10^9, ``GiB`` is 2^30.
+
+    Examples
+    --------
+    >>> [n_bytes(text) for text in ("20000", "500MB", "1.5 GB", "2GiB", "3k")]
+    [20000, 500000000, 1500000000, 2147483648, 3000]
+    """
+    found = SIZE.fullmatch(text.strip())
+    if found is None:
+        raise click.BadParameter(f"{text!r} is not a number of bytes: write 500000000, 500MB or 2GB")
+    number, unit, is_binary = found.groups()
+    factor = (1024 if is_binary else 1000) ** POWERS.get((unit or "").lower(), 0)
+    size = int(float(number) * factor if "." in number else int(number) * factor)
+    if size < 1:
+        raise click.BadParameter(f"{text!r} is less than one byte")
+    return size
+
+
+def parsed_names(_: click.Context, option: click.Parameter, given: str | Sequence[str] | None) -> dict[str, str]:
+    """Return the columns in ``doc_id=chunk,score=similarity`` by what they hold."""
+    text = given if isinstance(given, str) else ",".join(given or ())
+    pairs = [[word.strip() for word in part.partition("=")[::2]] for part in text.split(",") if part]
+    if not all(name and found for name, found in pairs):
+        example = "text=symptom,expected_ids=term" if option.metavar == "FIELD=COLUMN,..." else "doc_id=chunk,score=sim"
+        raise click.BadParameter(f"write names as in {example}")
+    if repeated := [name for n, (name, _) in enumerate(pairs) if name in dict(pairs[:n])]:
+        raise click.BadParameter(f"{repeated[0]} is given more than once")
+    return dict(pairs)
+
+
+def parsed_numbers(_: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+    """Read whole numbers such as ``1,5,10``: from 0 on for decimals, else from 1 on."""
+    if text is None:
+        return None
+    parts, low = text.replace(",", " ").split(), int(option.name != "decimals")
+    if not parts or not all(re.fullmatch("[0-9]{1,16}", part) and int(part) >= low for part in parts):
+        raise click.BadParameter(f"expected whole numbers from {low} on, such as 1,5,10; got {text!r}")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def parsed_repeats(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the files in ``gpt=gpt-*.run``, several runs of each system, by the name of the system."""
+    pairs = [one.partition("=")[::2] for one in given]
+    if not all(name and pattern for name, pattern in pairs):
+        raise click.BadParameter("write a name and a pattern of files, as in 'gpt=gpt-*.run'")
+    found = {name: sorted(glob(pattern)) for name, pattern in pairs}  # noqa: PTH207 - patterns may be absolute
+    few = next((f"{pattern!r} matches {len(found[name])}" for name, pattern in pairs if len(found[name]) < 2), "")
+    if few or len(found) < len(pairs):
+        raise click.BadParameter(f"{few or 'a name is given twice'}: repeats are two files or more of each name")
+    return found
+
+
+def parsed_conf(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Return settings such as ``spark.executor.memory=4g`` by their names; a value may hold anything."""
+    pairs = [one.partition("=") for one in given]
+    if not all(name and equals for name, equals, _ in pairs):
+        raise click.BadParameter("write a setting as in spark.executor.memory=4g")
+    return {name: value for name, _, value in pairs}
+
+
+def parsed_grades(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, Any] | None:
+    """Return how to read what judges wrote, of ``drop,scale=10,Highly relevant=3``."""
+    if text is None:
+        return None
+    found: dict[str, Any] = {"failed": "error", "grades": {}}
+    for part in filter(None, (one.strip() for one in text.split(","))):
+        words, is_given, value = (one.strip() for one in part.rpartition("="))
+        if not is_given:
+            check_choice("grades", value, ("error", "drop", "lowest", "bounds"))
+            found["failed"] = value
+        elif words == "grade":
+            found["grade"] = value
+        else:
+            try:
+                number = float(value)
+            except ValueError:
+                raise click.BadParameter(f"{part!r}: write a number, as in 'Highly relevant=3' or scale=10") from None
+            found |= {"scale": number} if words == "scale" else {"grades": {**found["grades"], words: number}}
+    return found
