@@ -218,6 +218,16 @@ def _known_requirements(name: str) -> tuple[str, ...]:
     return plugin.requires
 
 
+def missing_of_kind(kind: Kind) -> tuple[str, ...]:
+    """Return the plugins that register things of a kind and are not there."""
+    return tuple(plugin.name for plugin in _plugins if _modules_of(plugin, kind) and not is_installed(plugin.name))
+
+
+def advice_on_missing(what: str, kind: Kind) -> str:
+    """Return a hint on plugins that are not there and may know what something is; empty if all are there."""
+    return "; ".join(str(missing_plugin(what, name)) for name in missing_of_kind(kind))
+
+
 def check_installed(what: str, module: str) -> None:
     """Raise `MissingPluginError` if a module belongs to a plugin that is not there."""
     name = plugin_of(module)

@@ -150,13 +150,36 @@ AGREE = Plugin(
     reports=("deadheat.plugins.agree.report",),
 )
 
+EXPORTS = Plugin(
+    name="exports",
+    help="Read results and judgments as search libraries, engines and other tools have them.",
+    objects=(  # a document is read by the first that matches
+        "deadheat.plugins.exports.forms",
+        "deadheat.plugins.exports.ratings",
+        "deadheat.plugins.exports.mteb",
+        "deadheat.plugins.exports.quepid",
+        "deadheat.plugins.exports.rank_eval",
+        "deadheat.plugins.exports.failures",
+        "deadheat.plugins.exports.chroma",
+        "deadheat.plugins.exports.responses",
+        "deadheat.plugins.exports.folders",
+    ),
+)
+
 SENTENCE_TRANSFORMERS = Plugin(
     name="sentence_transformers",
     help="Evaluators of sentence-transformers with exact means.",
     services=(Service("sentence_transformers", "deadheat.plugins.sentence_transformers.evaluators"),),
 )
 
-PLUGINS = (CORE, DIVERSITY, GATES, AGREE, SENTENCE_TRANSFORMERS)
+PLUGINS = (
+    CORE,
+    DIVERSITY,
+    GATES,
+    AGREE,
+    EXPORTS,
+    SENTENCE_TRANSFORMERS,
+)
 
 ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first; a command that is not here comes last
     *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),

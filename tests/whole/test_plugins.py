@@ -96,6 +96,16 @@ def test_every_command_has_a_place() -> None:
     assert tuple(hooks.commands_by_name()) == registry.ORDER_OF_COMMANDS
 
 
+# What needs a plugin without naming it: without the plugin each is an error that does.
+NEEDS = {
+    "exports": (
+        "dh.Run({'q1': {'hits': {'hits': [{'_id': 'a', '_score': 1.0}]}}})",
+        "dh.Run({'q1': {'source_nodes': [{'node': 1}]}})",
+        "dh.Run.of_results({'q1': [{'node': 1, 'score': 0.5}]})",
+        "dh.Qrels({'requests': [{'id': 'q1', 'ratings': [{'_id': 'a', 'rating': 1}]}]})",
+        "dh.Run(__import__('pathlib').Path(dh.__file__).parent)",  # a folder
+    ),
+}
 SCRIPT = """
 import json, sys
 import deadheat as dh, deadheat.errors, deadheat.hooks
@@ -119,6 +129,11 @@ for name in json.loads(sys.argv[2]):
         dh.evaluate(qrels, first, name)
     except dh.DeadheatError as error:
         found["errors"][name] = f"{type(error).__name__}: {error}"
+for code in json.loads(sys.argv[5]):
+    try:
+        eval(code)
+    except dh.DeadheatError as error:
+        found["errors"][code] = str(error)
 from deadheat.cli import main
 from click.testing import CliRunner
 
@@ -165,8 +180,9 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     measures = [*(f"{name}@5" for name in classes), *aliases, *(f"{alias}_5" for alias in aliases)]
     commands = [command.name for command in plugin.commands]
     services = [service.name for service in plugin.services]
+    needs = NEEDS.get(plugin.name, ())
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *map(json.dumps, (names, measures, commands, services))],
+        [sys.executable, "-c", SCRIPT, *map(json.dumps, (names, measures, commands, services, needs))],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
@@ -178,7 +194,7 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     assert "nDCG@10" in found["table"]
     assert found["names"] == dict.fromkeys(names, False)
     missing = f"is of the plugin {plugin.name}, which is not installed"
-    for name in (*names, *measures, *commands, *services):
+    for name in (*names, *measures, *commands, *services, *needs):
         assert missing in found["errors"][name].replace("\n", " ")
     for command in commands:
         assert found["errors"][command].startswith("2: ")

@@ -244,7 +244,7 @@ def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.io.engines import is_remote, parquet_files
     from deadheat.io.files import in_catalogue, readable
-    from deadheat.io.sources import file_in, responses_in
+    from deadheat.io.folders import files_in
 
     wrong, in_engine = [], _checked_engine()
     for path in dict.fromkeys(paths):
@@ -255,7 +255,7 @@ def check_inputs(paths: Sequence[str]) -> None:
             name = stands_for_file(path, path) or printable(path)
             raise click.UsageError(f"{name} can be read only once, and is named twice")
         try:
-            for file in (responses_in(one) or [file_in(one)[0]]) if one.is_dir() else [path]:
+            for file in files_in(one) if one.is_dir() else [path]:
                 readable(file)
         except DataError as error:
             wrong.append(error_message(error))

@@ -44,6 +44,7 @@ from deadheat.errors import (
     three,
 )
 from deadheat.io.files import CATALOGUE, FileState, exceeds, in_catalogue, path_named
+from deadheat.io.folders import file_in, read_folder
 from deadheat.io.formats import (
     COMPRESSED,
     SUFFIXES,
@@ -57,17 +58,9 @@ from deadheat.io.formats import (
 from deadheat.io.formats.trec import ranks_of_file
 from deadheat.io.guarding import check_threads, guarded
 from deadheat.io.kinds import Kind, check_given
-from deadheat.io.results import (
-    LEAVE_OUT_PADDING,
-    PADDING,
-    Notes,
-    Pick,
-    Ranked,
-    Reader,
-    Repeated,
-    note_of_merged,
-)
-from deadheat.io.sources import OF_CASES, file_in, read_object, read_responses, responses_in
+from deadheat.io.notes import Notes, Ranked
+from deadheat.io.results import LEAVE_OUT_PADDING, PADDING, Pick, Reader, Repeated, note_of_merged
+from deadheat.io.sources import OF_CASES, read_object
 from deadheat.io.values import FORMS, Nested, check_mapping
 from deadheat.phases import phase
 
@@ -191,8 +184,9 @@ class DocumentTable(InNotebooks):
 
     def _scan(self, path: Path) -> Content:
         if path.is_dir():
-            if responses := responses_in(path, self.kind):
-                return read_responses(responses, path)
+            together = read_folder(path, self.kind)
+            if together is not None:
+                return together
             path, note = file_in(path, self.kind)
             self.path = path
             content = self._scan(path)

@@ -18,7 +18,7 @@ from deadheat.io.formats import format_of
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.passages import NAMES, ROW
 from deadheat.io.records import Wanted, read_records
-from deadheat.io.results import is_of_chroma
+from deadheat.io.results import is_result_set
 from deadheat.io.values import is_id
 
 
@@ -27,9 +27,9 @@ def are_runs(
 ) -> TypeGuard[Mapping[object, Source]]:
     """Tell whether a source is several runs by name: `Run`, `Repeats`, files, frames, or dicts of lists or dicts.
 
-    A list of whole numbers may be ids, or the scores of a document by several keys; results of Chroma may be a query's,
-    or a system's: then the qrels know the queries. The chunks of a query are a list: dicts, files and frames are runs,
-    as are lists of rows that name their query.
+    A list of whole numbers may be ids, or the scores of a document by several keys; what one search returned may be a
+    query's, or a system's (Chroma's is so): then the qrels know the queries. The chunks of a query are a list: dicts,
+    files and frames are runs, as are lists of rows that name their query.
     """
     if not isinstance(source, Mapping) or not source:
         return False
@@ -42,10 +42,12 @@ def are_runs(
         return names_query or (isinstance(row, tuple) and len(row) == len(ROW))
     if isinstance(first, Mapping) and not of_chunks:
         inner = next(iter(first.values()), None)
+        if not isinstance(inner, Mapping | list | tuple):
+            return False
         are_scores = isinstance(inner, tuple | list) and bool(inner) and all(isinstance(one, Real) for one in inner)
-        if is_of_chroma(first) or (are_scores and isinstance(inner, list) and all(map(is_id, inner))):
+        if is_result_set(first) or (are_scores and isinstance(inner, list) and all(map(is_id, inner))):
             are_scores = qrels is not None and not {*map(str, source)}.isdisjoint(Qrels.of(qrels).to_dict())
-        return isinstance(inner, Mapping | list | tuple) and not are_scores
+        return not are_scores
     return isinstance(first, Mapping | Run | Path | Repeats) or hasattr(type(first), "columns")
 
 

@@ -39,7 +39,8 @@ from deadheat.io.kinds import (
     value_column,
 )
 from deadheat.io.lazy import Frame, Reading, as_narwhals, collect
-from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, Notes, lists_of_rows, results_in
+from deadheat.io.notes import Notes
+from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows, results_in
 from deadheat.io.values import (
     are_plain,
     as_python,

@@ -22,6 +22,7 @@ from deadheat.errors import (
     did_you_mean,
 )
 from deadheat.io.formats import ending
+from deadheat.io.forms import known_forms
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, OFFSET_NAMES, VALUE_COLUMN, Kind
 from deadheat.io.objects import parsed, read_text
@@ -39,9 +40,7 @@ NAMES = {
     TEXT: (TEXT, "quote", "page_content", "content", "answer"),
     ANSWERABLE: (ANSWERABLE,),
 }
-# Where results of LangChain, Haystack and LlamaIndex have them; `_with_query` puts an object into `node`
-PLACES = ("metadata", "meta", "node")
-INSIDE = ("", *(f"{where}." for where in (*PLACES, *(f"node.{one}" for one in PLACES))))
+NODE = "node"  # `_with_query` puts an object into it, and LlamaIndex has it
 PLAIN = frozenset((str, int, float, bool, list, type(None)))  # types of values in a list that are no passages
 # The fields of a passage as a tuple; that of a span has its relevance last, or nothing
 ROW = ("query_id", "doc_id", *OFFSETS, "score")
@@ -202,8 +201,9 @@ def _frame_of(source: object, path: Path | None, kind: Kind, where: str) -> pl.D
         held = table.columns
         columns = {name: [table[one] for one in own if one in held] for name, own in names.items()}
     else:
-        held = _names_in(table, {*PLACES, *chain.from_iterable(names.values())})
-        paths = {name: [inside + one for one in own for inside in INSIDE] for name, own in names.items()}
+        held = _names_in(table, {*_places(), *chain.from_iterable(names.values())})
+        beginnings = _paths_inside()
+        paths = {name: [inside + one for one in own for inside in beginnings] for name, own in names.items()}
         raw = _columns(table, [one for one in chain.from_iterable(paths.values()) if one in held])
         columns = {name: [_series(one, raw[one]) for one in own if one in raw] for name, own in paths.items()}
     known = {name: _chosen(own, where, is_one=name not in {*KEYS, TEXT}) for name, own in columns.items() if own}
@@ -240,10 +240,21 @@ def _series(name: str, values: list[Any]) -> pl.Series:
     return pl.Series(name, [None if one is None else str(one) for one in values])
 
 
+def _places() -> list[str]:
+    """Return where results of libraries have the fields of passages."""
+    return [*known_forms().places_of_passages, NODE]
+
+
+def _paths_inside() -> list[str]:
+    """Return what the paths of fields begin with: nothing, a place, or a place in a node."""
+    places = _places()
+    return ["", *(f"{place}." for place in places), *(f"{NODE}.{place}." for place in places)]
+
+
 def _names_in(rows: Sequence[Any], wanted: Collection[str]) -> list[str]:
     """Return the paths of what results have, sorted; attributes that are made when asked for only if `wanted`."""
     found: set[str] = set()
-    for inside in INSIDE:
+    for inside in _paths_inside():
         place = inside.removesuffix(".")
         if not place or place in found:
             held = _columns(rows, [place])[place] if place else rows
@@ -278,8 +289,8 @@ def _names_in_lists(paths: Sequence[str]) -> list[str]:
     """Return the paths in passages without the names that `_with_query` has put in front of them or beside them."""
     names: list[str] = []
     for path in paths:
-        name = path.removeprefix("node.")
-        if name not in {"node", "query_id", *names}:
+        name = path.removeprefix(f"{NODE}.")
+        if name not in {NODE, "query_id", *names}:
             names.append(name)
     return names
 
@@ -327,7 +338,7 @@ def _with_query(row: object, query: object, value: str, where: str) -> dict[str,
     elif isinstance(row, tuple):
         held = _by_field(row, (*ROW[1:-1], value), f"a passage of query {query!r}", where)
     beside = {} if score is None else {value: score}
-    return {"query_id": query, **(held if isinstance(held, Mapping) else {"node": held}), **beside}
+    return {"query_id": query, **(held if isinstance(held, Mapping) else {NODE: held}), **beside}
 
 
 def _at(row: Any, path: str) -> Any:  # noqa: ANN401 - whatever is there

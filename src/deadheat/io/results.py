@@ -1,7 +1,7 @@
 """The documents of each query as lists, as search libraries return them or users write them: known by their form.
 
-No library is imported. A list holds ids, pairs of an id and a number, or results, of which `SHAPES` and the names of
-columns say where their id and number are.
+No library is imported. A list holds ids, pairs of an id and a number, or results, of which the forms that plugins
+register and the names of columns say where their id and number are.
 """
 
 import math
@@ -10,13 +10,13 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import chain
 from numbers import Integral, Rational, Real
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
+from deadheat import hooks
 from deadheat.errors import (
     ABSENT,
     ColumnError,
@@ -31,6 +31,7 @@ from deadheat.errors import (
     is_number,
     three,
 )
+from deadheat.io.forms import Shape, known_forms
 from deadheat.io.kinds import (
     ALL_OFFSETS,
     ANSWERABLE,
@@ -44,6 +45,7 @@ from deadheat.io.kinds import (
     have_offsets,
     value_column,
 )
+from deadheat.io.notes import Notes, Ranked
 from deadheat.io.values import Nested, check_number, is_id, text_of_ids
 
 Repeated = Literal["error", "best", "first"]
@@ -51,25 +53,6 @@ Repeated = Literal["error", "best", "first"]
 Pick = str | Callable[[Any], Any]
 
 
-@dataclass(frozen=True)
-class Ranked:
-    """A note that the order of results is known without their scores.
-
-    Attributes
-    ----------
-    text : str
-    why_not_ascending : str
-        Why lower numbers cannot rank first, for an error.
-    """
-
-    text: str
-    why_not_ascending: str = "there are ranks and no scores"
-
-    def __str__(self) -> str:
-        return self.text
-
-
-Notes = tuple[str | Ranked, ...]
 ListOrder = Literal["rise", "fall"]
 
 
@@ -106,44 +89,12 @@ LISTS: dict[Kind, str] = {
     "run": "a dict {document: score}, or a list of results, of ids or of (id, score), best first",
     "qrels": "a dict {document: relevance}, or a set, list or single id of relevant documents",
 }
-NEAREST = Ranked("distances of Chroma: the score of a result is minus its distance", "the nearest ranks first already")
 LOOKED = 100  # lists whose order is looked at from end to end
 _PLAIN = {float, int, bool, str, type(None)}
-# Elasticsearch's response, plain or in its client's object; its hits; Haystack, Solr, LlamaIndex, Qdrant, others.
-_HOLDERS = ("hits.hits", "body.hits.hits", "hits", "documents", "response.docs", "source_nodes", "points", "results")
-# LangChain, Haystack, Qdrant, Elasticsearch, Weaviate, and others
-_WHERE_IDS_ARE = ("metadata", "meta", "payload", "document", "_source", "_additional")
-_WHERE_SCORES_ARE = ("metadata", "meta", "_additional")
-_NO_SCORES = {"_id", "_rowid", "_rowaddr", "_version", "_seq_no", "_primary_term", "_doc", "_ts"}  # of databases
-_DISTANCE = "distance"  # of Chroma
-_CHROMA = {"ids": "id", "distances": _DISTANCE, "metadatas": "metadata", "documents": "document"}
-_NEARNESS = "nearness"  # minus the distance
 _GRADES = ("grade", "rating", "relevance", "confidence")  # of a language model: scores of results that have no other
 _GRADE = re.compile(r"\s*[0-9]+(\.[0-9]+)?\s*(/\s*[0-9]+\s*)?", re.ASCII)  # "8", "8/10"
 PADDING = "-1"  # the id that search libraries fill lists up with
 LEAVE_OUT_PADDING = "FAISS and others fill lists up with -1, which is no document: leave these out first"
-_JUDGED = "hit"  # in a response of _rank_eval, beside its rating, which is no score
-
-
-class Shape(NamedTuple):
-    """The form of one library's results: what each has, and the paths of its id, score and relevance."""
-
-    has: tuple[str, ...]
-    id: str
-    run: str = ""
-    qrels: str = ""
-
-
-SHAPES = (
-    Shape((_NEARNESS,), "id", _NEARNESS),  # Chroma, as lists_of_chroma returns it
-    Shape((_JUDGED,), "hit._id", "hit._score", "rating"),  # in a response of _rank_eval
-    Shape(("_id",), "_id", "_score", "rating"),  # Elasticsearch, OpenSearch
-    Shape(("docId", "rating"), "docId", qrels="rating"),  # OpenSearch's judgments
-    Shape(("corpus_id",), "corpus_id", "score", "score"),  # sentence-transformers, BEIR
-    Shape(("node",), "node.node_id", "score"),  # LlamaIndex
-    Shape(("node_id",), "node_id"),
-    Shape(("page_content", "metadata"), "id"),  # LangChain
-)
 
 
 @dataclass
@@ -175,6 +126,7 @@ class Reader:
     _paths: dict[tuple[type, tuple[Any, ...]], tuple[str | None, str]] = field(default_factory=dict)  # by form
     _ids: dict[bool, Any] = field(default_factory=dict)  # that are text or not, one of each
     _found: dict[str, Any] = field(default_factory=dict)  # by the name of the numbers, the first query with them
+    _assumed: Ranked | None = None  # with the numbers of a form
     _unused: list[set[str]] = field(default_factory=list)  # numbers of queries without any
     _orders: set[ListOrder | Literal["mixed"]] = field(default_factory=set)  # of the numbers of lists
     _longest: int = 0  # of the lists with an order
@@ -202,8 +154,9 @@ class Reader:
             A document comes twice.
         """
         notes: Notes = ()
-        if is_of_chroma(results):
-            results = lists_of_chroma(results, self.where)  # type: ignore[arg-type]  # a dict
+        lists = lists_of_queries(results, self.where)
+        if lists is not None:
+            results = lists
         if not isinstance(results, Mapping):
             if not (isinstance(results, list) and results and all(isinstance(one, list) for one in results)):
                 raise SourceTypeError(
@@ -239,8 +192,8 @@ class Reader:
                 path=self.where,
             )
         name = next(iter(self._found), VALUE_COLUMN[self.kind])
-        if any(number == _NEARNESS for _, number in self._paths.values()):
-            return (NEAREST,)
+        if self._assumed is not None:
+            return (self._assumed,)
         if not name:
             self._warn_of_numbers()
             return (ASSUMED[self.kind],)
@@ -358,11 +311,14 @@ class Reader:
         if is_id(held) and self.id is None:
             return "", ""
         by_names = _by_names(held, self.kind)
-        shape = next((one for one in SHAPES if all(_member(held, name) is not ABSENT for name in one.has)), by_names)
+        shapes = known_forms().shapes
+        shape = next((one for one in shapes if all(_member(held, name) is not ABSENT for name in one.has)), by_names)
         paths = [getattr(shape, self.kind), getattr(by_names, self.kind)] if self.number is None else [self.number]
         known = [path for path in paths if isinstance(path, str) and path]
         # the first, unless another is there: inside, each differs
         number = next((path for path in known if value_at(held, path) is not ABSENT), next(iter(known), ""))
+        if shape.assumes is not None and number == shape.run:
+            self._assumed = shape.assumes
         return (self.id if isinstance(self.id, str) else shape.id) or None, number
 
     def _picked(self, pick: Callable[[Any], Any], result: object, what: str) -> Any:  # noqa: ANN401 - what a user's function returns
@@ -380,8 +336,11 @@ class Reader:
     def _of_grades(self, results: Sequence[Any]) -> tuple[str, list[Any]] | None:
         """Return the grades of results without a score, and their name; else keep which numbers every result has."""
         held = [_unpaired(result)[0] for result in results]
-        if any(is_id(one) or _member(one, _JUDGED) is not ABSENT for one in held):
+        if any(map(is_id, held)):
             return None
+        for name in known_forms().judged:
+            if any(_member(one, name) is not ABSENT for one in held):
+                return None
         for name in _GRADES if self.kind == "run" else ():
             own = [_member(one, name) for one in held]
             if any(_is_grade(one) for one in own):
@@ -442,14 +401,14 @@ class Reader:
         is_padded = self.kind == "run" and texts.count(PADDING) > 1
         twice = PADDING if is_padded else next(doc for n, doc in enumerate(texts) if doc in texts[:n])
         places = [place for place, doc in enumerate(texts, 1) if doc == twice]
-        indices = sorted({str(value_at(results[place - 1], "_index")) for place in places})
+        advice = _advice_on_indices([results[place - 1] for place in places])
         grades = ""
         if self.kind == "qrels":
             grades = f" with relevance {' and '.join(str(numbers[place - 1]) for place in places[:5])}"
         if is_padded:
             in_python = None
-        elif len(indices) > 1:
-            in_python = f"it is in {', '.join(indices)}: write id=lambda hit: hit['_index'] + '/' + hit['_id']"
+        elif advice:
+            in_python = advice
         else:
             in_python = f'write {CALL[self.kind]}(results, repeated="best") for its best result, "first" for the first'
         return DuplicateError(
@@ -464,10 +423,12 @@ class Reader:
 
     def _no_list(self, given: object, query: object) -> SourceTypeError:
         keys = ", ".join(map(repr, list(given)[:6])) if isinstance(given, Mapping) else ""
+        missing = hooks.advice_on_missing("the results of a search library", "objects")
         hints = (
             (isinstance(given, AbstractSet), "a set has no order: give a list, best first"),
             (is_id(given), "write [id] for a single document"),
-            (is_of_chroma(given), "it has the results of several queries: give it alone, or query for one at a time"),
+            (is_result_set(given), "it has the results of several queries: give it alone, or query for one at a time"),
+            (bool(missing), missing),
             (isinstance(given, Mapping), f"its keys are {keys}: give the list that is in it"),
         )
         return SourceTypeError(
@@ -503,6 +464,7 @@ class Reader:
             advice = "give the ids themselves"
         if len(likely) > 1:
             advice += f", or another of {', '.join(map(repr, likely[1:7]))}"
+        advice = hooks.advice_on_missing("the results of a search library", "objects") or advice
         return SourceTypeError(f"cannot find the id of {what}", found=described(held), hint=advice, path=self.where)
 
 
@@ -653,48 +615,38 @@ def results_in(given: object, kind: Kind = "run") -> Sequence[Any] | None:
     to_list = getattr(given, "tolist", None) or getattr(given, "to_list", None)  # arrays, Series
     if callable(to_list) and getattr(given, "ndim", 1) == 1:
         return list(to_list())
-    if is_of_chroma(given):
-        lists = lists_of_chroma(given, "results")  # type: ignore[arg-type]  # a dict
+    lists = lists_of_queries(given, "results")
+    if lists is not None:
         return lists[0] if len(lists) == 1 else None
-    for path in _HOLDERS:
+    for path in known_forms().holders:
         held = value_at(given, path)
         if isinstance(held, list | tuple):
             return held
     return list(given) if isinstance(given, Iterable) and not isinstance(given, Collection) else None
 
 
-def is_of_chroma(given: object) -> bool:
-    """Tell whether this is what a query of Chroma returned: lists side by side, each with a list for each query."""
-    ids = given.get("ids") if isinstance(given, Mapping) else None
-    is_nested = isinstance(ids, list) and all(isinstance(one, list) for one in ids)
-    return is_nested and isinstance(given, Mapping) and not {"distances", "metadatas"}.isdisjoint(given)
+def _advice_on_indices(results: Sequence[object]) -> str:
+    """Return what to write where results with one id are from several indices; empty where they are from one."""
+    for shape in known_forms().shapes:
+        if shape.within:
+            indices = sorted({str(value_at(result, shape.within)) for result in results})
+            if len(indices) > 1:
+                new_id = f"id=lambda hit: hit[{shape.within!r}] + '/' + hit[{shape.id!r}]"
+                return f"it is in {', '.join(indices)}: write {new_id}"
+    return ""
 
 
-def lists_of_chroma(given: Mapping[str, Any], where: str) -> list[list[dict[str, Any]]]:
-    """Return the results of each query in what a query of Chroma returned.
+def is_result_set(given: object) -> bool:
+    """Tell whether this is what a search for several queries returned as one object, as that of Chroma."""
+    return any(one.matches(given) for one in known_forms().result_sets)
 
-    Raises
-    ------
-    DataError
-        Its lists differ in their lengths.
 
-    Examples
-    --------
-    >>> lists_of_chroma({"ids": [["d1", "d2"]], "distances": [[0.1, 0.25]], "metadatas": None}, "results")
-    [[{'id': 'd1', 'distance': 0.1, 'nearness': -0.1}, {'id': 'd2', 'distance': 0.25, 'nearness': -0.25}]]
-    """
-    columns = {name: given[key] for key, name in _CHROMA.items() if given.get(key) is not None}
-    try:
-        parts = [list(zip(*lists, strict=True)) for lists in zip(*columns.values(), strict=True)]
-    except (TypeError, ValueError):
-        keys = ", ".join(key for key, name in _CHROMA.items() if name in columns)
-        raise DataError(f"the lists of {keys} differ in their lengths", path=where) from None
-    found = [[dict(zip(columns, row, strict=True)) for row in rows] for rows in parts]
-    for one in chain.from_iterable(found):
-        distance: Any = one.get(_DISTANCE)
-        if _is_number(distance):
-            one[_NEARNESS] = -distance
-    return found
+def lists_of_queries(given: Any, where: str) -> list[list[dict[str, Any]]] | None:  # noqa: ANN401 - anything
+    """Return the results of each query in what a search for several queries returned; None of other objects."""
+    for one in known_forms().result_sets:
+        if one.matches(given):
+            return one.lists(given, where)
+    return None
 
 
 def value_at(held: object, path: str) -> Any:  # noqa: ANN401 - whatever is there
@@ -723,7 +675,7 @@ def _unpaired(result: object) -> tuple[object, object]:
     """Return an object and its number, of a pair of both; else the object and None."""
     if isinstance(result, tuple | list) and len(result) == 2:
         is_text = isinstance(result[1], str) and not hasattr(result, "_fields")  # a grade, or what is reported as none
-        if is_text or _is_number(result[1]):
+        if is_text or is_numeric(result[1]):
             return result[0], result[1]
     return result, None
 
@@ -731,7 +683,7 @@ def _unpaired(result: object) -> tuple[object, object]:
 def _is_grade(held: object) -> bool:
     """Return whether a value is a number, or text as of language models that grade: 8, "8" or "8/10"."""
     is_text = isinstance(held, str) and _GRADE.fullmatch(held) is not None
-    return is_text or (_is_number(held) and not isinstance(held, bool))
+    return is_text or (is_numeric(held) and not isinstance(held, bool))
 
 
 def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
@@ -739,12 +691,12 @@ def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
     names = COLUMN_NAMES["run"]
     if kind == "run":
         known = (*names["score"], *_GRADES, *DISTANCES)
-        others = {*_NO_SCORES, *ALL_OFFSETS, *names["doc_id"], *names["rank"], "id"}
+        others = {*known_forms().no_scores, *ALL_OFFSETS, *names["doc_id"], *names["rank"], "id"}
     else:
         known = COLUMN_NAMES["qrels"]["relevance"]
-        others = {*_NO_SCORES, *names["doc_id"], *names["rank"], "id", *names["score"], *DISTANCES}
+        others = {*known_forms().no_scores, *names["doc_id"], *names["rank"], "id", *names["score"], *DISTANCES}
     paths = names_in(held)
-    for inner in _WHERE_SCORES_ARE:
+    for inner in known_forms().places_of_scores:
         if _member(held, inner) is not ABSENT:
             paths += [f"{inner}.{name}" for name in known]
     for path in paths:
@@ -752,7 +704,7 @@ def _numbers_in(held: object, kind: Kind) -> Iterator[str]:
             yield path
 
 
-def _is_number(held: object) -> bool:
+def is_numeric(held: object) -> bool:
     """Return whether a value is a number, perhaps in an array or tensor without dimensions."""
     return isinstance(held, Real | Decimal) or (hasattr(held, "__float__") and getattr(held, "ndim", 1) == 0)
 
@@ -764,7 +716,7 @@ def _plain(number: Any) -> Any:  # noqa: ANN401 - checked with all numbers
     if isinstance(number, Integral):
         return int(number)
     is_longer = isinstance(number, Rational | Decimal | np.longdouble)  # refused later where float64 would merge it
-    return float(number) if _is_number(number) and not is_longer else number
+    return float(number) if is_numeric(number) and not is_longer else number
 
 
 def _order_of(numbers: Sequence[Any]) -> ListOrder | Literal["mixed"] | None:
@@ -786,7 +738,8 @@ def _by_names(held: object, kind: Kind) -> Shape:
     one_id = next((name for name in ids if is_id(_member(held, name))), "")
     # the score of a result is no relevance
     numbers = [name for name in names[VALUE_COLUMN[kind]] if kind == "run" or name != "score"]
-    return Shape((), one_id, **{kind: next((name for name in numbers if _member(held, name) is not ABSENT), "")})
+    number = next((name for name in numbers if _member(held, name) is not ABSENT), "")
+    return Shape((), one_id, run=number, qrels=number)  # of which that of the kind counts
 
 
 def names_in(held: object) -> list[str]:
@@ -801,7 +754,10 @@ def names_in(held: object) -> list[str]:
 def _paths_in(held: object) -> list[str]:
     """Return the paths in a result that may lead to its id, the likeliest first."""
     names = names_in(held)
-    inner = [f"{name}.{one}" for name in _WHERE_IDS_ARE if name in names for one in names_in(_member(held, name))]
+    inner = []
+    for place in known_forms().places_of_ids:
+        if place in names:
+            inner += [f"{place}.{name}" for name in names_in(_member(held, place))]
     return [*inner, *names]
 
 

@@ -106,6 +106,27 @@ def is_plain(source: Mapping[Any, Any]) -> bool:
     return types == {dict} or all(issubclass(one, Mapping) for one in types)
 
 
+def has_numbers(source: Mapping[Any, Any]) -> bool:
+    """Tell whether this looks like a dict of dicts of numbers, as no document of another tool does.
+
+    To look at all numbers takes long: it is all of the first query, and the last one of the others.
+
+    Examples
+    --------
+    >>> has_numbers({"q1": {"d1": 2.5, "d2": 1}, "q2": {}}), has_numbers({"q1": {"hits": [{"_id": "d1"}]}})
+    (True, False)
+    """
+    types: set[type] = set()
+    for documents in source.values():
+        if type(documents) is not dict:
+            return False
+        if not types:
+            types.update(map(type, documents.values()))
+        elif documents:
+            types.add(type(next(reversed(documents.values()))))
+    return all(issubclass(kind, _PLAIN_NUMBERS) for kind in types)
+
+
 def copied(source: Mapping[Any, Mapping[Any, Any]]) -> dict[Any, dict[Any, Any]]:
     """Return a copy of a dict of dicts, which stays what it is whatever the caller does with the original.
 

@@ -21,7 +21,8 @@ from deadheat.io.kinds import (
     check_column,
     resolve_columns,
 )
-from deadheat.io.results import ASSUMED, Listing, ListOrder, Notes, note_of_merged
+from deadheat.io.notes import Notes
+from deadheat.io.results import ASSUMED, Listing, ListOrder, note_of_merged
 from deadheat.io.values import Nested
 
 if TYPE_CHECKING:

@@ -1,0 +1,75 @@
+"""Folders with the response to one search in each file, which is named by the query."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from deadheat.errors import (
+    DataError,
+    DuplicateError,
+    counted,
+    shown,
+)
+from deadheat.io.documents import exported
+from deadheat.io.folders import REGISTERED, FolderReader
+from deadheat.io.formats.base import Content
+from deadheat.io.kinds import Kind
+from deadheat.io.objects import parsed, read_text
+from deadheat.io.results import Listing
+from deadheat.io.values import check_ids_of_row
+from deadheat.plugins.exports.responses import is_response
+
+_RESPONSES = (".json", ".json.gz", ".json.zst")
+_RESPONSE = '{"hits": {"hits": [...]}}, the response of a search'
+
+
+def responses_in(folder: Path, kind: Kind | None = None) -> list[Path]:
+    """Return the files of a folder with the response to one search in each; none if judgments are wanted.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+    kind : {"qrels", "run"}, optional
+        What is wanted, if that is known: responses are a run.
+    """
+    if kind == "qrels":
+        return []
+    return sorted(one for one in folder.iterdir() if one.name.endswith(_RESPONSES) and one.is_file())
+
+
+def read_responses(files: Sequence[Path], folder: Path) -> Content:
+    """Return the run in the responses to searches: the name of each file, without its ending, is the query.
+
+    Raises
+    ------
+    DataError
+        A file is no response; the message names it.
+    DuplicateError
+        Two files are called by the same query.
+    """
+    found: dict[str, object] = {}
+    for path in files:
+        query = path.name[: path.name.rindex(".json")]
+        held = parsed(read_text(path, _RESPONSE), path)
+        if not is_response(held):
+            raise DataError(
+                found=shown(json.dumps(held)),
+                allowed=_RESPONSE,
+                hint="each file of the folder is the response to one query, which it is named by",
+                path=path,
+            )
+        check_ids_of_row(query, query, path)
+        if query in found:
+            raise DuplicateError(f"two files of query {query!r}", allowed="one", path=path)
+        found[query] = held
+    listing = exported(found, "run", str(folder)) or Listing({})
+    for query, documents in listing.documents.items():
+        for doc in documents:
+            check_ids_of_row(query, doc, folder)
+    what = "response" if len(files) == 1 else "responses"
+    note = f"{counted(len(files), 'file')} with the {what} of searches, named by the query"
+    return Content.of_lists(replace(listing, notes=(note, *listing.notes)))
+
+
+REGISTERED.append(FolderReader(responses_in, read_responses))

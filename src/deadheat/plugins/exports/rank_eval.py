@@ -1,0 +1,35 @@
+"""The response of ``_rank_eval`` of Elasticsearch and OpenSearch: the hits of each query."""
+
+from dataclasses import replace
+
+from deadheat.errors import (
+    counted,
+)
+from deadheat.io.documents import Document, export
+from deadheat.io.results import Listing, Reader
+from deadheat.plugins.exports.parts import part, tell_failed
+
+
+@export(
+    "a _rank_eval response",
+    "run",
+    lambda held: isinstance(held.get("details"), dict | list) and isinstance(held.get("metric_score"), int | float),
+    instead="it rates retrieved documents alone: give the request, which has all ratings",
+)
+def _read_rank_eval(held: Document, where: str) -> Listing:
+    """Return the hits of each query, with notes on what the response itself says is missing."""
+    lists = {
+        query: part(one, "hits", (list,), f"details.{query}", where)
+        for query, one in part(held, "details", (dict,), "", where).items()
+    }
+    for query, hits in lists.items():
+        for n, hit in enumerate(hits):
+            part(hit, "hit", (dict,), f"details.{query}.hits[{n}]", where)
+    listing = Reader("run", where).read(lists)
+    notes = listing.notes
+    ratings = [hit.get("rating") for hits in lists.values() for hit in hits]
+    if unrated := ratings.count(None):
+        notes += (f"{unrated:,} of {counted(len(ratings), 'hit')} are unrated",)
+    return replace(
+        listing, notes=notes + tell_failed(list(part({"failures": {}, **held}, "failures", (dict,), "", where)))
+    )

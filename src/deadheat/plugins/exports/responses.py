@@ -1,0 +1,68 @@
+"""Responses of ``_search`` of Elasticsearch and OpenSearch, by the query: ``{query: response}``."""
+
+from dataclasses import replace
+
+from deadheat.errors import (
+    ABSENT,
+    DataError,
+    counted,
+    three,
+)
+from deadheat.io.documents import Document, export
+from deadheat.io.results import Listing, Reader, results_in, value_at
+from deadheat.plugins.exports.parts import are_all, tell_failed
+
+
+def is_response(held: object) -> bool:
+    """Return whether an object is the response to one search."""
+    hits = held.get("hits") if isinstance(held, dict) else None
+    return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
+
+
+@export(
+    "a response without its query",
+    "run",
+    lambda held: is_response(held) or are_all(held.get("responses"), lambda one: isinstance(one, dict)),  # of _msearch
+)
+def _refuse_response(held: Document, where: str) -> Listing:
+    what = "responses of _msearch do" if "responses" in held else "a response of _search does"
+    raise DataError(
+        f"{what} not say the query",
+        hint="save {query: response}, one response for each query; or a folder with a file of one response for each"
+        " query, named by it (q1.json), and give the folder",
+        path=where,
+    )
+
+
+def _has_hits(held: object) -> bool:
+    """Return whether an object is a response, and not documents with numbers, of which one may be called hits."""
+    return isinstance(held, dict) and isinstance(held.get("hits"), dict | list)
+
+
+def _has_failed(held: object) -> bool:
+    return isinstance(held, dict) and isinstance(held.get("error"), dict) and "hits" not in held
+
+
+@export(
+    "a dict of _search responses",
+    "run",
+    lambda held: _has_hits(next((one for one in held.values() if not _has_failed(one)), None)),
+)
+def _read_responses(held: Document, where: str) -> Listing:
+    """Read ``{query: response}``, without those that are errors: the run lacks their queries."""
+    failed = [query for query, response in held.items() if _has_failed(response)]
+    held = {query: response for query, response in held.items() if not _has_failed(response)}
+    for query, response in held.items():
+        if results_in(response) is None:
+            raise DataError(f"query {query!r} has no hits", found=f"{response!r:.60}", path=where)
+    listing = Reader("run", where).read(held)
+    notes = listing.notes
+    if partial := [query for query, response in held.items() if _is_partial(response)]:
+        queries = counted(len(partial), "query", "queries")
+        notes += (f"{queries} with partial results, as shards failed or time ran out: {three(partial)}",)
+    return replace(listing, notes=notes + tell_failed(failed))
+
+
+def _is_partial(response: object) -> bool:
+    parts = (value_at(response, path) for path in ("timed_out", "_shards.failed"))
+    return any(one is not ABSENT and one for one in parts)
