@@ -39,12 +39,15 @@ TIES = tuple(_POLICIES)
 TUKEY = "tukey"  # of several systems
 RANDOMIZATION = "randomization"
 CLUSTERED = (RANDOMIZATION, "bootstrap-t", "bootstrap", "t")  # the tests that take clusters
-TESTS = (*CLUSTERED, "wilcoxon", "sign")
+OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
+TESTS = (*CLUSTERED, *OF_NO_MEAN)
 CORRECTIONS = ("none", "bonferroni", "holm", "bh")
 MAX_T = "max-t"  # by the largest of all statistics in each resample
 OF_MAXIMA = (MAX_T, "max-t-step-down")
 MOST_FLIPS = 1_000_000  # drawn where fewer leave it open whether a difference is significant
 MOST_COMPARED = 4_000_000_000  # flips times differences that are drawn for it: some five seconds on two cores
+# what takes as long as to compare one flipped difference: so much of a sign to draw, of a difference in step-down
+COST_OF_SIGN, COST_OF_STEP_DOWN = 10, 10
 ALTERNATIVES = ("two-sided", "greater", "less")
 SKEWED = "skewed-t"
 OF_ANY_MEANS = ("bca", "bootstrap-t", "percentile", "t", SKEWED)
@@ -428,11 +431,21 @@ class Design(Estimation):
         """The method of the intervals of differences, whose limits are too far apart to be of use."""
         return "t" if self.method == "auto" else self.method
 
-    def most_flips(self, n_rows: int) -> int:
-        """Return how many sign flips may be drawn for so many rows where fewer leave it open which are significant."""
+    def most_flips(self, n_rows: int, n_signs: int) -> int:
+        """Return how many sign flips may be drawn where fewer leave it open which differences are significant.
+
+        Parameters
+        ----------
+        n_rows : int
+            Differences, of all measures.
+        n_signs : int
+            Signs of each flip: queries or clusters, times measures.
+        """
         if self.is_fixed or self.n_resamples != Design.n_resamples:
             return self.n_resamples
-        return max(self.n_resamples, min(MOST_FLIPS, MOST_COMPARED // max(n_rows, 1)))
+        cost_of_row = 1 if self.correction in {MAX_T, *CORRECTIONS} else COST_OF_STEP_DOWN
+        cost_of_flip = (n_rows * cost_of_row + n_signs * COST_OF_SIGN) * self.n_strata
+        return max(self.n_resamples, min(MOST_FLIPS, MOST_COMPARED // max(cost_of_flip, 1)))
 
     def without_maxima(self, beside: Mapping[str, object]) -> Design:
         """Return a design for p values that no sign flips alone give; raise if somebody named a correction by flips.

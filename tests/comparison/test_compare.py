@@ -16,6 +16,7 @@ from deadheat import stats
 from deadheat.arrays import FloatArray
 from deadheat.comparison.pairs import Pair, Pairs, least_p, least_ps, n_units, units_of
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError
+from deadheat.settings import Design
 from oracle.signed_ranks import signed_rank
 from support.random_runs import QRELS, RUNS, hits, random_runs, values
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
@@ -452,10 +453,30 @@ def test_more_sign_flips_are_drawn_where_these_leave_a_decision_open(monkeypatch
     given = dh.compare_evaluations(evaluations, n_resamples=9_999, **by_holm)
     assert {pair.n_resamples for pair in given.pairs} <= {0, 9_999}
     assert min(pair.p_adjusted for pair in given.pairs) >= n_pairs / 10_000
-    monkeypatch.setattr("deadheat.settings.MOST_COMPARED", 20_000 * len(found.pairs))
+    n_signs = 60 * len(found.measures)
+    monkeypatch.setattr("deadheat.settings.MOST_COMPARED", 20_000 * (len(found.pairs) + 10 * n_signs))
     few = dh.compare_evaluations(evaluations, **by_holm)
     assert max(pair.n_resamples for pair in few.pairs) == 20_000
     assert sum(pair.undecided for pair in given.pairs) > sum(pair.undecided for pair in found.pairs)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_signs", "options", "expected"),
+    [
+        (10, 50, {}, 1_000_000),
+        (1, 7_000, {}, 57_142),
+        (10, 50, {"n_strata": 40}, 196_078),
+        (780, 50, {}, 1_000_000),
+        (780, 50, {"correction": "max-t-step-down"}, 481_927),
+        (499_500, 50, {}, 10_000),
+        (1, 7_000, {"n_resamples": 9_999}, 9_999),
+        (1, 7_000, {"is_fixed": True}, 10_000),
+    ],
+)
+def test_no_more_flips_are_drawn_than_take_some_seconds(
+    n_rows: int, n_signs: int, options: dict[str, Any], expected: int
+) -> None:
+    assert Design(**options).most_flips(n_rows, n_signs) == expected
 
 
 def test_several_baselines_are_compared_with_all_others() -> None:

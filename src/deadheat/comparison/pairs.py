@@ -794,8 +794,10 @@ def _tested(  # noqa: PLR0917 - what is tested, and how
         each = [_by_tukey(stack, rows, a, b, design, cluster) for rows, a, b in families]
     elif design.test == RANDOMIZATION:
         drawn = generator(design.rng)
+        n_signs = stack.values.shape[1] if cluster is None else len(np.unique(cluster))
+        most_flips = design.most_flips(len(first), n_signs * len(measures))
         each = [  # the same signs for all measures
-            _by_flips(stack, rows, a, b, design, cluster, rng=deepcopy(drawn), n_rows=len(first))
+            _by_flips(stack, rows, a, b, design, cluster, rng=deepcopy(drawn), most_flips=most_flips)
             for rows, a, b in families
         ]
     else:
@@ -834,9 +836,9 @@ def _by_flips(  # noqa: PLR0917 - what is tested, and how
     cluster: IntArray | None,
     *,
     rng: np.random.Generator,
-    n_rows: int,
+    most_flips: int,
 ) -> dict[str, AnyArray]:
-    """Return what sign flips say of the pairs of one measure, of `n_rows` of all measures."""
+    """Return what sign flips say of the pairs of one measure."""
     alternative = as_alternative(design.alternative)
     found = flip_family(
         _family(stack, rows, a, b, cluster),
@@ -844,7 +846,7 @@ def _by_flips(  # noqa: PLR0917 - what is tested, and how
         level=1 - design.confidence_level,
         alternative=alternative,
         n_resamples=design.n_resamples,
-        most_flips=design.most_flips(n_rows),
+        most_flips=most_flips,
         rng=rng,
         n_families=design.n_strata,
     )
