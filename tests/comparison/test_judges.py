@@ -391,8 +391,9 @@ def test_of_ranks_less_is_better(name: str, value: Callable[..., float], seed: i
         if place
     ]
     assert one.tau_ap == pytest.approx(2 * np.mean(parts) - 1)
-    assert f"favours {three(list(one.favoured))}" in " ".join(str(found).split())
-    assert f"llm favours {three(list(one.favoured))}" in found.to_html(full=True)
+    favoured = three(list(one.favoured))
+    assert f"favours {favoured}: do not decide on {favoured} by these labels" in " ".join(str(found).split())
+    assert f"llm favours {favoured}" in found.to_html(full=True)
     facts: dict[str, Any] = {fact.key: fact.value for fact in report_judges(found).facts}
     assert facts[f"conclusions_llm, {one.measure.label}"]["favoured"] == list(one.favoured)
     kinds = {row["label"]: row["kind"] for row in rows_of(found.plot("judge_bias", measure=name))}

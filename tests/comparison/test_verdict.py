@@ -969,3 +969,41 @@ def test_sets_and_silence_that_is_right_are_quality(name: str) -> None:
     }
     found = dh.compare(qrels, runs, name).verdict
     assert (found.leader, found.measure) == ("good", name)
+
+
+def test_a_verdict_says_where_interval_and_p_disagree() -> None:
+    def interval(**changes: Any) -> str:  # noqa: ANN401 - of any field
+        return judged(pair(method="t", **changes)).facts["95% CI"]
+
+    assert interval() == "[0.0500, 0.1500]"
+    assert interval(low=-0.01) == "[-0.0100, 0.1500], has 0: by Student's t, not by the test of p"
+    not_shown = {"significant": False, "p_adjusted": 0.06}
+    assert interval(**not_shown) == "[0.0500, 0.1500], excludes 0: by Student's t, not by the test of p"
+    assert interval(low=-0.01, **not_shown) == "[-0.0100, 0.1500]"
+    of_many = (pair(**not_shown), pair(system="third", mean=0.65, **not_shown))
+    assert judged(*of_many, correction="holm").facts["95% CI"] == "[0.0500, 0.1500], not corrected"
+
+
+@pytest.mark.parametrize(
+    ("changes", "size"),
+    [
+        ({}, ""),
+        ({"p_adjusted": 0.03}, ""),
+        ({"n_queries": 24, "p_adjusted": 0.03}, " (few queries)"),
+        ({"n_queries": 24, "p_adjusted": 0.004}, ""),
+        ({"n_clusters": 24, "p_adjusted": 0.03}, " (few clusters)"),
+        ({"doubtful": True, "p_adjusted": 0.0002}, " (differences are skewed)"),
+        ({"doubtful": True, "p_adjusted": 0.00009}, " (differences are skewed)"),
+    ],
+)
+def test_the_headline_says_what_a_p_near_the_level_may_be_due_to(changes: dict[str, Any], size: str) -> None:
+    found = judged(pair(**changes))
+    assert found.headline == f"new beats old by about 10 points of nDCG@10{size}."
+    assert ("doubt" in found.facts) is ("skewed" in size)
+
+
+def test_a_margin_is_not_corrected_as_joint_intervals_are() -> None:
+    own = [replace(one, simultaneous_low=-0.2, simultaneous_high=0.3, significant=False) for one in of_three()]
+    found = judged(*own, within={one: replace(WITHIN, equivalent=True) for one in own})
+    assert found.facts["margin 0.01"] == "3 of 3 pairs equivalent (t tests, not corrected, unlike the joint intervals)"
+    assert "are equivalent within 0.01 nDCG@10 (uncorrected)." in found.headline

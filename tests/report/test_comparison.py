@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
@@ -322,3 +323,10 @@ def test_what_few_skewed_differences_find_is_never_unmarked() -> None:
     assert sum(not pair.doubtful for pair in significant) > 0.2 * len(significant)
     facts = {fact.key: fact.value for fact in tell_tests(Design(), [""] * len(pairs), Pairs.of(pairs))}
     assert facts["few_queries"] == len(pairs)
+
+
+def test_an_undecided_p_has_a_mark_that_is_explained() -> None:
+    comparison = compared({"one": run(1, 3), "two": run(1.5), "three": run(2.5)})
+    pairs = [replace(comparison.pairs[0], undecided=True, significant=False), *comparison.pairs[1:]]
+    text = facts_of(replace(comparison, pairs=Pairs.of(pairs)))
+    assert f"1 of {len(pairs)} differences undecided, marked ? behind p: other resamples may take it" in text

@@ -94,12 +94,16 @@ def test_a_screen_draws_bars_if_there_is_room() -> None:
     assert as_text(report, width=10).plain.splitlines()[:5] == narrow[:5]
 
 
-@pytest.mark.parametrize(("width", "n_bars", "is_side_by_side"), [(200, 4, True), (87, 0, True), (86, 4, False)])
-def test_groups_that_fit_without_bars_stay_side_by_side(width: int, n_bars: int, *, is_side_by_side: bool) -> None:
+@pytest.mark.parametrize(
+    ("width", "n_bars", "is_side_by_side"), [(200, 4, True), (87, 0, True), (86, 4, False), (None, 0, True)]
+)
+def test_groups_that_fit_without_bars_stay_side_by_side(
+    width: int | None, n_bars: int, *, is_side_by_side: bool
+) -> None:
     text = as_text(Report((with_intervals("a", "b"),)), width=width).plain
     assert text.count("●") == n_bars
     assert ("run" not in text) is is_side_by_side
-    assert max(map(len, text.splitlines())) <= width
+    assert max(map(len, text.splitlines())) <= (120 if width is None else width)
 
 
 def test_the_main_column_is_found_again() -> None:

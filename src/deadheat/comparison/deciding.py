@@ -26,12 +26,10 @@ from deadheat.comparison.verdict_facts import (
 from deadheat.errors import UNIT
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
-from deadheat.settings import Design
+from deadheat.settings import OF_NO_MEAN, Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
 
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)
-FEW = 25  # queries or clusters: fewer do not show how skewed differences are, and p is too small (docs/simulations.md)
-OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
 OUTCOMES = {
     "no quality": "none",
     "no value": "none",

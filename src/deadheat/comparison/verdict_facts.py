@@ -31,9 +31,9 @@ from deadheat.errors import (
     rounded,
     three,
 )
-from deadheat.evaluation.intervals import FEWEST
+from deadheat.evaluation.intervals import FEW, FEWEST
 from deadheat.measures import Measure, unit_of
-from deadheat.settings import TUKEY, Design
+from deadheat.settings import OF_NO_MEAN, TUKEY, Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
 
 Facts = dict[str, str]
@@ -57,6 +57,14 @@ CORRECTION_NAMES = {
     "holm": "Holm",
     "bh": "Benjamini and Hochberg",
 }
+INTERVAL_NAMES = {
+    "t": "Student's t",
+    "skewed-t": "Student's t, corrected for skewness",
+    "bootstrap-t": "bootstrap-t",
+    "bca": "BCa bootstrap",
+    "percentile": "percentile bootstrap",
+    "ppi": "Student's t",
+}
 MISSING_EFFECTS = {"empty": "counted as empty rankings", "skip": "left out"}
 HEADLINES = {
     "no quality": "Nobody leads: {measures} cannot say how good a system is.",
@@ -78,8 +86,8 @@ HEADLINES = {
     "not shown": "No clear winner: {leader} and {runner_up} cannot be told apart by {measure}.",
     "untested": "No clear winner: {leader} leads {runner_up} by {measure}, but they could not be tested.",
     "one-sided": "No clear winner: {leader} is not shown better than {runner_up} by {measure}.",
-    "equivalent": "No clear winner: {system} and {baseline} are equivalent within {margin:g} {measure}{unit}.",
-    "no worse": "No clear winner, but {system} is no worse than {baseline} within {margin:g} {measure}{unit}.",
+    "equivalent": "No clear winner: {system} and {baseline} are equivalent within {margin:g} {measure}{unit}{alone}.",
+    "no worse": "No clear winner, but {system} is no worse than {baseline} within {margin:g} {measure}{unit}{alone}.",
     "equivalent in doubt": (
         "No clear winner: {system} and {baseline} seem equivalent within {margin:g} {measure}{unit}, but {why}."
     ),
@@ -339,9 +347,8 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
         difference += ", with the judge's labels"
     facts = {"difference": difference}
     if pair.is_known:
-        low, high = verdict.low, verdict.high
         label = f"{level_text(design.confidence_level)} {'joint ' * pair.is_simultaneous}CI"
-        facts[label] = f"[{number(low)}, {number(high)}]"
+        facts[label] = _describe_interval(verdict, contest)
     if math.isnan(pair.p_adjusted):
         return facts | {contest.unit[1]: contest.queries.removesuffix(f" {contest.unit[1]}")}
     p = format_p_value(pair.p_adjusted, is_bound=pair.p_is_bound).removeprefix("= ")
@@ -349,6 +356,20 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
     if contest.is_adjusted:
         parts.append(f"corrected by {CORRECTION_NAMES[design.correction]}")
     return facts | {"p": ", ".join(parts)}
+
+
+def _describe_interval(verdict: Verdict, contest: Contest) -> str:
+    """Return the interval of the difference, and why it says something else than p, if it does."""
+    pair = contest.pair
+    text = f"[{number(verdict.low)}, {number(verdict.high)}]"
+    has_zero = verdict.low <= 0 <= verdict.high
+    is_open = math.isnan(pair.p_adjusted) or pair.undecided
+    if is_open or pair.is_simultaneous or contest.design.alternative != "two-sided" or has_zero != pair.significant:
+        return text
+    if not has_zero and contest.is_adjusted:
+        return f"{text}, not corrected"
+    verb = "has" if has_zero else "excludes"
+    return f"{text}, {verb} 0: by {INTERVAL_NAMES[pair.method]}, not by the test of p"
 
 
 def describe_test(contest: Contest) -> str:
@@ -612,6 +633,8 @@ def _describe_margins(tests: Sequence[tuple[Pair, Within]], design: Design) -> s
     """Say of several pairs what a margin shows."""
     n_doubtful = sum(test.no_worse and bool(doubt_of_margin(pair)) for pair, test in tests)
     how = "t tests, not corrected"
+    if any(pair.is_simultaneous for pair, _ in tests):
+        how += ", unlike the joint intervals"
     if design.baseline is None:
         equivalent = [pair for pair, test in tests if test.equivalent]
         n_doubtful = sum(bool(doubt_of_margin(pair)) for pair in equivalent)
@@ -642,6 +665,8 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
     size = size_of(verdict.difference, measure)
     if pair.doubtful:
         size += " (differences are skewed)"
+    elif is_near_with_few(pair, contest.design):
+        size += f" (few {contest.noun[1]})"
     if len(doubts) > 1:  # no room for the size
         size = f" by {measure.label}"
     key = _headline_key(kind, verdict, contest, doubts)
@@ -659,11 +684,18 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
         baseline=verdict.baseline,
         margin=0.0 if verdict.margin is None else verdict.margin,
         unit=unit_of(measure),
+        alone=" (uncorrected)" if len(contest.pairs) > 1 else "",
         test=contest.design.test,
         size=size,
         why=MARGIN_DOUBTS.get(margin_doubt, ""),
         doubts=format_names(doubts),
     )
+
+
+def is_near_with_few(pair: Pair, design: Design) -> bool:
+    """Return whether p is so near the level that it decides nothing with so few queries or clusters."""
+    is_near = pair.p_adjusted > NEAR * (1 - design.confidence_level)
+    return is_near and n_units(pair) < FEW and design.test not in OF_NO_MEAN
 
 
 def _headline_key(kind: str, verdict: Verdict, contest: Contest, doubts: Sequence[str]) -> str:

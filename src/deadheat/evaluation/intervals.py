@@ -41,6 +41,7 @@ from deadheat.settings import BOUNDED, PROPORTION, SKEWED, Estimation
 # A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids
 Cluster: TypeAlias = str | Mapping[str, object] | Iterable[object] | None
 FEWEST = 5  # queries or clusters: fewer do not show how much others would differ
+FEW = 25  # queries or clusters: fewer do not show how skewed differences are, and p is too small (docs/simulations.md)
 FEWEST_UNBOUNDED = 20  # of values without a highest one, of which auto takes the skewed-t: see docs/simulations.md
 FEWEST_RESAMPLED = 50  # queries or clusters: of fewer, BCa of values from 0 to 1 covers less than 93%
 # Skewness over the root of n from which an interval may cover less than it says: see docs/simulations.md

@@ -11,7 +11,7 @@ import numpy as np
 from deadheat import stats
 from deadheat.arrays import BoolArray, IntArray, run_starts
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.deciding import ENOUGH, FEW, OF_NO_MEAN
+from deadheat.comparison.deciding import ENOUGH
 from deadheat.comparison.pairs import (
     LIKELY,
     Pair,
@@ -48,7 +48,7 @@ from deadheat.errors import (
     whole,
 )
 from deadheat.evaluation.evaluation import Evaluation, has_scores_of
-from deadheat.evaluation.intervals import FEWEST, KNOWN, Interval, keys_of, label, why_unknown
+from deadheat.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label, why_unknown
 from deadheat.evaluation.scores import order_by_mean
 from deadheat.measures import Measure
 from deadheat.report.conventions import (
@@ -97,7 +97,7 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
-from deadheat.settings import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
+from deadheat.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, TUKEY, Design
 from deadheat.version import __version__
 
 BASELINE = Column("baseline", "baseline", is_name=True)
@@ -674,7 +674,10 @@ def tell_tests(
     n_resamples = n_resamples_of(pairs)
     is_open = pairs.column("undecided").astype(np.bool_)
     n_open, open_pairs = _named(places, pairs, is_open)
-    of_open = f"{n_open:,} of {total} undecided: other resamples may take p to the other side of {alpha:.3g}"
+    of_open = (
+        f"{n_open:,} of {total} undecided, marked {DOUBT} behind p: other resamples may take it to the other side of"
+        f" {alpha:.3g}"
+    )
     is_resampled = ~pairs.column("exact_p_value").astype(np.bool_) & (pairs.column("method") != "ppi")
     is_limited = least_sampled >= alpha and is_resampled.any()
     too_skewed = (

@@ -27,7 +27,7 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
-from deadheat.report.conventions import broken_by, drawn_with, span_of
+from deadheat.report.conventions import METHODS, broken_by, drawn_with, span_of
 from deadheat.report.model import (
     DOUBT,
     MEASURE,
@@ -526,6 +526,7 @@ def _caption_of_two(comparison: Comparison, difference: str, over: str) -> str:
     return joined(
         f"{_kinds(comparison.measures)} over {over} {noun}, and their differences, {difference}.",
         _lower(comparison.measures),
+        f"Intervals: {METHODS[comparison.design.difference_method]}.",
         f"A star: {_significance(comparison, [comparison], corrected=False)}.",
         _doubts_of_two(comparison),
         f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, whole(comparison.design.rng))}.",

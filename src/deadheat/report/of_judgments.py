@@ -111,7 +111,7 @@ UNEVEN = 1.1  # how many times as many labels one side has, from which on that i
 CAUTIONS = ("reversed", "favoured", "false")
 IN_SHORT = {  # for which decisions a judge's labels suffice, by what they do, the worst first
     "reversed": "Do not decide by the labels of {judge} alone: they reverse {n_reversed}.",
-    "favoured": "{judge} favours {favoured}: do not decide on it by these labels.",
+    "favoured": "{judge} favours {favoured}: do not decide on {favoured} by these labels.",
     "false": "{judge} finds {n_false} that humans do not: look twice.",
     "lost": "{judge} misses {n_lost} that humans find, and finds none.",
     "none": "The human labels show no difference between systems: this says little about {judge}.",

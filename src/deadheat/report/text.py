@@ -29,7 +29,7 @@ LINE = "─"
 NARROWEST = 11  # of a column of words that is wrapped
 LONGEST_HEADING = 24  # on one line
 BETWEEN_GROUPS = "   "
-MOST_READABLE = 120  # of a caption
+MOST_READABLE = 120  # of a caption, and of groups side by side where nothing limits the width
 PAGE = 80  # what sentences are wrapped at where nothing limits the width
 SENTENCES = 40  # a column of words that is wider has sentences
 NARROWEST_FACT = 24  # beside its heading; a narrower one goes below it
@@ -159,7 +159,8 @@ def _fitted(table: Table, width: int, digits: int | None) -> Grid:
     )
     for way in chain([next(_ways(table))], chain.from_iterable(with_shorter_names)):
         grid = _lay_out(way, digits)
-        if _least(grid, width) <= width:
+        most = MOST_READABLE if len(way.groups) > 1 and width == sys.maxsize else width
+        if _least(grid, width) <= most:
             break
     return grid
 

@@ -350,3 +350,11 @@ def test_values_that_are_all_equal_are_told() -> None:
     assert not changed.is_unchanged
     assert "same value" not in as_text(report_gate(changed))
     assert not gate(before, "RR >= 0.1").is_unchanged
+
+
+@pytest.mark.parametrize("question", [{"no_worse_than": 0.5}, {"no_regression": True}])
+@pytest.mark.parametrize("n", [24, 25])
+def test_with_few_queries_a_p_near_alpha_decides_nothing(n: int, question: dict[str, Any]) -> None:
+    old, new = ranked(*([1, 2, 3, 4] * 7)[:n], name="old"), ranked(*([2, 1, 4] * 10)[:n], name="new")
+    shown = " ".join(as_text(report_gate(gate(new, baseline=old, **question)).in_brief(), width=200).plain.split())
+    assert ("with so few queries a p near 0.05 decides nothing" in shown) is (n < 25)

@@ -417,3 +417,11 @@ def test_queries_that_are_left_out_do_not_decide_in_silence() -> None:
     assert not checked("RR > 0.7", missing="empty").passed
     for text in ("RR >= 0.7", "MR <= 1", "NumRelRet >= 7"):  # these pass either way, or say nothing of the missing
         assert not checked(text, missing="skip").proves_little
+
+
+@pytest.mark.parametrize(("check", "told"), [("RR >= 0.7", True), ("RR >= 0.5", False), ("RR >= 0.9", False)])
+def test_a_gate_that_some_orders_of_the_ties_reach_is_named(check: str, *, told: bool) -> None:
+    evaluation = dh.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 1.0}}, "RR")
+    shown = " ".join(as_text(report_gate(gate(evaluation, check)).in_brief(), width=200).plain.split())
+    assert ("tie order can reverse RR >= 0.7 (0.5 to 1)" in shown) is told
+    assert "tie_range" not in gate(evaluation, check).to_polars().columns

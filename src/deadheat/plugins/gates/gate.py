@@ -466,7 +466,18 @@ def _reached(
         method="" if interval is None else interval.method,
         worst="" if passed else _worst(threshold, scores),
         causes=(cause,) if cause else (),
+        tie_range=_tie_range(threshold, scores),
     )
+
+
+def _tie_range(threshold: Threshold, scores: Scores) -> tuple[float, float] | None:
+    """Return between what the order of ties moves a mean, or total, if some orders reach the threshold only."""
+    if threshold.quantity != "mean" or not scores.n_queries or scores.is_estimated:
+        return None
+    low, high = scores.reported("tie_min"), scores.reported("tie_max")
+    if threshold.holds(low) == threshold.holds(high):
+        return None
+    return low, high
 
 
 def _limits(
@@ -792,6 +803,7 @@ def _compared(
         proves_little=passed and bool(causes),
         worst="" if passed else lowest(pairs.query_ids, column, "losses", below=0, weights=weights, unit=unit),
         causes=causes,
+        n_units=n_units,
     )
 
 

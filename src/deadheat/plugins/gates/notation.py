@@ -384,6 +384,11 @@ class Check:
         differences from the baseline; empty if it passed, or if all are equal.
     causes : tuple of str
         What `because` says, as words that a program can look for, such as "unknown", "missed" or "significant".
+    n_units : int or None
+        Of a comparison: what its test counts, queries or clusters; by weight what they are worth.
+    tie_range : tuple of float, or None
+        Of a threshold on a mean or total that some orders of the ties reach and others do not: from what to what the
+        value goes over them.
     """
 
     gate: str
@@ -411,6 +416,8 @@ class Check:
     method: str = ""
     worst: str = ""
     causes: tuple[str, ...] = ()
+    n_units: int | None = None
+    tie_range: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         result = f"passed with {rounded(self.value)}" if self.passed else "failed"
@@ -544,6 +551,6 @@ class GateResult(Renderable):
         schema = {
             "reason" if one.name == "because" else one.name: types.get(str(one.type), pl.String)
             for one in fields(Check)
-            if one.name != "causes"
+            if one.name not in {"causes", "n_units", "tie_range"}
         }
         return frame_of({name: [getattr(check, name) for check in self.checks] for name in schema}, schema)

@@ -11,7 +11,7 @@ from deadheat.errors import (
     three,
     whole,
 )
-from deadheat.evaluation.intervals import FEWEST
+from deadheat.evaluation.intervals import FEW, FEWEST
 from deadheat.plugins.gates.notation import Check, GateResult
 from deadheat.report.conventions import (
     BOOTSTRAPS,
@@ -227,6 +227,8 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         *_describe_weak(weak),
         *(warning("note", f"{check.title}: {check.reason}") for check in result.failures if not _is_plain(check)),
         *_worst(result.failures),
+        _tell_few_units(result),
+        _tell_ties_at_threshold(result),
         replace(said(BEYOND, beyond), brief=beyond),
         Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
         Fact(
@@ -286,6 +288,33 @@ def _worst(failures: Sequence[Check]) -> list[Fact]:
     found = collected((check.worst, check.title) for check in failures if check.worst)
     named = (warning("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
     return [*named, said("worst", f"of {len(found) - NAMED} more in json" if len(found) > NAMED else "")]
+
+
+def _tell_few_units(result: GateResult) -> Fact:
+    """Say that a p near alpha decides nothing where a comparison has few queries or clusters.
+
+    With fewer than `FEWEST` a check says by itself that it proves nothing.
+    """
+    units = "queries" if result.options.cluster is None else "clusters"
+    few = [check for check in result.checks if check.n_units is not None and FEWEST <= check.n_units < FEW]
+    tested = [check for check in few if check.p_value is not None and 0 < check.p_value < 1]
+    if not tested:
+        return note("few", "")
+    text = f"with so few {units} a p near {result.options.alpha:.3g} decides nothing"
+    if len(tested) < len(result.checks):
+        text += f": {three([check.title for check in tested])}"
+    return replace(note(f"few {units}", text), brief=text)
+
+
+def _tell_ties_at_threshold(result: GateResult) -> Fact:
+    """Name the thresholds that some orders of the ties reach and others do not, and between what the values are."""
+    named = []
+    for check in result.checks:
+        if check.tie_range is not None:
+            low, high = check.tie_range
+            named.append(f"{check.title} ({low:.4g} to {high:.4g})")
+    text = f"can reverse {three(named)}" if named else ""
+    return replace(note("tie order", text), brief=text)
 
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
