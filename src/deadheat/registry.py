@@ -43,33 +43,14 @@ CORE = Plugin(
     measures=(
         MeasureFile(
             "deadheat.measures.top",
-            (
-                *(
-                    "P",
-                    "R",
-                    "F",
-                    "Rprec",
-                    "NumRelRet",
-                    "Judged",
-                    "RelP",
-                    "RprecMult",
-                    "Hole",
-                    "NumQ",
-                    "NumRet",
-                    "NumRel",
-                ),
-                *("NumNonrelJudgedRet", "SetAP", "Utility", "Abstain"),
-            ),
+            ("P", "R", "F", "Rprec", "NumRelRet", "Judged", "NumQ", "NumRet", "NumRel"),
         ),
-        MeasureFile("deadheat.measures.discounted", ("DCG", "nDCG", "IDCG", "RBP", "RBPResidual", "RnDCG", "nDCGRel")),
-        MeasureFile("deadheat.measures.average", ("AP", "AR", "GAP", "Q", "IPrec", "AP11")),
+        MeasureFile("deadheat.measures.discounted", ("DCG", "nDCG", "IDCG", "RBP", "RBPResidual")),
+        MeasureFile("deadheat.measures.average", ("AP", "AR", "GAP", "Q")),
         MeasureFile("deadheat.measures.cascade", ("ERR", "nERR", "MaxRel")),
         MeasureFile("deadheat.measures.coverage", ("CharRecall", "CharPrecision", "CharIoU", "CharDensity")),
-        MeasureFile("deadheat.measures.prefix", ("infAP", "G", "AUPRC", "Compat")),
-        MeasureFile("deadheat.measures.cwl", ("INSQ", "SDCG", "BPM", "INST", "NERR8", "NERR9", "NERR10", "NERR11")),
         MeasureFile("deadheat.measures.first", ("RR", "Hit", "FRP", "MTRR", "TMHits", "ESL", "MR")),
-        MeasureFile("deadheat.measures.preference", ("bpref", "binG", "AUC", "GAUC", "Accuracy")),
-        MeasureFile("deadheat.measures.geometric", ("GMAP", "GMbpref", "yaap")),
+        MeasureFile("deadheat.measures.preference", ("bpref",)),
     ),
     readers=(
         "deadheat.io.formats.delimited",
@@ -130,6 +111,43 @@ DIVERSITY = Plugin(
     services=(Service("measures_of_spans", "deadheat.plugins.diversity.of_spans"),),
 )
 
+MORE_MEASURES = Plugin(
+    name="more_measures",
+    help="Measures of trec_eval, ir_measures and papers that few people name.",
+    measures=(
+        MeasureFile(
+            "deadheat.plugins.more_measures.top",
+            ("RelP", "RprecMult", "Hole"),
+            aliases=("SetRelP", "R_cap", "set_relative_P", "relative_P", "Rprec_mult", "unj"),
+        ),
+        MeasureFile(
+            "deadheat.plugins.more_measures.sets",
+            ("NumNonrelJudgedRet", "SetAP", "Utility"),
+            aliases=("num_nonrel_judged_ret", "set_map", "utility"),
+        ),
+        MeasureFile("deadheat.plugins.more_measures.abstention", ("Abstain",)),
+        MeasureFile(
+            "deadheat.plugins.more_measures.averaged_ndcg", ("RnDCG", "nDCGRel"), aliases=("Rndcg", "ndcg_rel")
+        ),
+        MeasureFile(
+            "deadheat.plugins.more_measures.interpolated",
+            ("IPrec", "AP11"),
+            aliases=("iprec", "iprec_at_recall", "11pt_avg"),
+        ),
+        MeasureFile("deadheat.plugins.more_measures.prefix", ("infAP", "G", "AUPRC"), aliases=("PRAUC", "PR_AUC")),
+        MeasureFile("deadheat.plugins.more_measures.compatibility", ("Compat",)),
+        MeasureFile(
+            "deadheat.plugins.more_measures.cwl",
+            ("INSQ", "SDCG", "BPM", "INST", "NERR8", "NERR9", "NERR10", "NERR11"),
+        ),
+        MeasureFile("deadheat.plugins.more_measures.preference", ("binG", "AUC", "GAUC", "Accuracy")),
+        MeasureFile(
+            "deadheat.plugins.more_measures.geometric", ("GMAP", "GMbpref", "yaap"), aliases=("gm_map", "gm_bpref")
+        ),
+    ),
+    figures=("deadheat.plugins.more_measures.figures",),
+)
+
 GATES = Plugin(
     name="gates",
     help="Check thresholds and a baseline, and fail a build.",
@@ -175,6 +193,7 @@ SENTENCE_TRANSFORMERS = Plugin(
 PLUGINS = (
     CORE,
     DIVERSITY,
+    MORE_MEASURES,
     GATES,
     AGREE,
     EXPORTS,

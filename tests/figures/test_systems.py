@@ -158,7 +158,7 @@ def test_precision_against_recall_is_interpolated_precision() -> None:
 
 
 def test_precision_that_takes_long_is_not_drawn_unless_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.figures.draw_lines.MOST_STEPS", 10)
+    monkeypatch.setattr("deadheat.plugins.more_measures.figures.MOST_STEPS", 10)
     evaluation = dh.evaluate(QRELS, RUNS["weak"], "RR")
     with pytest.raises(FigureError, match="takes about"):
         figures.precision_recall(evaluation)

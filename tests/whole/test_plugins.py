@@ -146,6 +146,11 @@ for name in json.loads(sys.argv[4]):
 for name in json.loads(sys.argv[3]):
     result = CliRunner().invoke(main, [name])
     found["errors"][name] = f"{result.exit_code}: {result.output}"
+for path in json.loads(sys.argv[6]):
+    try:
+        dh.load_evaluation(path)
+    except dh.errors.FileFormatError as error:  # exit code 3 of commands
+        found["errors"][path] = str(error)
 import deadheat.integrations.pytest_plugin
 print(json.dumps(found))
 """
@@ -181,8 +186,12 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     commands = [command.name for command in plugin.commands]
     services = [service.name for service in plugin.services]
     needs = NEEDS.get(plugin.name, ())
+    saved = []
+    for name in classes[:1]:
+        saved.append(str(tmp_path / "saved.json"))
+        deadheat.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, name).save(saved[0])
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *map(json.dumps, (names, measures, commands, services, needs))],
+        [sys.executable, "-c", SCRIPT, *map(json.dumps, (names, measures, commands, services, needs, saved))],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
@@ -194,8 +203,10 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     assert "nDCG@10" in found["table"]
     assert found["names"] == dict.fromkeys(names, False)
     missing = f"is of the plugin {plugin.name}, which is not installed"
-    for name in (*names, *measures, *commands, *services, *needs):
+    for name in (*names, *measures, *commands, *services, *needs, *saved):
         assert missing in found["errors"][name].replace("\n", " ")
     for command in commands:
         assert found["errors"][command].startswith("2: ")
         assert f"  {command} " not in found["help"]
+    for path in saved:
+        assert "saved.json" in found["errors"][path]

@@ -33,9 +33,9 @@ from deadheat.measures import (
     nDCG,
 )
 from deadheat.measures.base import REGISTRY
-from deadheat.measures.cwl import ScaledMeasure
 from deadheat.placements.placements import Placements
 from deadheat.plugins.diversity.measures import TopicMeasure
+from deadheat.plugins.more_measures.cwl import ScaledMeasure
 
 try:
     import ir_measures

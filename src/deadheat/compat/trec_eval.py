@@ -33,12 +33,12 @@ from deadheat.errors import (
 )
 from deadheat.io.files import blocks
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.average import InterpolatedMeasure
 from deadheat.measures.base import Only, parameter, parameters
 from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.policies import condense, truncate
+from deadheat.plugins.more_measures.interpolated import InterpolatedMeasure
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 TENTHS = tuple(f"{n / 10:.1f}" for n in range(11))

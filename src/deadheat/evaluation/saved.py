@@ -30,7 +30,16 @@ from deadheat.data.tables import (
     SpanRule,
     hash_of_ids,
 )
-from deadheat.errors import DataError, DeadheatError, FileFormatError, ParameterError, T, as_given, changed
+from deadheat.errors import (
+    DataError,
+    DeadheatError,
+    FileFormatError,
+    MissingPluginError,
+    ParameterError,
+    T,
+    as_given,
+    changed,
+)
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, intervals
@@ -176,7 +185,8 @@ class DocumentKind:
                 self.shape.check(document, "")
                 return made(document)
         except Exception as error:
-            if isinstance(error, DeadheatError) and not isinstance(error, ParameterError | DataError):
+            of_the_file = ParameterError | DataError | MissingPluginError
+            if isinstance(error, DeadheatError) and not isinstance(error, of_the_file):
                 raise
             what = str(error)
             if isinstance(error, KeyError):

@@ -10,11 +10,12 @@ from deadheat.figures.draw_leaderboards import (
     tiers,
     without_task,
 )
-from deadheat.figures.draw_lines import coarsening, cutoffs, history, precision_recall, slopes
+from deadheat.figures.draw_lines import coarsening, cutoffs, history, slopes
 from deadheat.figures.draw_pairs import differences, matrix, power, scatter
 from deadheat.figures.draw_rows import forest, mean_tie_ratio, overview, ranks, strata, traditional
 from deadheat.figures.draw_ties import largest_tie, tie_correlation, tie_histogram, tie_ratio
 from deadheat.figures.saving import rendered, save
+from deadheat.plugins.more_measures.figures import precision_recall
 
 __all__ = [
     "Drawing",

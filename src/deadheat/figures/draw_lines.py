@@ -1,4 +1,4 @@
-"""Lines: a measure against its cutoff or over time, precision and recall, languages, runs as scores get coarser."""
+"""Lines: a measure against its cutoff or over time, languages, runs as scores get coarser."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -41,12 +41,10 @@ from deadheat.figures.base import (
     zero_line,
 )
 from deadheat.measures import Measure, parse_measure
-from deadheat.measures.average import IPrec, remember_together
 from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.simulation.coarsening import AS_GIVEN, CoarseningProfile
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
-LEVELS = tuple(n / 10 for n in range(11))
 MOST = 8  # lines that can be told apart
 MOST_RUNS = 6
 MOST_BANDS = 2  # systems whose bands do not hide each other
@@ -57,8 +55,6 @@ METHODS = {
     "t": "Student's t",
     "skewed-t": "Student's t, corrected for skewness",
 }
-STEPS_A_SECOND = 300_000_000  # of the exact mean of interpolated precision
-MOST_STEPS = 10 * STEPS_A_SECOND
 COLUMNS = ("scores", "value", "tie_min", "tie_max", "doc_id", "share_tied", "n_queries")
 
 
@@ -131,7 +127,9 @@ def cutoffs(
     )
     if against is not None:
         _check_against(named(systems), against)
-    rows, n_systems = _curves(systems, "cutoff", {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}, options, against)
+    rows, n_systems = curve_rows(
+        systems, "cutoff", {cutoff: of(cutoff=cutoff) for cutoff in sorted(at)}, options, against
+    )
     if against is not None:
         return _apart(rows, n_systems, x, f"difference in {whole.label}@k", against)
     own = [row for row in rows if row["label"] == rows[0]["label"]]
@@ -139,7 +137,7 @@ def cutoffs(
     of_ties = f"; tie order moves it most @{widest['cutoff']}" if is_moved(own) else ""
     ends = " to ".join(f"{number(row['mean'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
     title = f"{whole.label}@k, mean over queries ({better(whole)})"
-    return _with_bands(rows, n_systems, x, title, finding=f"{whole.label} from {ends}", of_ties=of_ties)
+    return draw_with_bands(rows, n_systems, x, title, finding=f"{whole.label} from {ends}", of_ties=of_ties)
 
 
 def _check_against(evaluations: Mapping[str, Evaluation], against: str) -> None:
@@ -151,58 +149,7 @@ def _check_against(evaluations: Mapping[str, Evaluation], against: str) -> None:
         raise FigureError(f"no other system has the queries of {against}" if others else "there is one system alone")
 
 
-@figure("systems", "comparison", measures="all", place=60)
-def precision_recall(
-    systems: Systems, *, options: Mapping[str, Any] | IntervalOptions | None = None, even_if_slow: bool = False
-) -> alt.LayerChart:
-    """Draw interpolated precision against recall, with the interval over queries and the range over tie orders.
-
-    Parameters
-    ----------
-    systems : Evaluation, Comparison, or several evaluations
-        Their ties count by the exact mean, whatever their policy.
-    options : dict, optional
-        Of the intervals, as for :meth:`Scores.interval`; by default those of the comparison.
-    even_if_slow : bool, default False
-        Whether to compute it where large ties make its exact means take more than some seconds.
-
-    Returns
-    -------
-    altair.LayerChart
-        At the eleven levels of recall; with more than two systems without bands; of more than eight, the best eight.
-
-    Raises
-    ------
-    FigureError
-        No system has a value, it would take long, or there are repeats or a judge.
-
-    Examples
-    --------
-    >>> from deadheat import evaluate
-    >>> ev = evaluate({"q": {"a": 1}}, {"q": {"a": 1, "b": 1}}, "RR")
-    >>> row, *_ = precision_recall(ev).data.values
-    >>> row["recall"], row["mean"], row["tie_min"], row["tie_max"]
-    (0.0, 0.75, 0.5, 1.0)
-    """
-    family = {level: IPrec(recall=level) for level in LEVELS}
-    pairs = [(one, of.placements) for of in named(systems).values() for one in family.values()]
-    steps = sum(one.n_steps(placements) for one, placements in pairs)
-    if steps > MOST_STEPS and not even_if_slow:
-        raise FigureError(
-            f"interpolated precision of ties as large as these takes about {round(steps / STEPS_A_SECOND):,} seconds",
-            python="even_if_slow=True computes it",
-        )
-    remember_together(pairs)
-    rows, n_systems = _curves(systems, "recall", family, options)
-    first = {row["recall"]: row["mean"] for row in rows if row["system"] == rows[0]["system"]}
-    ends = " and ".join(f"{number(first[level])} at recall {level:g}" for level in (0.0, 0.5))
-    x = alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(grid=False))
-    return _with_bands(
-        rows, n_systems, x, "interpolated precision, mean over queries", finding=f"interpolated precision {ends}"
-    )
-
-
-def _curves(
+def curve_rows(
     systems: Systems,
     step: str,
     family: Mapping[float, Measure],
@@ -246,7 +193,7 @@ def _curves(
     return rows, len(found)
 
 
-def _with_bands(
+def draw_with_bands(
     rows: Sequence[Record], n_systems: int, x: alt.X, title: str, *, finding: str, of_ties: str = ""
 ) -> alt.LayerChart:
     """Draw a line for each system, with bands if there are few; the finding is about the first."""

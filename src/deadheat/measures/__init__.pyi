@@ -1,35 +1,15 @@
 # What `deadheat.measures` holds, for type checkers: the program finds it itself (tests/whole/test_layers.py compares).
 
-from deadheat.measures.average import AP, AP11, AR, GAP, MAP, MAR, IPrec, Q
+from deadheat.measures.average import AP, AR, GAP, MAP, MAR, Q
 from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, MERR, MaxRel, nERR
 from deadheat.measures.coverage import CharDensity, CharIoU, CharPrecision, CharRecall
-from deadheat.measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
-from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, RnDCG, nDCG, nDCGRel
+from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import ESL, FRP, HR, MR, MRR, MTRR, RR, Hit, Success, TMHits
-from deadheat.measures.geometric import GMAP, GMbpref, yaap
 from deadheat.measures.notation import parse_measure, unit_of
 from deadheat.measures.orders import Custom
-from deadheat.measures.preference import AUC, GAUC, Accuracy, binG, bpref
-from deadheat.measures.prefix import AUPRC, Compat, G, infAP
-from deadheat.measures.top import (
-    Abstain,
-    F,
-    Hole,
-    Judged,
-    NumNonrelJudgedRet,
-    NumQ,
-    NumRel,
-    NumRelRet,
-    NumRet,
-    P,
-    R,
-    RelP,
-    Rprec,
-    RprecMult,
-    SetAP,
-    Utility,
-)
+from deadheat.measures.preference import bpref
+from deadheat.measures.top import F, Judged, NumQ, NumRel, NumRelRet, NumRet, P, R, Rprec
 from deadheat.plugins.diversity.measures import (
     AP_IA,
     ERR_IA,
@@ -41,6 +21,16 @@ from deadheat.plugins.diversity.measures import (
     nERR_IA,
     nNRBP,
 )
+from deadheat.plugins.more_measures.abstention import Abstain
+from deadheat.plugins.more_measures.averaged_ndcg import RnDCG, nDCGRel
+from deadheat.plugins.more_measures.compatibility import Compat
+from deadheat.plugins.more_measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
+from deadheat.plugins.more_measures.geometric import GMAP, GMbpref, yaap
+from deadheat.plugins.more_measures.interpolated import AP11, IPrec
+from deadheat.plugins.more_measures.preference import AUC, GAUC, Accuracy, binG
+from deadheat.plugins.more_measures.prefix import AUPRC, G, infAP
+from deadheat.plugins.more_measures.sets import NumNonrelJudgedRet, SetAP, Utility
+from deadheat.plugins.more_measures.top import Hole, RelP, RprecMult
 
 __all__ = [
     "AP",

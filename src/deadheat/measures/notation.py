@@ -322,7 +322,7 @@ def _cut(text: str) -> str | None:
 
 def _refuse_ignored_number(name: str, number: str, text: str) -> None:
     """Raise `MeasureError` for a name of trec_eval in which the number is no cutoff there, though it looks like one."""
-    if name in WHOLE_LIST:
+    if name in WHOLE_LIST and name in ALIASES:
         raise MeasureError(
             f"{as_given(text)} has two meanings: trec_eval ignores the number and looks at the whole list",
             hint=f"write '{ALIASES[name]}@{number}' for the first {number}, or '{name}' for the whole list",
@@ -438,6 +438,8 @@ def _find(name: str) -> type[Measure] | None:
     """Return the measure of a name, also where its letters are written large or small in another way."""
     if found := REGISTRY.get(name) or REGISTRY.get(ALIASES.get(name, "")):
         return found
+    if missing_measure(name):  # or Accuracy would be read as Hit, whose alias differs by a capital
+        return None
     alike = {ALIASES.get(one, one) for one in (*REGISTRY, *ALIASES) if one.casefold() == name.casefold()}
     return REGISTRY.get(alike.pop()) if len(alike) == 1 else None
 

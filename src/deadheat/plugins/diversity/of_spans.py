@@ -12,7 +12,6 @@ from deadheat.measures import (
     FRP,
     RBP,
     RR,
-    Abstain,
     Custom,
     Hit,
     Measure,
@@ -28,7 +27,8 @@ from deadheat.measures import (
 from deadheat.measures.coverage import CoverageMeasure
 from deadheat.plugins.diversity.measures import TopicMeasure
 
-OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Abstain, Custom)  # ask of chunks whether they hit a span, not how many do
+OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Custom)  # ask of chunks whether they hit a span, not how many do
+ALSO_OF_CHUNKS = {"Abstain"}  # likewise, of another plugin
 OF_TOPICS: Mapping[type[Measure], str] = {
     AP: "AP_IA",
     AR: "R",
@@ -62,7 +62,7 @@ def measures_of_spans(measures: Sequence[Measure]) -> tuple[Measure, ...]:
 def _of_spans(measure: Measure) -> Measure:
     if type(measure) is R:
         return StRecall(rel=measure.rel, cutoff=measure.cutoff).called("", measure.label)
-    if isinstance(measure, (*OF_CHUNKS, TopicMeasure, CoverageMeasure)):
+    if isinstance(measure, (*OF_CHUNKS, TopicMeasure, CoverageMeasure)) or type(measure).__name__ in ALSO_OF_CHUNKS:
         return measure
     instead = OF_TOPICS.get(type(measure), "")
     raise MeasureError(

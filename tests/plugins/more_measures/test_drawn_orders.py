@@ -9,8 +9,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DeadheatWarning
-from deadheat.measures import average, geometric, orders
+from deadheat.measures import orders
 from deadheat.measures.prefix import PrefixMeasure
+from deadheat.plugins.more_measures import geometric, interpolated
 from support.command import ok
 
 EARLY = {"INST", "NERR8", "NERR9", "NERR10", "NERR11"}
@@ -32,13 +33,13 @@ def test_moments_that_are_found_together_are_those_of_each(monkeypatch: pytest.M
     qrels, run = tied_run()
     sizes = {"q0": 60, "q1": 3, "q2": 9, "q3": 1, "q4": 60}  # of ties, or none
     shorter = {query: dict(list(own.items())[: sizes[query]]) for query, own in run.items()}
-    measures = [average.IPrec(recall=level) for level in (0, 0.3, 0.7, 1)]
-    for most in (average.MOST_STEPS, 100):
-        monkeypatch.setattr(average, "MOST_STEPS", most)
+    measures = [interpolated.IPrec(recall=level) for level in (0, 0.3, 0.7, 1)]
+    for most in (interpolated.MOST_STEPS, 100):
+        monkeypatch.setattr(interpolated, "MOST_STEPS", most)
         each = [[one.moments(dh.place(qrels, own)) for one in measures] for own in (run, shorter)]
         placed = [dh.place(qrels, own) for own in (run, shorter)]
-        average.remember_together([(one, of) for of in placed for one in measures])
-        monkeypatch.setattr(average.IPrec, "find_moments", None)  # nothing is found anew
+        interpolated.remember_together([(one, of) for of in placed for one in measures])
+        monkeypatch.setattr(interpolated.IPrec, "find_moments", None)  # nothing is found anew
         for of, expected in zip(placed, each, strict=True):
             np.testing.assert_allclose([one.moments(of) for one in measures], expected, rtol=0, atol=1e-14)
         monkeypatch.undo()
@@ -52,7 +53,7 @@ def test_drawn_orders_are_near_the_exact_values(notation: str, monkeypatch: pyte
     qrels, run = tied_run()
     exact = dh.evaluate(qrels, run, [notation])[notation]
     assert not exact.standard_error.any()
-    for module in (average, geometric):
+    for module in (interpolated, geometric):
         monkeypatch.setattr(module, "MOST_STEPS", 0)
     monkeypatch.setattr(PrefixMeasure, "most_steps", 0)
     drawn = dh.evaluate(qrels, run, [notation])[notation]

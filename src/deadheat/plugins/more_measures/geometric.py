@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels import logarithms
 from deadheat.kernels.segments import batches
 from deadheat.measures.average import AP
 from deadheat.measures.base import Measure, parameters, register
@@ -18,6 +17,7 @@ from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.preference import bpref
 from deadheat.measures.top import RelevanceMeasure
 from deadheat.placements.placements import Placements
+from deadheat.plugins.more_measures.kernels import logarithms
 
 FLOOR = 1e-5  # the least average that a geometric mean counts, as in trec_eval
 MOST_STEPS = 1 << 27  # numbers computed for one query, in about a second; beyond, orders are drawn
