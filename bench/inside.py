@@ -360,7 +360,7 @@ def ontology(folder: str) -> Seconds:
     from pathlib import Path
 
     import deadheat as dh
-    from deadheat.benchmark.ontology import KINDS
+    from deadheat.plugins.bench.ontology import KINDS
 
     warnings.simplefilter("ignore", dh.DeadheatWarning)  # two expected ids are not in this release
     hpo = dh.read_ontology(Path(folder) / "ontology" / "hp-2025-01-16.obo.gz")

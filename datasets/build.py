@@ -50,13 +50,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deadheat.benchmark.cases import folded, read_cases
-from deadheat.benchmark.ontology import read_ontology, read_translations
+from deadheat.plugins.bench.cases import folded, read_cases
+from deadheat.plugins.bench.ontology import read_ontology, read_translations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from deadheat.benchmark.ontology import Ontology, Translations
+    from deadheat.plugins.bench.ontology import Ontology, Translations
 
 SEED = "deadheat-hpo-v1"
 ROOT = "HP:0000118"

@@ -2,12 +2,6 @@
 
 import deadheat.measures as _measures
 from deadheat import figures as figures
-from deadheat.benchmark.bench import bench
-from deadheat.benchmark.cases import Cases, read_cases
-from deadheat.benchmark.collection import Collection, read_collection
-from deadheat.benchmark.ontology import Ontology, read_ontology
-from deadheat.benchmark.result import BenchResult
-from deadheat.benchmark.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History, history
@@ -41,6 +35,12 @@ from deadheat.placements.place import place
 from deadheat.placements.placements import Placements
 from deadheat.plugins.agree.rankings import Agreement, agree
 from deadheat.plugins.agree.systems import agree_systems
+from deadheat.plugins.bench.bench import bench
+from deadheat.plugins.bench.cases import Cases, read_cases
+from deadheat.plugins.bench.collection import Collection, read_collection
+from deadheat.plugins.bench.ontology import Ontology, read_ontology
+from deadheat.plugins.bench.result import BenchResult
+from deadheat.plugins.bench.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
 from deadheat.profile.exposure import Exposure, exposure

@@ -68,10 +68,13 @@ class Service(NamedTuple):
     ----------
     name : str
     module : str
+    what : str, default ""
+        What messages call it where its plugin is not there; by default its name.
     """
 
     name: str
     module: str
+    what: str = ""
 
 
 class MeasureFile(NamedTuple):
@@ -327,6 +330,12 @@ def schemas() -> dict[str, Traversable]:
     return found
 
 
+def find_service(name: str) -> ModuleType | None:
+    """Return the module that does something for the core; None if its plugin is not there."""
+    entry, plugin = _service(name)
+    return import_module(entry.module) if is_installed(plugin.name) else None
+
+
 def service(name: str) -> ModuleType:
     """Return the module that does something for the core, such as ``rescoring``.
 
@@ -335,10 +344,15 @@ def service(name: str) -> ModuleType:
     MissingPluginError
         The plugin that does it is not there.
     """
+    entry, plugin = _service(name)
+    if not is_installed(plugin.name):
+        raise missing_plugin(entry.what or name, plugin.name)
+    return import_module(entry.module)
+
+
+def _service(name: str) -> tuple[Service, Plugin]:
     for plugin in _plugins:
         for entry in plugin.services:
             if entry.name == name:
-                if not is_installed(plugin.name):
-                    raise missing_plugin(name, plugin.name)
-                return import_module(entry.module)
+                return entry, plugin
     raise KeyError(name)

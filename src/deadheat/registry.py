@@ -32,10 +32,6 @@ CORE = Plugin(
         Command("trec_eval", "deadheat.cli.trec_eval", "Print what trec_eval prints."),
         Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
         Command("convert", "deadheat.cli.convert", "Convert qrels or a run from one format to another."),
-        Command("bench", "deadheat.cli.bench", "Run retrievers on labelled cases, and compare them."),
-        Command(
-            "validate", "deadheat.cli.bench", "Check labelled cases, say how to fix what is wrong, and summarise them."
-        ),
         Command("schema", "deadheat.cli.guide", "Print the JSON Schema of what a command prints as JSON."),
         Command("demo", "deadheat.cli.guide", "Show on real data why ties matter."),
     ),
@@ -93,8 +89,6 @@ CORE = Plugin(
         Service("figures", "deadheat.figures"),
         Service("rescoring", "deadheat.evaluation.reconciling"),
         Service("items", "deadheat.profile.items"),
-        Service("cases", "deadheat.benchmark.cases"),
-        Service("collection", "deadheat.benchmark.collection"),
     ),
 )
 
@@ -190,6 +184,24 @@ SENTENCE_TRANSFORMERS = Plugin(
     services=(Service("sentence_transformers", "deadheat.plugins.sentence_transformers.evaluators"),),
 )
 
+BENCH = Plugin(
+    name="bench",
+    help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
+    commands=(
+        Command("bench", "deadheat.plugins.bench.command", "Run retrievers on labelled cases, and compare them."),
+        Command(
+            "validate",
+            "deadheat.plugins.bench.command",
+            "Check labelled cases, say how to fix what is wrong, and summarise them.",
+        ),
+    ),
+    services=(
+        Service("cases", "deadheat.plugins.bench.cases", "a file of labelled cases"),
+        Service("collection", "deadheat.plugins.bench.collection", "a collection of documents"),
+        Service("finished_bench", "deadheat.plugins.bench.store"),
+    ),
+)
+
 PLUGINS = (
     CORE,
     DIVERSITY,
@@ -197,6 +209,7 @@ PLUGINS = (
     GATES,
     AGREE,
     EXPORTS,
+    BENCH,
     SENTENCE_TRANSFORMERS,
 )
 

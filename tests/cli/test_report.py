@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark.report import report_bench
+from deadheat.plugins.bench.report import report_bench
 from deadheat.report.model import format_cell
 from support.command import call, ok
 from support.page_data import held_in

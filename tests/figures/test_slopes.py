@@ -8,8 +8,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.benchmark.cases import Case, Cases
 from deadheat.errors import FigureError, ParameterError
+from deadheat.plugins.bench.cases import Case, Cases
 from support.case_files import write_cases
 from support.command import ok
 from support.figure_data import EVIL, notes_of, rows_of, title_of

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import deadheat as dh
-from deadheat.benchmark.retrievers.language_model import name_of
 from deadheat.data.judgments import read_grade
 from deadheat.errors import DataError, DeadheatError, ParameterError
+from deadheat.plugins.bench.retrievers.language_model import name_of
 from fuzz.case import Kind
 from fuzz.mutations import damaged
 from support.hostile_server import HostileServer, forever, hostile_server
@@ -191,8 +191,8 @@ def _ask(url: str, folder: Path) -> list[str] | None:
     answers, refusal = None, None
     with (
         patch.dict(os.environ, {"OPENAI_API_KEY": KEY}),
-        patch("deadheat.benchmark.retrievers.language_model.FIRST_WAIT", 0.001),
-        patch("deadheat.benchmark.retrievers.language_model.LONGEST_WAIT", 0.01),
+        patch("deadheat.plugins.bench.retrievers.language_model.FIRST_WAIT", 0.001),
+        patch("deadheat.plugins.bench.retrievers.language_model.LONGEST_WAIT", 0.01),
         warnings.catch_warnings(action="ignore"),
     ):
         try:

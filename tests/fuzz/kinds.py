@@ -25,13 +25,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deadheat as dh
-from deadheat.benchmark.store import read_finished
 from deadheat.data import rows as of_runs
 from deadheat.io.files import blocks
 from deadheat.io.formats import letor
 from deadheat.io.formats.letor import read_letor
 from deadheat.io.records import read_records
 from deadheat.measures.notation import split_notation
+from deadheat.plugins.bench.store import read_finished
 from deadheat.plugins.gates.notation import parse_gate, read_settings
 from fuzz import strict
 from fuzz.case import Kind
@@ -492,7 +492,7 @@ class LabelledCases(Kind):
         return path
 
     def read(self, path: Path) -> None:
-        from deadheat.benchmark.cases import validate
+        from deadheat.plugins.bench.cases import validate
 
         validate(path)
         dh.read_cases(path)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.retrievers import retrieve
+from deadheat.plugins.bench.collection import Collection
+from deadheat.plugins.bench.retrievers import retrieve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deadheat.benchmark.retrievers import Retriever
+    from deadheat.plugins.bench.retrievers import Retriever
 
 DOCUMENTS = Collection(
     "five",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from deadheat.benchmark.cases import Case, Cases
-from deadheat.benchmark.collection import Collection
+from deadheat.plugins.bench.cases import Case, Cases
+from deadheat.plugins.bench.collection import Collection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark.report import data_of_bench, report_bench
 from deadheat.errors import DataError, FigureError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.figures.base import name_among
 from deadheat.measures.base import REGISTRY, other_names, trec_names
 from deadheat.measures.notation import BUNDLES
+from deadheat.plugins.bench.report import data_of_bench, report_bench
 from deadheat.report.as_data import as_json
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.text import as_text
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from deadheat.benchmark.result import BenchResult
     from deadheat.measures import Measure
+    from deadheat.plugins.bench.result import BenchResult
 
 QRELS = {f"q{n}": {"a": 1, "c": n % 2} for n in range(6)}
 RUN = {f"q{n}": {"a": 1.0, "b": 1.0, "c": float(n)} for n in range(6)}

@@ -12,10 +12,10 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.benchmark.cases import Case, Cases
-from deadheat.benchmark.collection import Collection
-from deadheat.benchmark.report import data_of_bench, report_bench
 from deadheat.cli import main
+from deadheat.plugins.bench.cases import Case, Cases
+from deadheat.plugins.bench.collection import Collection
+from deadheat.plugins.bench.report import data_of_bench, report_bench
 from oracle.orders import all_orders
 from support.command import runner
 

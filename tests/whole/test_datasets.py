@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from deadheat.benchmark.cases import read_cases, validate
+from deadheat.plugins.bench.cases import read_cases, validate
 from support.paths import ROOT
 from support.shared_data import HPO, hpo_ontology
 

@@ -15,8 +15,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import errors
-from deadheat.benchmark.retrievers.reranking import make_retrievers
 from deadheat.errors import Advice, DeadheatError, DeadheatWarning
+from deadheat.plugins.bench.retrievers.reranking import make_retrievers
 from deadheat.plugins.gates.notation import parse_gate
 from deadheat.stats import sample_size
 
@@ -35,12 +35,12 @@ READERS = {
     "io/lazy.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
     "io/objects.py": "json: whether something follows the first value",
     "io/formats/delimited.py": "csv: which of its two errors it is",
-    "benchmark/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
-    "benchmark/ontology/ontology.py": "pronto, fastobo: what is wrong with a file",
+    "plugins/bench/ontology/graph.py": "graphlib: the cycle, which it documents as the second argument",
+    "plugins/bench/ontology/ontology.py": "pronto, fastobo: what is wrong with a file",
     "evaluation/saved.py": "Polars, NumPy, Python: what is wrong with a value of a save",
     "io/painter_process.py": "vl-convert: why it cannot draw, for the process that asked",
-    "benchmark/retrievers/protocol.py": "Polars, NumPy: the first line of what is wrong with what a retriever returned",
-    "benchmark/retrievers/embedding.py": "sentence-transformers: its first line",
+    "plugins/bench/retrievers/protocol.py": "Polars, NumPy: what is wrong with what a retriever returned",
+    "plugins/bench/retrievers/embedding.py": "sentence-transformers: its first line",
     "report/page/pictures.py": "the page says in words why there is no figure",
 }
 

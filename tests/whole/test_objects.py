@@ -18,9 +18,9 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.benchmark.report import data_of_bench
 from deadheat.data.renderable import Renderable
 from deadheat.errors import MissingDependencyError
+from deadheat.plugins.bench.report import data_of_bench
 from deadheat.report.as_data import as_json
 from deadheat.report.model import format_cell
 from deadheat.report.of_changes import report_history

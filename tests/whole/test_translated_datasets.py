@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from deadheat.benchmark.cases import read_cases, validate
+from deadheat.plugins.bench.cases import read_cases, validate
 from support.paths import ROOT
 from support.shared_data import SHARED, hpo_ontology
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
+from deadheat import hooks
 from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
 from deadheat.cli.errors import missing, refuse, refuse_if, refuse_others
 from deadheat.cli.help import option
@@ -30,6 +31,8 @@ from deadheat.errors import (
 if TYPE_CHECKING:
     from deadheat.report.model import Fact
     from deadheat.report.page import Subject
+
+    Gathered = tuple[list[Subject], dict[str, str], list[dh.Languages], float | None, list[Fact]]
 
 SUFFIXES = {"html": (".html", ".htm"), "markdown": (".md",)}
 MOST_PAIRED = 100  # systems that are compared two by two; more are compared with one
@@ -154,21 +157,18 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
     )
 
 
-def _gathered(
-    qrels: str, runs: tuple[str, ...], options: dict[str, Any]
-) -> tuple[list[Subject], dict[str, str], list[dh.Languages], float | None, list[Fact]]:
-    """Return what the page is about, as :func:`deadheat.benchmark.store.read_finished` does of a folder."""
+def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gathered:
+    """Return what the page is about, as the service ``finished_bench`` does of a folder."""
     from deadheat.comparison.languages import languages_of_queries
     from deadheat.report.page import before_and_after
 
     if Path(qrels).is_dir():
-        from deadheat.benchmark.store import read_finished, summary_of  # much to load
-
-        if summary_of(qrels) is not None:
+        store = hooks.find_service("finished_bench")
+        if store is not None and store.summary_of(qrels) is not None:
             kept = {"title", "output", "qrels", "runs", "form", "fragment", "queries", "by", "pool_languages"}
             refuse_others(kept, f"is for QRELS RUN...: {qrels} is a finished benchmark")
             refuse_if(runs, f"{qrels} is the folder of a benchmark: give it alone")
-            finished = read_finished(qrels)
+            finished: Gathered = store.read_finished(qrels)
             if (queries := read_queries(options)) is None:
                 return finished
             subjects, of_files, *_ = finished

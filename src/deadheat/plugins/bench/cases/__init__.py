@@ -1,0 +1,21 @@
+"""Labelled cases: texts with the ids that a search for each of them should find; read, checked, summarised."""
+
+from deadheat.plugins.bench.cases.model import LABELS, SMALL, Case, Cases, folded, summarise
+from deadheat.plugins.bench.cases.reading import Finding, read_cases
+from deadheat.plugins.bench.cases.validation import STANDARD, Validation, half_width, schema_text, validate
+
+__all__ = [
+    "LABELS",
+    "SMALL",
+    "STANDARD",
+    "Case",
+    "Cases",
+    "Finding",
+    "Validation",
+    "folded",
+    "half_width",
+    "read_cases",
+    "schema_text",
+    "summarise",
+    "validate",
+]
