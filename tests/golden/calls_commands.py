@@ -28,20 +28,18 @@ evaluate qrels.txt fair.run -m trec
 COMPARE = """
 compare qrels.txt weak.run fair.run -m 'nDCG@3 RR'
 compare qrels.txt weak.run fair.run good.run --baseline weak -m RR --margin 0.1 --detect 0.1 --ranks --queries-worst 1
-compare qrels.txt weak.run fair.run -m RR --queries queries.csv --by device --by market --weights traffic
-compare qrels.txt weak.run fair.run -m RR --queries queries.csv --test t --margin 0.1
+compare qrels.txt weak.run fair.run -m RR --queries queries.csv --by market --weights traffic
+compare qrels.txt weak.run fair.run -m RR --queries languages.csv --test t --margin 0.1
 compare qrels.txt weak.run fair.run -m RR --queries queries.csv --cluster session --test bootstrap-t --correction none
 compare qrels.txt weak.run --repeats 'fair=fair-*.run' -m RR
 compare qrels.txt --repeats 'weak=weak-*.run' --repeats 'fair=fair-*.run' -m RR
 compare human.txt labelled-weak.run labelled-good.run -m RR --judge judge.txt
 compare old.json new.json
-compare old.json rejudged.json --judgments rescore
 compare old.json rejudged.json --judgments shared
 compare heavy.json heavier.json
 compare qrels.txt weak.run good.run -m RR --unjudged bounds --score-precision 2
 compare qrels.txt weak.run good.run -m RR --ties best --no-relevant skip --missing skip --score-precision float16
-compare qrels.txt weak.run fair.run good.run -m RR --baseline weak --baseline fair
-compare qrels.txt weak.run fair.run good.run -m 'RR P@1' --orders --test t --correction none --confidence-level 0.7
+compare qrels.txt weak.run good.run -m 'RR P@1' --orders --test t --correction none --confidence-level 0.7
 compare fine.csv coarse.csv --spans spans.csv -m R@3
 compare negative.csv weak.run fair.run -m RR --judged-only
 compare unanswerable.csv weak.run fair.run -m 'RR Abstain'
@@ -61,7 +59,6 @@ history old.json
 history old.json new.json rejudged.json --reference old.json
 history heavy.json heavier.json
 holes qrels.txt fair.run
-holes qrels.txt weak.run fair.run good.run -m RR
 """
 OTHERS = """
 agree weak.run fair.run
@@ -72,7 +69,7 @@ leaderboard results.csv
 leaderboard results.csv --missing bounds --groups groups.csv --weights task-weights.csv
 leaderboard results-by-query.csv --tasks fixed
 ties weak.run
-ties graded.run graded.txt -m 'RR nDCG@3' --per-query
+ties graded.run graded.txt -m 'RR nDCG@3'
 ties fair.run qrels.txt -m RR --at 3
 steps graded.txt graded.run --query q01
 steps graded.txt graded.run --query q02 -m AP
@@ -80,7 +77,6 @@ steps graded.txt graded.run --query q05 -m ERR@3
 explain graded.txt graded.run --reported RR=0.5
 explain qrels.txt fair.run --reported RR=0.81 --reported AP=0.47
 judges human.txt judge.txt
-judges human.txt judge.txt other-judge.txt
 judges human.txt judge.txt --queries labelled-queries.csv --by device
 judges human.txt judge.txt --run labelled-weak.run --run labelled-good.run -m RR
 items fair.run

@@ -129,9 +129,11 @@ QUERIES = [
         "market": ("east", "west")[number % 2],
         "traffic": WEIGHTS[query],
         "session": f"s{number // 3}",
-        "language": ("de", "en")[number % 2],
-        "pair_id": f"p{number // 2}",
     }
+    for number, query in enumerate(QRELS)
+]
+LANGUAGES = [
+    {"query_id": query, "language": ("de", "en")[number % 2], "pair_id": f"p{number // 2}"}
     for number, query in enumerate(QRELS)
 ]
 LABELLED_QUERIES = [
@@ -265,6 +267,7 @@ def write_files(folder: Path) -> None:
         for number, run in enumerate(runs, 1):
             write_run(folder / f"{name}-{number}.run", run)
     write_rows(folder / "queries.csv", QUERIES)
+    write_rows(folder / "languages.csv", LANGUAGES)
     for name, text in {"negative": NEGATIVE, "shares": SHARES, "unanswerable": UNANSWERABLE, "bad": BAD_CASES}.items():
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
     write_rows(folder / "documents.csv", DOCUMENTS)

@@ -57,10 +57,19 @@ def plain_list(values: list[object]) -> Any:
 
 
 def attributes(thing: object, names: str) -> Numbers:
-    """Return the named attributes of a result, but for those that are None; names are separated by spaces."""
+    """Return the named attributes of a result, but for those that say nothing; names are separated by spaces."""
     found: Numbers = {}
     for name in names.split():
         value = getattr(thing, name)
-        if value is not None:
+        if not says_nothing(value):
             found[name] = value
     return found
+
+
+def says_nothing(value: object) -> bool:
+    """Whether a value is None, False, NaN, or an empty text or tuple: most results have several of these."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    if isinstance(value, str | tuple):
+        return len(value) == 0
+    return value is None or value is False

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 import deadheat as dh
 from golden.plain import Numbers, attributes
 
 INTERVAL = """mean low high standard_error method n_queries n_clusters n_effective judge_weight skewness open_ends
-doubtful quantile tie_share"""
+doubtful quantile"""
 PAIR = """system baseline mean baseline_mean difference low high p_value p_adjusted significant effect_size wins draws
 losses flip_probability can_flip flip_method flip_standard_error n_queries standard_error tie_standard_error std
 exact_p_value expected_difference doc_id_difference doc_id_reverses n_clusters method skewness doubtful n_effective
 rerun_probability simultaneous_low simultaneous_high undecided n_resamples p_is_bound judge_weight"""
 
 
-ESTIMATES = """system baseline difference low high p_value p_adjusted significant standard_error effect_size n_effective
+ESTIMATES = """system baseline difference low high p_value p_adjusted significant standard_error n_effective
 simultaneous_low simultaneous_high undecided n_resamples doubtful skewness judge_weight rerun_probability"""
 
 
 def spread_of(scores: dh.Scores) -> Numbers:
     """Return what the orders of ties can make of each query's value, and of the mean."""
-    by_query = attributes(scores, "tie_std tie_min tie_max tie_mean")
+    by_query = attributes(scores, "tie_std tie_min tie_max")
     of_mean = attributes(scores, "mean_tie_std mean_tie_min mean_tie_max")
     return {**by_query, **of_mean}
+
+
+def sum_of(values: np.ndarray) -> float:
+    """Return the sum of values times their place, which stands for all of them; NaN is -1."""
+    known = np.where(np.isnan(values), -1.0, values)
+    return float(np.sum(known * np.arange(1, len(values) + 1)))
 
 
 def scores_of(scores: dh.Scores) -> Numbers:

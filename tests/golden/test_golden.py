@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+import deadheat as dh
+from golden.calls_measures import BY_MEASURE
 from golden.comparing import differences
-from golden.entries import ENTRIES, load_entries, other_version
+from golden.entries import ENTRIES, FOLDER, load_entries, other_version
 from golden.files import EXPECTED, MOST_BYTES, read_feature
 from golden.running import result_of
 
 MOST_SHOWN = 12  # differences
+
+OF_PASSAGES = {"CharRecall", "CharPrecision", "CharIoU", "CharDensity"}  # in calls_spans.py
 
 load_entries()
 
@@ -37,8 +41,13 @@ def test_every_result_has_its_call() -> None:
     assert kept <= ENTRIES.keys(), "python -m golden.renew --gone drops these"
 
 
+def test_every_measure_is_called() -> None:
+    assert set(dh.measures()) == {*BY_MEASURE, *OF_PASSAGES}
+
+
 def test_the_files_are_small() -> None:
-    assert sum(path.stat().st_size for path in EXPECTED.glob("*.json")) <= MOST_BYTES
+    kept = [*EXPECTED.iterdir(), *(FOLDER / "saved").iterdir()]
+    assert sum(path.stat().st_size for path in kept) <= MOST_BYTES
 
 
 @pytest.mark.parametrize(
