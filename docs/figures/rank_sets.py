@@ -14,7 +14,13 @@ import numpy as np
 from _families import table
 from numpy.typing import NDArray
 
-from deadheat.stats.rank_sets import cautious_spread, joint_critical_value, pairwise_errors, rank_bounds, separated
+from deadheat.plugins.leaderboard.separation import (
+    cautious_spread,
+    joint_critical_value,
+    pairwise_errors,
+    rank_bounds,
+    separated,
+)
 from deadheat.stats.ranks import ranks
 from deadheat.stats.units import Units
 

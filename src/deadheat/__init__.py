@@ -11,7 +11,6 @@ from deadheat import interrupts as _interrupts  # noqa: F401 - before all else: 
 
 # isort: split
 import gc
-import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -32,9 +31,7 @@ def _home_of() -> dict[str, str]:
 
     Each is imported on first use, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
     """
-    stub = Path(__file__).with_suffix(".pyi").read_text("utf-8")
-    imports = re.findall(r"^from (deadheat\.\S+) import ([\w, ]+|\([^)]*\))$", stub, re.MULTILINE)
-    return {name: module for module, names in imports for name in re.findall(r"\w+", names)}
+    return _hooks.homes_in(Path(__file__).with_suffix(".pyi"))
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name

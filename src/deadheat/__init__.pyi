@@ -8,7 +8,6 @@ from deadheat.comparison.history import History, history
 from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.judgments import Holes, QrelsDiff, diff_qrels, holes
 from deadheat.comparison.languages import Languages, compare_languages
-from deadheat.comparison.leaderboard import Leaderboard, leaderboard
 from deadheat.comparison.pairs import Pair, interval, paired_test
 from deadheat.comparison.robustness import SystemOrders
 from deadheat.data.from_arrays import from_arrays, pareto_levels
@@ -43,6 +42,8 @@ from deadheat.plugins.bench.result import BenchResult
 from deadheat.plugins.bench.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
+from deadheat.plugins.leaderboard.board import Leaderboard
+from deadheat.plugins.leaderboard.ranking import leaderboard
 from deadheat.profile.exposure import Exposure, exposure
 from deadheat.profile.items import ItemProfile, item_profile, popularity
 from deadheat.profile.profile import TieComplexity, TieOrders, TieProfile, tie_complexity, tie_orders, tie_profile

@@ -4,71 +4,47 @@ It does not import Altair: a page without figures and the help of commands need 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
 
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
-from deadheat.comparison.languages import Languages
-from deadheat.comparison.leaderboard import Leaderboard
+from deadheat.data.renderable import Plottable
 from deadheat.errors import NOISE, SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.scores import Scores
 from deadheat.profile.profile import TieProfile
-from deadheat.simulation.coarsening import CoarseningProfile
-from deadheat.simulation.rerankers import Simulation
 
-SubjectKind: TypeAlias = Literal[
-    "systems", "comparison", "languages", "strata", "ties", "coarsening", "history", "leaderboard", "judges"
-]
-KINDS: dict[type, SubjectKind] = {
-    Comparison: "comparison",
-    Languages: "languages",
-    Strata: "strata",
-    Evaluation: "systems",
-    TieProfile: "ties",
-    Simulation: "ties",
-    pl.DataFrame: "ties",
-    CoarseningProfile: "coarsening",
-    History: "history",
-    Leaderboard: "leaderboard",
-    JudgeAgreement: "judges",
-}
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
 MOST_SHOWN = 3
-SHOWN: dict[SubjectKind, tuple[str, ...]] = {
-    "systems": ("forest", "traditional"),
-    "comparison": ("forest", "differences", "traditional"),
-    "languages": ("slopes",),
-    "strata": ("strata",),
-    "ties": ("traditional", "largest_tie", "tie_histogram"),
-    "coarsening": ("coarsening",),
-    "history": ("history",),
-    "leaderboard": ("rank_intervals", "tiers", "heat_map"),
-    "judges": ("confusion", "judged_means", "judge_bias"),
-}
-"""Figures that are drawn of a kind of object unless others are asked for by name."""
-
 OF_ONE_QUERY = "of one query a figure would show single points"
 """Why nothing is drawn by default."""
 
 
-def kind_of(subject: object) -> SubjectKind:
-    """Return the kind of an object, or of several objects, to draw."""
-    for of, kind in KINDS.items():
-        if isinstance(subject, of):
-            return kind
+def class_of(subject: object) -> type[Plottable]:
+    """Return the class that says which figures there are of an object, or of several objects, to draw."""
+    if isinstance(subject, Plottable):
+        return type(subject)
+    if isinstance(subject, pl.DataFrame):
+        return TieProfile
     listed = subject.values() if isinstance(subject, Mapping) else subject
-    kinds = {kind_of(one) for one in listed} if isinstance(listed, Iterable) and not isinstance(listed, str) else set()
-    if len(kinds) != 1 or not kinds <= SEVERAL:
+    classes: dict[str, type[Plottable]] = {}
+    if isinstance(listed, Iterable) and not isinstance(listed, str):
+        for one in listed:
+            of_one = class_of(one)
+            classes[of_one.figure_kind] = of_one
+    if len(classes) != 1 or not classes.keys() <= SEVERAL:
         raise SourceTypeError(
             found=type(subject).__name__,
             allowed="an Evaluation, a Comparison, Strata, several of one of these by name, or a table of ties",
         )
-    return kinds.pop()
+    return next(iter(classes.values()))
+
+
+def kind_of(subject: object) -> str:
+    """Return the kind of an object, or of several objects, to draw."""
+    return class_of(subject).figure_kind
 
 
 def figures_to_show(subject: object, measure: str) -> tuple[str, ...]:
@@ -84,8 +60,9 @@ def figures_to_show(subject: object, measure: str) -> tuple[str, ...]:
     measure : str
         Which the figures are of, if they are of one.
     """
-    kind = kind_of(subject)
-    names = SHOWN[kind]
+    of = class_of(subject)
+    kind = of.figure_kind
+    names = of.figures_shown
     if isinstance(subject, TieProfile):
         return () if subject.queries.height == 1 else names
     if isinstance(subject, JudgeAgreement) and not subject.conclusions:

@@ -7,6 +7,7 @@ what it would have added is a `MissingPluginError` that names it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
@@ -18,6 +19,7 @@ from deadheat.errors import MissingPluginError
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
+    from pathlib import Path
 
 FOLDER = "deadheat.plugins"
 
@@ -195,6 +197,12 @@ def plugin_of(module: str) -> str | None:
     if not module.startswith(f"{FOLDER}."):
         return None
     return module.removeprefix(f"{FOLDER}.").partition(".")[0]
+
+
+def homes_in(stub: Path) -> dict[str, str]:
+    """Return the module of each name that a stub imports from modules of deadheat."""
+    imports = re.findall(r"^from (deadheat\.\S+) import ([\w, ]+|\([^)]*\))$", stub.read_text("utf-8"), re.MULTILINE)
+    return {name: module for module, names in imports for name in re.findall(r"\w+", names)}
 
 
 def missing_plugin(what: str, name: str) -> MissingPluginError:

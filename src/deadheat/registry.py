@@ -13,7 +13,6 @@ CORE = Plugin(
     commands=(
         Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
         Command("compare", "deadheat.cli.compare", "Say which runs differ by more than chance, and than ties."),
-        Command("leaderboard", "deadheat.cli.saved", "Rank models over many tasks, as far as ranks are sure."),
         Command("report", "deadheat.cli.report", "Write one HTML file about runs, for mail and wiki."),
         Command("rescore", "deadheat.cli.saved", "Score a saved evaluation again, under other judgments."),
         Command("diff", "deadheat.cli.judgments", "Say what differs between two sets of judgments."),
@@ -78,7 +77,7 @@ CORE = Plugin(
     ),
     pages=("deadheat.report.page",),
     figures=(
-        "deadheat.figures.draw_leaderboards",
+        "deadheat.figures.draw_judges",
         "deadheat.figures.draw_lines",
         "deadheat.figures.draw_pairs",
         "deadheat.figures.draw_rows",
@@ -155,6 +154,21 @@ GATES = Plugin(
     services=(Service("assert_ranking", "deadheat.plugins.gates.assertion"),),
 )
 
+LEADERBOARD = Plugin(
+    name="leaderboard",
+    help="Rank models over many tasks, with ranks as intervals and tiers.",
+    commands=(
+        Command(
+            "leaderboard",
+            "deadheat.plugins.leaderboard.command",
+            "Rank models over many tasks, as far as ranks are sure.",
+        ),
+    ),
+    reports=("deadheat.plugins.leaderboard.report",),
+    pages=("deadheat.plugins.leaderboard.page",),
+    figures=("deadheat.plugins.leaderboard.figures",),
+)
+
 AGREE = Plugin(
     name="agree",
     help="Say how far two rankings agree without judgments, or two orders of systems.",
@@ -207,6 +221,7 @@ PLUGINS = (
     DIVERSITY,
     MORE_MEASURES,
     GATES,
+    LEADERBOARD,
     AGREE,
     EXPORTS,
     BENCH,

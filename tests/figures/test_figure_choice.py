@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import get_args
 
 import polars as pl
 import pytest
 
 import deadheat as dh
 from deadheat import figures, report
-from deadheat.figure_choice import MOST_SHOWN, SHOWN, SubjectKind, figures_to_show
+from deadheat.data.renderable import Plottable
+from deadheat.figure_choice import MOST_SHOWN, figures_to_show
 from deadheat.figures.base import GAIN, LOSS, UNDECIDED
 from deadheat.report.page.assemble import LIVE
 from support.random_runs import QRELS, RUNS
@@ -21,14 +21,21 @@ PAGE = Path(report.__file__).parent
 THEME = re.compile(r":root\{([^}]*)\}")
 
 
-@pytest.mark.parametrize("kind", get_args(SubjectKind))
-def test_what_is_shown_of_a_kind_are_figures_of_it(kind: SubjectKind) -> None:
-    assert 1 <= len(SHOWN[kind]) <= MOST_SHOWN
-    assert set(SHOWN[kind]) <= set(figures.figures_of(kind))
+CLASSES = (dh.Evaluation, dh.Comparison, dh.Languages, dh.Strata, dh.TieProfile, dh.CoarseningProfile, dh.Simulation)
+
+
+@pytest.mark.parametrize("of", [*CLASSES, dh.History, dh.Leaderboard, dh.JudgeAgreement])
+def test_what_is_shown_of_a_class_are_figures_of_its_kind(of: type[Plottable]) -> None:
+    assert 1 <= len(of.figures_shown) <= MOST_SHOWN
+    assert set(of.figures_shown) <= set(figures.figures_of(of.figure_kind))
+
+
+def test_every_class_with_figures_says_which() -> None:
+    assert set(Plottable.__subclasses__()) == {*CLASSES, dh.History, dh.Leaderboard, dh.JudgeAgreement}
 
 
 def test_the_script_of_a_page_draws_each_figure_of_a_comparison() -> None:
-    assert set(LIVE) == set(SHOWN["comparison"])
+    assert set(LIVE) == set(dh.Comparison.figures_shown)
 
 
 def test_ties_are_shown_where_their_order_decides() -> None:

@@ -135,7 +135,6 @@ LATE = {
     "__main__ imports io in _read_ahead": "Polars",
     "benchmark.result imports figures in BenchResult.plot": "Altair",
     "benchmark.retrievers.endpoint imports benchmark in Endpoint.open": "openai",
-    "comparison.tasks imports io in _frame": "Narwhals",
     "data.queries imports io in _records_of": "Narwhals",
     "data.rows imports io in Rows.repeated_pairs": "Narwhals",
     "data.rows imports io in UnreadTrec.__init__": "Narwhals",

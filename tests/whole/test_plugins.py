@@ -151,15 +151,20 @@ for path in json.loads(sys.argv[6]):
         dh.load_evaluation(path)
     except dh.errors.FileFormatError as error:  # exit code 3 of commands
         found["errors"][path] = str(error)
+for name in json.loads(sys.argv[7]):
+    try:
+        getattr(dh.figures, name)
+    except AttributeError as error:
+        found["errors"][name] = str(error)
 import deadheat.integrations.pytest_plugin
 print(json.dumps(found))
 """
 
 
-def names_of(plugin: str) -> list[str]:
-    """Return the public names of a plugin, from the stub of the package."""
+def names_of(plugin: str, stub: Path = PACKAGE / "__init__.pyi") -> list[str]:
+    """Return the public names of a plugin, from the stub of the package or of that of figures."""
     names = []
-    for node in ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8")).body:
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and hooks.plugin_of(node.module or "") == plugin:
             names += [alias.name for alias in node.names]
     return names
@@ -190,8 +195,10 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     for name in classes[:1]:
         saved.append(str(tmp_path / "saved.json"))
         deadheat.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, name).save(saved[0])
+    figures = names_of(plugin.name, PACKAGE / "figures" / "__init__.pyi")
+    given = (names, measures, commands, services, needs, saved, figures)
     result = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *map(json.dumps, (names, measures, commands, services, needs, saved))],
+        [sys.executable, "-c", SCRIPT, *map(json.dumps, given)],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
@@ -203,7 +210,7 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     assert "nDCG@10" in found["table"]
     assert found["names"] == dict.fromkeys(names, False)
     missing = f"is of the plugin {plugin.name}, which is not installed"
-    for name in (*names, *measures, *commands, *services, *needs, *saved):
+    for name in (*names, *measures, *commands, *services, *needs, *saved, *figures):
         assert missing in found["errors"][name].replace("\n", " ")
     for command in commands:
         assert found["errors"][command].startswith("2: ")

@@ -18,7 +18,6 @@ from deadheat.cli.printing import writing
 from deadheat.errors import FigureError, collected, counted, in_brackets, nearest_first, three
 
 if TYPE_CHECKING:
-    from deadheat.figure_choice import SubjectKind
     from deadheat.report.model import Fact, Report
 
     NameType = click.ParamType[str]
@@ -47,7 +46,7 @@ class FigureName(NameType):
 
     name = "figure"
 
-    def __init__(self, kinds: Sequence[SubjectKind]) -> None:
+    def __init__(self, kinds: Sequence[str]) -> None:
         self.kinds = kinds
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click's own
@@ -63,7 +62,7 @@ class FigureName(NameType):
         return value
 
 
-def draws(*kinds: SubjectKind, such_as: str) -> Callable[[Any], Any]:
+def draws(*kinds: str, such_as: str) -> Callable[[Any], Any]:
     """Return a decorator that gives a command the options of figures.
 
     Parameters

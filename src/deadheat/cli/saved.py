@@ -1,4 +1,4 @@
-"""Commands on results that are there already: history, leaderboard, rescore."""
+"""Commands on results that are there already: history, rescore."""
 
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,7 @@ from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels
 from deadheat.cli.options import LIMITS, LISTS, command, takes
 from deadheat.cli.paths import INPUT, PATH, label, shown_path
-from deadheat.cli.printing import Output, emit, format_option, full_option, output_options, table_option
+from deadheat.cli.printing import Output, format_option, full_option, output_options
 from deadheat.cli.read_options import given_conventions, given_intervals, measures_of
 from deadheat.cli.saving import save_all, save_targets
 
@@ -51,70 +51,6 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     output.print(
         with_figures(report_history(found, for_people=not output.is_data), [("", found, {})], list(found.measures))
     )
-
-
-@command(
-    "deadheat leaderboard runs/ -m nDCG@10    # runs/TASK/qrels and runs/TASK/MODEL.run",
-    "deadheat leaderboard results.csv --groups types.csv --missing drop-task",
-    "deadheat leaderboard results/    # of MTEB, or saved by deadheat evaluate --save",
-    "deadheat leaderboard results.csv --compact -o table.tex",
-)
-@click.argument("source", type=INPUT, nargs=-1, required=True, metavar="SOURCE")
-@option("-m", "--measure", metavar="MEASURE", help="Default: the first that all results have.")
-@option("--weights", type=INPUT, metavar="FILE", help="A table with the columns task and weight.", heading="statistics")
-@option(
-    "--groups",
-    type=INPUT,
-    metavar="COLUMN|TABLE",
-    help="Average within groups of tasks first: a table with the columns task and group, or a column of SOURCE.",
-)
-@option(
-    "--missing",
-    type=click.Choice(["apart", "drop-task", "drop-model", "bounds"]),
-    default="apart",
-    show_default=True,
-    help="Models that lack a task are listed apart; or the task is left out; or the model is; or its missing values"
-    " count as all that they can be.",
-    heading="measures",
-)
-@option(
-    "--tasks",
-    type=click.Choice(["fixed", "random"]),
-    help="Only these tasks matter (default where queries are known), or they are a sample of others.",
-)
-@takes("confidence_level", "n_resamples", "seed")
-@draws("leaderboard", such_as="without_task")
-@option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.", rank=160)
-@output_options("document", "rows", "scores")
-@full_option
-@table_option("that of the models", "tasks", "without_task")
-@takes("decimal", "encoding", "flags")
-def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
-    """Rank models by their mean over tasks. A rank is an interval, and models that cannot be told apart share a tier.
-
-    SOURCE is a folder with TASK/qrels and TASK/MODEL.run, saved evaluations of several tasks, the folder of a
-    benchmark, a table with the columns task, model, value (and query_id if there is one), or result files of MTEB.
-
-    The interval of a rank follows from intervals of all differences at once, resampling queries within tasks, or tasks.
-    """
-    from deadheat.report.of_tasks import report_leaderboard
-    from deadheat.report.page import page_of_leaderboard
-
-    output = Output(options, [*(one for one in source if not Path(one).is_dir()), options["weights"]])
-    found = dh.leaderboard(
-        source[0] if len(source) == 1 else source,
-        **{name: options[name] for name in ("measure", "weights", "groups", "missing", "tasks")},
-        **given_intervals(options),
-        rng=options["seed"] or 0,
-    )
-    compact = options["compact"] and not output.is_data
-    report = with_figures(
-        report_leaderboard(found, for_people=not output.is_data, compact=compact), [("", found, {})], [found.measure]
-    )
-    if output.form == "html" and not compact:
-        emit(page_of_leaderboard(found, report, output.digits), output.path)
-    else:
-        output.print(report)
 
 
 @command(

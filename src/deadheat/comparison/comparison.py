@@ -100,7 +100,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(Plottable, Renderable):
+class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "differences", "traditional")):
     """Systems compared by pairs. Made by :func:`compare`.
 
     Attributes

@@ -103,7 +103,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class History(Plottable, Renderable):
+class History(Plottable, Renderable, figures="history", shown=("history",)):
     """Evaluations in order of time. Made by :func:`history`.
 
     Attributes

@@ -317,7 +317,7 @@ class Conclusions:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgeAgreement(Plottable, Renderable):
+class JudgeAgreement(Plottable, Renderable, figures="judges", shown=("confusion", "judged_means", "judge_bias")):
     """How far judges agree with humans. Made by :func:`judge_agreement`.
 
     Attributes

@@ -156,7 +156,7 @@ class Interaction:
 
 
 @dataclass(frozen=True, eq=False)
-class Languages(Plottable, Renderable):
+class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
     """Systems on the same queries in several languages. Made by :func:`compare_languages`.
 
     Attributes

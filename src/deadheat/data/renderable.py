@@ -9,7 +9,7 @@ import math
 import re
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from deadheat import hooks
 from deadheat.errors import ParameterError, as_digits, collected, package
@@ -130,7 +130,25 @@ def _hashed(part: Label) -> str:
 
 
 class Plottable:
-    """The base of what has figures, which are on a higher floor, loaded at the first picture."""
+    """The base of what has figures, which are on a higher floor, loaded at the first picture.
+
+    Attributes
+    ----------
+    figure_kind : str
+        What figures of such objects are registered for; each class says it, as ``class A(Plottable, figures="ties")``.
+    figures_shown : tuple of str
+        The figures that a page shows and that --figures writes, unless others are asked for by name.
+    """
+
+    figure_kind: ClassVar[str]
+    figures_shown: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls, *, figures: str = "", shown: tuple[str, ...] = (), **others: Any) -> None:  # noqa: ANN401 - of other bases
+        """Keep what the class says of its figures; one that says nothing has those of its base."""
+        super().__init_subclass__(**others)
+        if figures:
+            cls.figure_kind = figures
+            cls.figures_shown = shown
 
     def plot(self, kind: str | None = None, **options: Any) -> alt.LayerChart | alt.ConcatChart:  # noqa: ANN401 - of the figure
         """Draw a figure.

@@ -68,7 +68,7 @@ from deadheat.placements.placements import Placements
 from deadheat.settings import ConventionArguments, Conventions, Saving
 
 
-class Evaluation(Plottable, Renderable):
+class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "traditional")):
     """Scores of one run on one set of qrels, by measure.
 
     Returned by :func:`evaluate`. ``ev["nDCG@10"]`` gives the `Scores` of a measure; the key is the measure, its
@@ -784,7 +784,7 @@ def refuse_judge(evaluations: Iterable[Evaluation], what: str, hint: str = "eval
             )
 
 
-class Strata(Plottable, Renderable, dict[Stratum, Evaluation]):
+class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata", shown=("strata",)):
     """An evaluation of each stratum of queries. Returned by :meth:`Evaluation.by`.
 
     A sorted dict of stratum to `Evaluation`: first levels (easy, medium, hard; low, medium, high) from low to high,

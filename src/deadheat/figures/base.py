@@ -16,10 +16,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.history import History
-from deadheat.comparison.judges import JudgeAgreement
-from deadheat.comparison.languages import Languages
-from deadheat.comparison.leaderboard import Leaderboard
+from deadheat.data.renderable import Plottable
 from deadheat.errors import (
     BROKEN_BY,
     LONGEST_LABEL,
@@ -41,28 +38,11 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, order_by_mean
-from deadheat.figure_choice import SubjectKind, kind_of
+from deadheat.figure_choice import kind_of
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
-from deadheat.profile.profile import TieProfile
-from deadheat.simulation.coarsening import CoarseningProfile
-from deadheat.simulation.rerankers import Simulation
 
-Drawable: TypeAlias = (
-    Evaluation
-    | Comparison
-    | Languages
-    | Strata
-    | TieProfile
-    | CoarseningProfile
-    | Simulation
-    | History
-    | Leaderboard
-    | JudgeAgreement
-    | pl.DataFrame
-    | Mapping[str, object]
-    | Sequence[object]
-)
+Drawable: TypeAlias = Plottable | pl.DataFrame | Mapping[str, object] | Sequence[object]
 """What can be drawn: an evaluation or several, a comparison, strata of one system or several, ties, a simulation."""
 
 Chart: TypeAlias = alt.LayerChart | alt.ConcatChart
@@ -84,8 +64,7 @@ class Figure:
     draw : callable
         Takes what it is of, and the `measure` if it has one.
     of : tuple of str
-        What it can be drawn of: "systems", "comparison", "languages", "strata", "ties", "coarsening",
-        "history", "leaderboard", "judges".
+        What it can be drawn of, as the classes say it: "systems", "comparison", "strata", "ties", ...
     measures : str
         "each": it is drawn of each measure; "all": one is of all measures; else the names of its own, such as "nDCG R".
     place : int
@@ -94,7 +73,7 @@ class Figure:
 
     name: str
     draw: Callable[..., Chart]
-    of: tuple[SubjectKind, ...]
+    of: tuple[str, ...]
     measures: str
     place: int
 
@@ -118,7 +97,7 @@ class Drawing:
     error: FigureError | None = None
 
 
-def figure(*of: SubjectKind, measures: str = "each", place: int = 100) -> Callable[[Draw], Draw]:
+def figure(*of: str, measures: str = "each", place: int = 100) -> Callable[[Draw], Draw]:
     """Return a decorator that registers a figure by the name of its function, and refuses what a judge has a part in.
 
     A figure would show values by human labels beside means or differences that a judge's labels help to estimate.

@@ -218,7 +218,7 @@ class Recommendation:
 
 
 @dataclass(frozen=True, repr=False)
-class TieProfile(Plottable, Renderable):
+class TieProfile(Plottable, Renderable, figures="ties", shown=("traditional", "largest_tie", "tie_histogram")):
     """What is known about the ties of a run.
 
     Attributes

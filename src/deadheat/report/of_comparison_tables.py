@@ -71,10 +71,11 @@ from deadheat.report.of_comparison import (
 )
 from deadheat.report.of_evaluation import few_queries, overlapping
 from deadheat.report.of_orders import list_orders, tell_orders
-from deadheat.report.of_tasks import LETTERS, letter, with_languages
+from deadheat.report.of_tasks import with_languages
 from deadheat.report.score_tables import columns_of_strata, level_heading
+from deadheat.report.tiers import LETTERS, letter
 from deadheat.settings import Design
-from deadheat.stats.rank_sets import tiers_of
+from deadheat.stats.ranks import tiers_of
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
 NUMBERS = ("difference", "value", "baseline_value")

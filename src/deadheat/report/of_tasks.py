@@ -1,17 +1,14 @@
-"""Reports over several tasks: leaderboards with ranks as intervals and tiers, and comparisons in several languages."""
+"""Reports of comparisons in several languages."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import polars as pl
 
 from deadheat.comparison.languages import AcrossLanguages, Languages, sentences_of_languages
-from deadheat.comparison.leaderboard import Leaderboard
 from deadheat.comparison.pairs import Pair, Pairs
-from deadheat.errors import UNIT, counted, format_names, joined, level_text, three
+from deadheat.errors import UNIT, counted, joined
 from deadheat.measures import Measure
 from deadheat.report.conventions import cannot_be_known, tell_ties
 from deadheat.report.model import (
@@ -22,305 +19,18 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
-    first_true,
     format_cell,
     note,
     p_value,
-    ranked,
-    ranks,
     said,
-    share,
     shows,
-    summarise,
     table_of_rows,
     tabulate,
-    warning,
 )
 from deadheat.report.of_comparison import cells_of, doubt_margin, tell_intervals, tell_tests
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import TUKEY
 from deadheat.version import __version__
-
-MODEL = Column("model", "model", is_name=True)
-MOST = 5  # tasks without which the order is shown
-MOST_ON_PAGE, MOST_COLUMNS = 5, 13  # tasks or groups beside the mean: that fit a page, and that --full has
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
-
-@shows(Leaderboard, in_brief=True)
-def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: bool = False) -> Report:
-    """Return the report of a leaderboard.
-
-    Parameters
-    ----------
-    found : Leaderboard
-    for_people : bool, default True
-        Whether orders without a task are the first few.
-    compact : bool, default False
-        Whether it is one table, for a paper.
-    """
-    if compact:
-        return _compact(found)
-    values = tabulate(
-        "tasks",
-        (MODEL,),
-        [Column(name, name, spare=n) for n, name in enumerate(found.tasks)],
-        found.task_values().to_dicts(),
-        title=f"{found.measure} by task",
-        is_extra=True,
-    )
-    without, task = found.leave_one_out().to_dicts(), Column("task", "without")
-    columns = (Column("leader", "leader"), Column("tau_b", "tau_b"), Column("n_swapped", "pairs swapped"))
-    rows = without[:MOST] if for_people else without
-    title = "The order without one task" + f" (the {len(rows)} that change most)" * (len(rows) < len(without))
-    orders = [tabulate("without_task", (task,), columns, rows, title=title, is_extra=True)] if rows else []
-    tables = (_ranking(found), values, *orders)
-    return Report(tables, tuple(_facts(found)), headline=headline(found), summary=summarise(_describe_order(found)))
-
-
-def _compact(found: Leaderboard) -> Report:
-    """Return the table of a paper: models by groups or tasks, the best bold, and letters for tiers."""
-    listed = found.rows()[: len(found.models)]
-    columns = {
-        "mean": [row["mean"] for row in listed],
-        **{name: own.tolist() for name, own in found.group_means.items()},
-    }
-    if not found.groups and len(found.tasks) <= MOST_COLUMNS:
-        columns |= {name: found.values[:, n].tolist() for n, name in enumerate(found.tasks)}
-    cells = {
-        name: ranked(1 if found.higher_is_better else -1, dict(zip(found.models, values, strict=True)))
-        for name, values in columns.items()
-    }
-    rows = [
-        {
-            "model": row["model"],
-            "tier": letter(row["tier"]),
-            "ranks": ranks(row["rank_low"], row["rank_high"]),
-            "bounds": Span(found.mean_low[n], found.mean_high[n]),
-        }
-        | {name: own[row["model"]] for name, own in cells.items()}
-        for n, row in enumerate(listed)
-    ]
-    table = tabulate(
-        "leaderboard",
-        (Column("tier", "tier"), MODEL),
-        [
-            Column("ranks", "ranks"),
-            *([Column("bounds", "mean is in")] if found.value_range else []),
-            Column("mean", "mean"),
-            *(Column(name, name, is_extra=len(columns) > MOST_ON_PAGE + 1) for name in columns if name != "mean"),
-        ],
-        rows,
-        caption=_caption(found),
-        main=-1,
-    )
-    notes = tuple(fact for fact in _facts(found) if fact.is_note)
-    return Report((table,), notes, headline=headline(found), summary=summarise(_describe_order(found)))
-
-
-def letter(tier: int | None) -> str:
-    """Return the letter of a tier: a for the first, aa after z; empty for none.
-
-    Examples
-    --------
-    >>> letter(1), letter(26), letter(27), letter(None)
-    ('a', 'z', 'aa', '')
-    """
-    text, left = "", tier or 0
-    while left:
-        left, place = divmod(left - 1, len(LETTERS))
-        text = LETTERS[place] + text
-    return text
-
-
-def headline(found: Leaderboard) -> str:
-    """Say who is first, and how many models cannot be told from it."""
-    best, n_others = found.models[0], len(found.models) - 1
-    if not n_others:
-        return f"{best} is the only model on all tasks."
-    if found.tiers is None:
-        first = [name for name, rank in zip(found.models, found.ranks, strict=True) if rank == 1]
-        if not first:
-            return f"It is open which model has the best mean {found.measure}."
-        verb = "share" if len(first) > 1 else "has"
-        return f"{format_names(first)} {verb} the best mean {found.measure}; which differences are sure is not known."
-    n_equal = max(found.ranks.count(1), 1)
-    n_open = found.tiers.count(1) - n_equal
-    if n_equal > 1:
-        told = f"{format_names(found.models[:n_equal])} share the best mean {found.measure}"
-    elif not n_open:
-        return f"{best} is above all others by more than chance."
-    else:
-        told = f"{best} {'is' if found.ranks[0] else 'may be'} first"
-    if n_open:
-        others = counted(len(found.models) - n_equal, "other model")
-        told += f"; {n_open} of {others} cannot be told from {'it' if n_equal == 1 else 'them'}"
-    return f"{told}."
-
-
-def _describe_order(found: Leaderboard) -> dict[str, str]:
-    """Return what the headline rests on: which models cannot be told from the first, and how many neighbours."""
-    facts: dict[str, str] = {}
-    n_pairs = len(found.models) - 1
-    if n_pairs and found.tiers is not None and found.uncertainty is not None:
-        n_equal = max(found.ranks.count(1), 1)
-        in_first_tier = [name for name, tier in zip(found.models, found.tiers, strict=True) if tier == 1]
-        if in_first_tier[n_equal:]:
-            facts["not told apart"] = three(in_first_tier[n_equal:])
-        n_alike = sum(not found.uncertainty.better[n, n + 1] for n in range(n_pairs))
-        facts["neighbours"] = f"{n_alike:,} of {counted(n_pairs, 'pair')} cannot be told apart"
-    if found.deciding_task:
-        leader = found.leave_one_out().filter(task=found.deciding_task)["leader"][0]
-        facts[f"without {found.deciding_task}"] = f"{leader} leads"
-    return facts
-
-
-def _ranking(found: Leaderboard) -> Table:
-    """Return a row for each model."""
-    rows: list[dict[str, Any]] = [
-        row
-        | {
-            "letter": letter(row["tier"]),
-            "ci": Span(row["low"], row["high"]) if row["rank_low"] is not None else None,
-            "bounds": Span(row["mean_low"], row["mean_high"]) if row.get("mean_low") is not None else None,
-            "ranks": ranks(row["rank_low"], row["rank_high"]),
-            "p_best": share(row["p_best"]),
-            "of_ties": Span(row["tie_min"], row["tie_max"]) if row["tie_min"] is not None else None,
-        }
-        for row in found.rows()
-    ]
-    columns = [
-        Column("rank", "rank"),
-        Column("mean", "mean"),
-        *([Column("bounds", "mean is in", ends=("mean_low", "mean_high"))] if found.value_range else []),
-        Column("ci", f"{level_text(found.confidence_level)} CI", spare=2),
-        Column("ranks", "ranks"),
-        Column("rank_low", "rank low", is_data=True),
-        Column("rank_high", "rank high", is_data=True),
-        Column("letter", "tier"),
-        Column("tier", "tier number", is_data=True),
-        Column("mean_rank", "mean rank", spare=3, is_extra=True),
-        Column("p_best", "P(best)", spare=4),
-        Column("resampled_rank_low", "resampled rank low", is_data=True),
-        Column("resampled_rank_high", "resampled rank high", is_data=True),
-        *(
-            []
-            if found.tie_min is None
-            else [Column("of_ties", "tie orders", ends=("tie_min", "tie_max"), spare=5, is_extra=True)]
-        ),
-        Column("tie_rank_low", "tie rank low", is_data=True),
-        Column("tie_rank_high", "tie rank high", is_data=True),
-        Column("n_tasks", "tasks", is_data=not (found.incomplete or found.value_range)),
-        *(
-            Column(f"mean_{name}", name, spare=6, is_extra=len(found.group_means) > MOST_ON_PAGE)
-            for name in found.group_means
-        ),
-    ]
-    return tabulate("leaderboard", (MODEL,), columns, rows, title=f"Models by mean {found.measure}", main=1)
-
-
-def _sampled(found: Leaderboard) -> str:
-    """Return what was resampled."""
-    return first_true(
-        {
-            "queries within each task; tasks are fixed": found.sampling == "fixed",
-            "tasks, and queries within each": found.has_queries,
-        },
-        "tasks alone; their queries are not known",
-    )
-
-
-def _caption(found: Leaderboard) -> str:
-    what = "of groups of tasks" if found.groups else f"over {counted(len(found.tasks), 'task')}"
-    sure = (
-        "Models of one tier (letter) cannot be told from the best of it. Ranks: simultaneous"
-        f" {level_text(found.confidence_level)} intervals, resampling {_sampled(found)}."
-    )
-    of_ranks = f"Which differences are sure is not known: {found.unknown}." if found.tiers is None else sure
-    return f"Mean {found.measure} {what}; the best of each column is bold. {of_ranks}"
-
-
-def _facts(found: Leaderboard) -> list[Fact]:
-    weights, names = dict(zip(found.tasks, found.shares.tolist(), strict=True)), list(dict.fromkeys(found.groups))
-    by_group = f"{counted(len(names), 'group')} count the same: {three(names)}; within each, tasks by their weights"
-    over = "tasks of a group, then over groups" if names else "tasks"
-    direction = "" if found.higher_is_better else "; less is better"
-    simultaneous = f"simultaneous {level_text(found.confidence_level)} intervals of all differences"
-    lacking = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
-    apart = f"{counted(len(lacking), 'model')} without all tasks, not ranked: {three(list(lacking))}"
-    deciding = [task for task, leader, *_ in found.leave_one_out().iter_rows() if leader != found.models[0]]
-    decides = f"{three(deciding)}: without {'it' if len(deciding) == 1 else 'each of these'} another leads"
-    missing = ""
-    if found.value_range and np.isnan(found.values).any():
-        low, high = found.value_range
-        missing = f"a missing value is taken to be anything from {low:g} to {high:g}"
-    return [
-        Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {three(list(found.tasks))}"),
-        Fact(
-            "shares",
-            weights,
-            "weights",
-            first_true(
-                {by_group: names, "all tasks count the same": len({round(one, 12) for one in weights.values()}) == 1},
-                "given",
-            ),
-        ),
-        said("mean", f"over {over}, of {found.measure}{direction}"),
-        *(
-            [warning("ranks", f"no intervals and tiers: {found.unknown}")]
-            if found.uncertainty is None
-            else [
-                Fact("resampled", found.sampling, "resampled", _sampled(found)),
-                Fact(
-                    "critical",
-                    found.uncertainty.critical,
-                    "ranks",
-                    f"by {simultaneous} (Mogstad et al. 2024)",
-                ),
-                said("tier", "not told from the best of those left"),
-                said("CI", "of each mean by itself: Student's t"),
-            ]
-        ),
-        *(
-            [
-                said(
-                    "ties",
-                    "not known of these values" if found.tie_min is None else "not told where values are missing",
-                )
-            ]
-            if found.reversible is None
-            else [
-                Fact(
-                    "reversible",
-                    [list(one) for one in found.reversible],
-                    "ties",
-                    _reversible(found),
-                    brief=_count_reversible(found),
-                ),
-                Fact("tie_share", found.tie_share),
-            ]
-        ),
-        *([Fact("incomplete", lacking, "apart", apart, is_note=True)] if lacking else []),
-        note("missing", missing),
-        *([Fact("deciding_task", found.deciding_task, "decides", decides)] if found.deciding_task else []),
-        *(note("results", text) for text in found.notes),
-    ]
-
-
-def _count_reversible(found: Leaderboard) -> str:
-    """Say how many orders of two models tie order alone can reverse; empty if none."""
-    if not found.reversible:
-        return ""
-    return f"their order alone can reverse {counted(len(found.reversible), 'pair')} of models"
-
-
-def _reversible(found: Leaderboard) -> str:
-    """Say which orders of two models tie order alone can reverse."""
-    if not found.reversible:
-        return "no order of equal scores changes the order of two models"
-    pairs = [f"{one} over {other}" for one, other in found.reversible]
-    return f"{_count_reversible(found)}: {three(pairs)}"
-
 
 POWER = 0.8
 AMONG = "languages"

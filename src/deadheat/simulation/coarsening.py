@@ -266,7 +266,7 @@ class CoarsePair:
 
 
 @dataclass(frozen=True, eq=False)
-class CoarseningProfile(Plottable):
+class CoarseningProfile(Plottable, figures="coarsening", shown=("coarsening",)):
     """What runs lose as their scores become coarser. Made by :func:`coarsening_profile`.
 
     Attributes

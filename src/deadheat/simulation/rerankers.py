@@ -171,7 +171,7 @@ CHANCE = Reranker("chance", lowest=0.1, highest=1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Simulation(Plottable):
+class Simulation(Plottable, figures="ties", shown=("traditional", "largest_tie", "tie_histogram")):
     """Simulated queries, judgments and runs. Made by :func:`simulate_rerankers` and :func:`simulate_scenarios`.
 
     Attributes

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.arrays import FloatArray, IntArray, with_own_arithmetic
+from deadheat.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
 from deadheat.errors import ROUNDING, Rng, generator
-from deadheat.kernels.segments import segment_sums
-from deadheat.stats.units import Units, batches, bootstrap_means, drawn_counts
+from deadheat.stats.units import (
+    batches,
+    drawn_counts,
+)
 
 MOST = 1 << 22  # counts of queries that are drawn at once
 CELLS = 1 << 19  # units drawn at a time where each draw has a tie-break of its own: 4 MB
-MOST_DRAWN = 200  # queries of a task; the mean over more of them is drawn from the normal distribution it tends to
 
 
 @with_own_arithmetic
@@ -228,56 +229,22 @@ def resample_choice(
     return Selection(shares / n_resamples, optimism / n_resamples, n_resamples)
 
 
-def resampled_totals(
-    tasks: Sequence[Units],
-    shares: FloatArray,
-    groups: Sequence[IntArray] | None,
-    *,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Return the sum over tasks of share times mean in each resample of a hierarchical bootstrap.
+def tiers_of(order: Sequence[int], better: BoolArray) -> IntArray:
+    """Return the tier of each column: the first holds all from which the best is not separated; remove and repeat.
 
     Parameters
     ----------
-    tasks : sequence of Units
-        The queries of each task; one unit if only the task's value is known.
-    shares : ndarray of float, shape (n_tasks,)
-    groups : sequence of ndarray of int, or None
-        The tasks of each group, which are drawn within it, and then queries within each drawn one; None: tasks are
-        fixed, and queries are drawn.
-    n_resamples : int
-    rng : numpy.random.Generator
+    order : sequence of int
+        Columns, best first.
+    better : ndarray of bool, shape (n_columns, n_columns)
 
-    Returns
-    -------
-    ndarray of float, shape (n_resamples, n_columns)
+    Examples
+    --------
+    >>> tiers_of([0, 1, 2], np.array([[False, False, True], [False] * 3, [False] * 3])).tolist()
+    [1, 1, 2]
     """
-    found = np.zeros((n_resamples, tasks[0].sums.shape[1]))
-    if groups is None:
-        for task, share in zip(tasks, shares.tolist(), strict=True):
-            found += share * _means(task, n_resamples, rng)
-        return found
-    for own in groups:
-        counts = np.vstack([part.copy() for _, part in drawn_counts(len(own), n_resamples, rng)])
-        is_single = np.array([tasks[place].n_units == 1 for place in own.tolist()])
-        single = own[is_single].tolist()
-        known = [shares[place] * tasks[place].means for place in single]
-        sums = counts[:, is_single] @ np.vstack(known) if single else np.zeros_like(found)
-        for copies, place in zip(counts[:, ~is_single].T, own[~is_single].tolist(), strict=True):
-            drawn, n_copies = copies > 0, copies[copies > 0].astype(np.int64)
-            if len(n_copies):
-                each = _means(tasks[place], int(n_copies.sum()), rng)  # each copy of a task draws its own queries
-                sums[drawn] += shares[place] * segment_sums(each, np.cumsum(n_copies) - n_copies)
-        found += sums * (shares[own].sum() / (counts @ shares[own]))[:, None]
+    found: IntArray = np.ones(len(better), np.int64)
+    left = list(order)
+    while left := [one for one in left if better[left[0], one]]:
+        found[left] += 1
     return found
-
-
-def _means(task: Units, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return the means of a task in resamples of its queries."""
-    if task.n_units <= MOST_DRAWN:
-        return bootstrap_means(task.sums, task.sizes, n_resamples=n_resamples, rng=rng)
-    pulls = task.residuals / task.sizes.sum()
-    values, vectors = np.linalg.eigh(pulls.T @ pulls)
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    return task.means + rng.standard_normal((n_resamples, len(root))) @ root

@@ -7,7 +7,7 @@ from deadheat.report.page.assemble import (
     page_of_evaluation,
     page_of_history,
     page_of_judges,
-    page_of_leaderboard,
+    page_of_report,
 )
 from deadheat.report.page.subject import Input, Subject, before_and_after
 
@@ -21,5 +21,5 @@ __all__ = [
     "page_of_evaluation",
     "page_of_history",
     "page_of_judges",
-    "page_of_leaderboard",
+    "page_of_report",
 ]

@@ -15,12 +15,12 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.comparison.languages import Languages, sentences_of_languages
-from deadheat.comparison.leaderboard import Leaderboard
+from deadheat.data.renderable import Plottable
 from deadheat.errors import BY_DOC_ID, NOISE, counted, format_names, joined, reported_path
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
-from deadheat.figure_choice import OF_ONE_QUERY, SHOWN, figures_to_show
+from deadheat.figure_choice import OF_ONE_QUERY, figures_to_show
 from deadheat.measures import Measure, unit_of
 from deadheat.report.as_html import harmless, parts, templates
 from deadheat.report.as_markdown import as_markdown
@@ -45,7 +45,7 @@ from deadheat.report.of_changes import report_history
 from deadheat.report.of_comparison import list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.of_judgments import report_judges
-from deadheat.report.of_tasks import list_languages, report_leaderboard, tell_beside, tell_gaps, tell_languages
+from deadheat.report.of_tasks import list_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.report.page.subject import Input, Subject, about, glance, headline_of
@@ -227,7 +227,7 @@ def _of_subject(
 
     by_figure = {one.figure: one for one in pictures if one.part == "figures"}
     shown = []
-    for name in SHOWN["comparison"]:
+    for name in Comparison.figures_shown:
         picture = by_figure.get(name)
         shown.append((LIVE[name], picture if picture and picture.svg else None))
     not_drawn = made.figures([one for one in by_figure.values() if one.why_not])
@@ -445,30 +445,36 @@ def _strata_tables(subject: Subject) -> list[Table]:
 @shows(History, among=PAGES)
 def page_of_history(found: History) -> str:
     """Return an HTML document with the line of the first measure, and the tables."""
-    return _page_of(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures[0])
-
-
-@shows(Leaderboard, among=PAGES)
-def page_of_leaderboard(found: Leaderboard, report: Report | None = None, digits: int | None = None) -> str:
-    """Return an HTML document with the figures of a leaderboard, and its tables."""
-    return _page_of(report or report_leaderboard(found), f"Leaderboard: {found.measure}", found, found.measure, digits)
+    return page_of_report(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures[0])
 
 
 @shows(JudgeAgreement, among=PAGES)
 def page_of_judges(found: JudgeAgreement, report: Report | None = None, digits: int | None = None) -> str:
     """Return an HTML document with the figures of the first judge and measure, and the tables."""
     measure = found.conclusions[0].measure.label if found.conclusions else ""
-    return _page_of(report or report_judges(found), f"Judges: {', '.join(found.judges)}", found, measure, digits)
+    return page_of_report(report or report_judges(found), f"Judges: {', '.join(found.judges)}", found, measure, digits)
 
 
-def _page_of(
+def page_of_report(
     report: Report,
     heading: str,
-    found: History | JudgeAgreement | Leaderboard,
+    found: Plottable,
     measure: str,
     digits: int | None = None,
 ) -> str:
-    """Return an HTML document with a report, and its figures below the headline and the verdict."""
+    """Return an HTML document with the report of an object, and its figures below the headline and the verdict.
+
+    Parameters
+    ----------
+    report : Report
+    heading : str
+    found : object
+        What the report is of, and figures are drawn of.
+    measure : str
+        Which figures are of, if they are of one.
+    digits : int, optional
+        Of numbers.
+    """
     numbers = count(1)
     drawn = [] if are_missing() else draw("figures", found, measure, numbers)
     failed = [note("not drawn", f"{one.name}: {one.why_not}") for one in drawn if one.drawing and one.why_not]

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from deadheat.stats.rank_sets import (
+from deadheat.plugins.leaderboard.resampling import resampled_totals
+from deadheat.plugins.leaderboard.separation import (
     Spread,
     cautious_spread,
     critical_value,
@@ -19,9 +20,8 @@ from deadheat.stats.rank_sets import (
     pairwise_errors,
     rank_bounds,
     separated,
-    tiers_of,
 )
-from deadheat.stats.ranks import resampled_totals
+from deadheat.stats.ranks import tiers_of
 from deadheat.stats.units import Units, drawn_signs, sign_flip_sums
 
 if TYPE_CHECKING:

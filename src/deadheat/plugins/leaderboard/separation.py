@@ -421,24 +421,3 @@ def rank_bounds(better: BoolArray) -> tuple[IntArray, IntArray]:
     [[1, 1, 2], [2, 3, 3]]
     """
     return 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
-
-
-def tiers_of(order: Sequence[int], better: BoolArray) -> IntArray:
-    """Return the tier of each column: the first holds all from which the best is not separated; remove and repeat.
-
-    Parameters
-    ----------
-    order : sequence of int
-        Columns, best first.
-    better : ndarray of bool, shape (n_columns, n_columns)
-
-    Examples
-    --------
-    >>> tiers_of([0, 1, 2], np.array([[False, False, True], [False] * 3, [False] * 3])).tolist()
-    [1, 1, 2]
-    """
-    found: IntArray = np.ones(len(better), np.int64)
-    left = list(order)
-    while left := [one for one in left if better[left[0], one]]:
-        found[left] += 1
-    return found

@@ -14,8 +14,8 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError
-from deadheat.report.of_tasks import report_leaderboard
-from deadheat.stats.rank_sets import pairwise_errors
+from deadheat.plugins.leaderboard.report import report_leaderboard
+from deadheat.plugins.leaderboard.separation import pairwise_errors
 from deadheat.stats.units import Units
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
 from support.small_bench import CASES, DOCUMENTS, known

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from deadheat.stats.rank_sets import Spread
+from deadheat.plugins.leaderboard.separation import Spread
 from support.paths import ROOT
 
 if TYPE_CHECKING:
