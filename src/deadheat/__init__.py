@@ -22,7 +22,12 @@ from deadheat.gone import instead_of as _instead_of
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.version import __version__ as __version__
 
-_hooks.use(_registry.PLUGINS, commands=_registry.ORDER_OF_COMMANDS, measures=_registry.ORDER_OF_MEASURES)
+_hooks.use(
+    _registry.PLUGINS,
+    commands=_registry.ORDER_OF_COMMANDS,
+    measures=_registry.ORDER_OF_MEASURES,
+    formats=_registry.ORDER_OF_FORMATS,
+)
 
 
 @cache

@@ -16,7 +16,6 @@ from deadheat.data.queries import Queries
 from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
-from deadheat.evaluation.columns import evaluate_columns
 from deadheat.evaluation.dense import Accumulator, evaluate_dense, evaluate_embeddings
 from deadheat.evaluation.evaluate import Evaluations, evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -40,6 +39,7 @@ from deadheat.plugins.bench.collection import Collection, read_collection
 from deadheat.plugins.bench.ontology import Ontology, read_ontology
 from deadheat.plugins.bench.result import BenchResult
 from deadheat.plugins.bench.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
+from deadheat.plugins.columns.scorings import evaluate_columns
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
 from deadheat.plugins.leaderboard.board import Leaderboard

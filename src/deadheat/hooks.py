@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FOLDER = "deadheat.plugins"
 
-Kind = Literal["measures", "readers", "objects", "formats", "reports", "pages", "figures"]
+Kind = Literal["measures", "readers", "objects", "evaluations", "formats", "reports", "pages", "figures"]
 """What a module registers when it is imported: one list of modules for each of these kinds."""
 
 
@@ -96,6 +96,23 @@ class MeasureFile(NamedTuple):
     aliases: tuple[str, ...] = ()
 
 
+class FileFormats(NamedTuple):
+    """A module with formats of files that hold qrels or runs.
+
+    Attributes
+    ----------
+    module : str
+    names : tuple of str
+        What ``format=`` takes.
+    endings : tuple of str
+        How the names of such files end.
+    """
+
+    module: str
+    names: tuple[str, ...]
+    endings: tuple[str, ...]
+
+
 class Plugin(NamedTuple):
     """A feature: one folder, and what it adds. Nothing of it is imported to make this record.
 
@@ -112,9 +129,13 @@ class Plugin(NamedTuple):
     commands : tuple of Command, default ()
     options : tuple of OptionGroup, default ()
     measures : tuple of MeasureFile, default ()
-    readers, objects, formats, reports, pages, figures : tuple of str, default ()
-        Modules that register, when they are imported: formats of files with qrels or runs, readers of objects and JSON
-        documents of other libraries, formats of reports, the reports of results, their pages, and figures.
+    readers : tuple of FileFormats, default ()
+    objects, formats, reports, pages, figures : tuple of str, default ()
+        Modules that register, when they are imported: readers of objects and JSON documents of other libraries,
+        formats of reports, the reports of results, their pages, and figures.
+    evaluations : tuple of str, default ()
+        Modules with another way to evaluate what the command ``evaluate`` is given: ``is_for`` takes an
+        `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
     services : tuple of Service, default ()
     """
 
@@ -125,8 +146,9 @@ class Plugin(NamedTuple):
     commands: tuple[Command, ...] = ()
     options: tuple[OptionGroup, ...] = ()
     measures: tuple[MeasureFile, ...] = ()
-    readers: tuple[str, ...] = ()
+    readers: tuple[FileFormats, ...] = ()
     objects: tuple[str, ...] = ()
+    evaluations: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
@@ -137,9 +159,16 @@ class Plugin(NamedTuple):
 _plugins: list[Plugin] = []
 _order_of_commands: list[str] = []
 _order_of_measures: list[str] = []
+_order_of_formats: list[str] = []
 
 
-def use(plugins: Iterable[Plugin], *, commands: Sequence[str] = (), measures: Sequence[str] = ()) -> None:
+def use(
+    plugins: Iterable[Plugin],
+    *,
+    commands: Sequence[str] = (),
+    measures: Sequence[str] = (),
+    formats: Sequence[str] = (),
+) -> None:
     """Take the list of plugins.
 
     Parameters
@@ -150,10 +179,13 @@ def use(plugins: Iterable[Plugin], *, commands: Sequence[str] = (), measures: Se
         The order of commands in the help; those that are not named come last.
     measures : sequence of str, default ()
         The order of measures in the catalogue, likewise.
+    formats : sequence of str, default ()
+        The order in which formats of files are listed, and asked whether a file is theirs, likewise.
     """
     _plugins[:] = plugins
     _order_of_commands[:] = commands
     _order_of_measures[:] = measures
+    _order_of_formats[:] = formats
     for cached in (is_installed, installed, commands_by_name, load):
         cached.cache_clear()
 
@@ -259,6 +291,8 @@ def load(kind: Kind) -> tuple[ModuleType, ...]:
 def _modules_of(plugin: Plugin, kind: Kind) -> tuple[str, ...]:
     if kind == "measures":
         return tuple(file.module for file in plugin.measures)
+    if kind == "readers":
+        return tuple(file.module for file in plugin.readers)
     modules: tuple[str, ...] = getattr(plugin, kind)
     return modules
 
@@ -314,6 +348,22 @@ def names_of_measures() -> tuple[str, ...]:
     ordered = [name for name in _order_of_measures if name in names]
     others = [name for name in names if name not in ordered]
     return (*ordered, *others)
+
+
+def names_of_formats() -> tuple[str, ...]:
+    """Return the names of the formats of files that are there, in the order in which they are listed and asked."""
+    names = [name for plugin in installed() for file in plugin.readers for name in file.names]
+    ordered = [name for name in _order_of_formats if name in names]
+    others = [name for name in names if name not in ordered]
+    return (*ordered, *others)
+
+
+def check_format(name: str) -> None:
+    """Raise `MissingPluginError` if a format of files, by its name or ending, is of a plugin that is not there."""
+    for plugin in _plugins:
+        for file in plugin.readers:
+            if name in {*file.names, *file.endings} and not is_installed(plugin.name):
+                raise missing_plugin(f"the format {name}", plugin.name)
 
 
 def option_group(name: str) -> str | None:

@@ -4,7 +4,7 @@ This is the only file that names plugins. A line here imports nothing: modules a
 they add is needed.
 """
 
-from deadheat.hooks import Command, MeasureFile, OptionGroup, Plugin, Service
+from deadheat.hooks import Command, FileFormats, MeasureFile, OptionGroup, Plugin, Service
 
 CORE = Plugin(
     name="core",
@@ -48,11 +48,10 @@ CORE = Plugin(
         MeasureFile("deadheat.measures.preference", ("bpref",)),
     ),
     readers=(
-        "deadheat.io.formats.delimited",
-        "deadheat.io.formats.trec",
-        "deadheat.io.formats.jsonl",
-        "deadheat.io.formats.letor",
-        "deadheat.io.formats.parquet",
+        FileFormats("deadheat.io.formats.delimited", ("csv", "tsv"), (".csv", ".tsv")),
+        FileFormats("deadheat.io.formats.trec", ("trec",), (".run", ".qrels", ".qrel", ".trec", ".txt")),
+        FileFormats("deadheat.io.formats.jsonl", ("jsonl", "json"), (".jsonl", ".ndjson", ".json")),
+        FileFormats("deadheat.io.formats.parquet", ("parquet",), (".parquet",)),
     ),
     formats=(
         "deadheat.report.as_data",
@@ -63,7 +62,6 @@ CORE = Plugin(
     ),
     reports=(
         "deadheat.report.of_changes",
-        "deadheat.report.of_columns",
         "deadheat.report.of_comparison",
         "deadheat.report.of_comparison_tables",
         "deadheat.report.of_evaluation",
@@ -176,6 +174,14 @@ AGREE = Plugin(
     reports=("deadheat.plugins.agree.report",),
 )
 
+COLUMNS = Plugin(
+    name="columns",
+    help="Evaluate several columns of one table, or the features of a LETOR file, each as a run.",
+    options=(OptionGroup("score_columns", "deadheat.plugins.columns.options", ("--score-columns",)),),
+    readers=(FileFormats("deadheat.plugins.columns.letor", ("letor",), (".letor", ".svmlight", ".svm", ".libsvm")),),
+    evaluations=("deadheat.plugins.columns.command",),
+)
+
 EXPORTS = Plugin(
     name="exports",
     help="Read results and judgments as search libraries, engines and other tools have them.",
@@ -223,6 +229,7 @@ PLUGINS = (
     GATES,
     LEADERBOARD,
     AGREE,
+    COLUMNS,
     EXPORTS,
     BENCH,
     SENTENCE_TRANSFORMERS,
@@ -232,6 +239,10 @@ ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first;
     *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),
     *("history", "holes", "judges", "items", "simulate", "trec_eval", "measures", "convert", "bench", "validate"),
     *("schema", "demo"),
+)
+
+ORDER_OF_FORMATS = (  # of files, as errors list them; one that is not here comes last
+    *("trec", "csv", "tsv", "jsonl", "json", "letor", "parquet"),
 )
 
 ORDER_OF_MEASURES = (  # as the catalogue lists them; a measure that is not here comes last

@@ -27,11 +27,11 @@ import pyarrow.parquet as pq
 import deadheat as dh
 from deadheat.data import rows as of_runs
 from deadheat.io.files import blocks
-from deadheat.io.formats import letor
-from deadheat.io.formats.letor import read_letor
 from deadheat.io.records import read_records
 from deadheat.measures.notation import split_notation
 from deadheat.plugins.bench.store import read_finished
+from deadheat.plugins.columns import letor
+from deadheat.plugins.columns.letor import read_letor
 from deadheat.plugins.gates.notation import parse_gate, read_settings
 from fuzz import strict
 from fuzz.case import Kind

@@ -23,9 +23,10 @@ from deadheat.errors import (
     ParameterError,
     SwappedFilesError,
 )
-from deadheat.io.formats import Content, chosen_format, delimited, locate, scan, scan_columns, tag_of
-from deadheat.io.formats.delimited import _HeaderFile, _parse, _read_rows
+from deadheat.io.formats import Content, chosen_format, delimited, locate, scan, tag_of
+from deadheat.io.formats.delimited import HeaderFile, _parse, _read_rows
 from deadheat.io.kinds import resolve_columns
+from deadheat.plugins.columns.tables import scan_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -390,7 +391,7 @@ def test_polars_and_the_slow_way_agree(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "agree.csv"
     pl.DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row").write_csv(path)
-    table = _HeaderFile(path, "run", ",")
+    table = HeaderFile(path, "run", ",")
     table.choose({})
     fast = _parse(table, {"score": 2})
     slow, _ = _read_rows(table, {"score": 2})

@@ -157,7 +157,6 @@ LATE = {
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.__init__ imports io in scan": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",
-    "io.formats.parquet imports io in _read_score_columns": "Narwhals",
     "io.passages imports io in _table_of": "Narwhals",
     "io.sources imports io in _of_frame": "Narwhals",
     "io.splitting imports io in _begin": "NumPy",

@@ -16,6 +16,7 @@ import pytest
 
 import deadheat
 from deadheat import hooks, registry
+from deadheat.io.formats import FORMATS
 from deadheat.measures.base import REGISTRY, other_names
 from support.walls import (
     MOST_MENTIONS,
@@ -78,6 +79,14 @@ def test_requirements_have_no_circle() -> None:
     assert set(order) == set(NAMES)
 
 
+def test_the_registry_states_the_order_of_formats() -> None:
+    assert registry.ORDER_OF_FORMATS == hooks.names_of_formats() == tuple(FORMATS)
+    for plugin in registry.PLUGINS:
+        for file in plugin.readers:
+            endings = [suffix for name in file.names for suffix in FORMATS[name].suffixes]
+            assert endings == list(file.endings)
+
+
 def test_the_registry_states_the_order_of_measures() -> None:
     assert registry.ORDER_OF_MEASURES == hooks.names_of_measures() == tuple(REGISTRY) == tuple(deadheat.measures())
     for plugin in registry.PLUGINS:
@@ -98,6 +107,13 @@ def test_every_command_has_a_place() -> None:
 
 # What needs a plugin without naming it: without the plugin each is an error that does.
 NEEDS = {
+    "columns": (
+        "dh.Qrels('train.letor')",
+        "dh.Run('train.svm')",
+        "dh.Qrels('train.txt', format='letor')",
+        "call('evaluate', 'train.letor')",
+        "call('evaluate', 'train.txt', 'train.txt', '--score-columns', 'all')",
+    ),
     "exports": (
         "dh.Run({'q1': {'hits': {'hits': [{'_id': 'a', '_score': 1.0}]}}})",
         "dh.Run({'q1': {'source_nodes': [{'node': 1}]}})",
@@ -129,13 +145,19 @@ for name in json.loads(sys.argv[2]):
         dh.evaluate(qrels, first, name)
     except dh.DeadheatError as error:
         found["errors"][name] = f"{type(error).__name__}: {error}"
+from deadheat.cli import main
+from click.testing import CliRunner
+
+def call(*arguments):
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code
+    raise dh.DeadheatError(result.output)
+
 for code in json.loads(sys.argv[5]):
     try:
         eval(code)
     except dh.DeadheatError as error:
         found["errors"][code] = str(error)
-from deadheat.cli import main
-from click.testing import CliRunner
 
 found["help"] = CliRunner().invoke(main, ["--help"]).output
 for name in json.loads(sys.argv[4]):
@@ -197,11 +219,14 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
         deadheat.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, name).save(saved[0])
     figures = names_of(plugin.name, PACKAGE / "figures" / "__init__.pyi")
     given = (names, measures, commands, services, needs, saved, figures)
+    for name in ("train.letor", "train.svm", "train.txt"):
+        (tmp_path / name).write_text("1 qid:q1 1:0.5\n", encoding="utf-8")
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT, *map(json.dumps, given)],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "COLUMNS": "200"},
         check=False,
     )
     assert result.returncode == 0, result.stderr

@@ -1,8 +1,7 @@
-"""deadheat evaluate: of runs, or with --score-columns of many scorings of one collection."""
+"""deadheat evaluate: runs, or what a plugin evaluates in their place."""
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
+from deadheat import hooks
 from deadheat.cli.compare import evaluate_each, evaluate_repeats
-from deadheat.cli.errors import missing, refuse, refuse_if, refuse_others
+from deadheat.cli.errors import missing, refuse, refuse_if
 from deadheat.cli.figures import befores, draw_figures, draws, write_figures
 from deadheat.cli.help import option
-from deadheat.cli.inputs import named_columns, open_qrels, split_repeats
+from deadheat.cli.inputs import open_qrels, split_repeats
 from deadheat.cli.options import COLLECTION, ENGINE, INTERVALS, LAST, LISTS, READING, SAVING, STRATA, command, takes
 from deadheat.cli.paths import INPUT, PATH, named_runs, shown_path
 from deadheat.cli.printing import Output, check_output, full_option, output_options, table_option
@@ -28,9 +28,11 @@ from deadheat.cli.read_options import (
     intervals_of,
     measures_of,
     read_queries,
+    seed_of,
     sets_of_strata,
     weighed,
 )
+from deadheat.cli.requests import EvaluationRequest
 from deadheat.cli.saving import save_all, save_targets
 from deadheat.cli.spans import with_spans
 from deadheat.errors import DataError
@@ -43,12 +45,6 @@ if TYPE_CHECKING:
     from deadheat.report.model import Report
     from deadheat.report.of_evaluation import Grouping
 
-OF_COLUMNS = ("document", "rows")
-TAKEN_BY_COLUMNS = {
-    *("qrels", "runs", "score_columns", "notations", "seed", "columns", "ascending", "check_duplicates"),
-    *("ties", "missing", "no_relevant", "score_precision", "rel", "judged_only", "depth"),
-    *("form", "output", "digits"),
-}
 NOT_WITH = (  # an option, those that it does not go with, and why
     (
         "repeats",
@@ -136,12 +132,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 )
 @takes(*SAVING)
 @draws("systems", "strata", such_as="cutoffs")
-@option(
-    "--score-columns",
-    metavar="all|NAME,...",
-    help="Evaluate several columns of one table, or features of a LETOR file, each as a run of its own, and list them"
-    " by the first measure, the best first. all: each column of numbers but ids, relevance and ranks.",
-)
+@takes("score_columns")
 @option(
     "--sort",
     metavar="name|given|MEASURE",
@@ -173,12 +164,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     qrels, runs = with_spans(qrels, runs)
     conventions, measures = conventions_of(options), measures_of(options)
     form = _form_of(*(runs or [qrels])) if len(runs) < 2 and not options["spans"] else None
-    if not options["repeats"] and _wants_columns(runs, form, options["score_columns"]):
-        _evaluate_columns(qrels, runs, measures, conventions, options)
+    if _print_instead(EvaluationRequest(qrels, runs, form, measures, conventions, options)):
         return
     check_strata(options)
     has_intervals = bool(options["ci"] or options["save"])
-    seed = _seed(options["seed"], conventions.ties, is_drawn=has_intervals)
+    seed = seed_of(options["seed"], conventions.ties, is_drawn=has_intervals)
     refuse_if(
         options["quantiles"] and options["cluster"],
         "the intervals of --quantiles are of independent queries: leave out --cluster",
@@ -266,6 +256,19 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
         report = in_sections(report)
     output.print(report)
+
+
+def _print_instead(request: EvaluationRequest) -> bool:
+    """Tell whether a plugin has printed the report of a request that is for it; refuse one for none, without runs."""
+    if request.options["repeats"]:
+        return False
+    for evaluation in hooks.load("evaluations"):
+        if evaluation.is_for(request):
+            evaluation.print_report(request)
+            return True
+    if not request.runs:
+        raise missing("runs")
+    return False
 
 
 def _in_order(sort: str, evaluations: Sequence[dh.Evaluation]) -> Sequence[dh.Evaluation]:
@@ -368,16 +371,6 @@ def _check_form(form: str, options: Mapping[str, Any]) -> None:
     )
 
 
-def _seed(given: int | None, ties: str, *, is_drawn: bool) -> int | None:
-    """Return the seed, drawn if one is needed and none was given; refuse one that nothing needs."""
-    refuse_if(
-        given is not None and ties != "random" and not is_drawn,
-        f"--rng is the seed of --ties random and --ci, got --ties {ties}",
-    )
-    # one that is drawn is shown below the table, so that the result can be reproduced
-    return random.SystemRandom().randrange(10**6) if given is None and ties == "random" else given
-
-
 def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     qrels: str,
     runs: Mapping[str, str],
@@ -424,16 +417,6 @@ def _documents_of_both(evaluation: dh.Evaluation, qrels: dh.Qrels, run: dh.Run) 
     return run.rows.a_document(shared), qrels.rows.a_document(shared)
 
 
-def _wants_columns(runs: Sequence[str], form: str | None, asked: str | None) -> bool:
-    """Tell whether columns are evaluated: they were asked for, or the file is LETOR, which has nothing else."""
-    if asked is not None:
-        return True
-    is_letor = form == "letor" and "score" not in named_columns("run")
-    if not (runs or is_letor):
-        raise missing("runs")
-    return is_letor
-
-
 def _form_of(path: str) -> str | None:
     """Return the name of the format of a file that can be read."""
     from deadheat.io.formats import format_of
@@ -442,53 +425,3 @@ def _form_of(path: str) -> str | None:
         return format_of(path, None).name if Path(path).is_file() else None
     except DataError:  # reading it raises the error
         return None
-
-
-def _evaluate_columns(
-    qrels: str,
-    runs: Sequence[str],
-    measures: Sequence[Measure],
-    conventions: Conventions,
-    options: Mapping[str, Any],
-) -> None:
-    """Print the report of all columns of a table."""
-    from deadheat.evaluation.columns import evaluate_scorings, open_scorings
-    from deadheat.report.model import formats_of
-    from deadheat.report.of_columns import numbers_of, report_columns
-
-    seed = _seed(options["seed"], conventions.ties, is_drawn=False)
-    refuse_if(len(runs) > 1, f"--score-columns evaluates one table, got {len(runs)} files")
-    refuse_others(TAKEN_BY_COLUMNS, "is not for columns: evaluate one as a run, with --columns run.score=NAME")
-    table = runs[0] if runs else qrels
-    output, formats = Output(options, list(dict.fromkeys([qrels, table])), OF_COLUMNS), formats_of(OF_COLUMNS)
-    refuse_if(
-        output.form not in formats, f"--format {output.form} has no place for columns: choose {', '.join(formats)}"
-    )
-    wanted = options["score_columns"]
-    names = None if wanted in {None, "all"} else [name.strip() for name in wanted.split(",") if name.strip()]
-    refuse_if(names == [], f"--score-columns takes names with commas between them, or all; got {wanted!r}")
-    given = {"qrels": named_columns("qrels"), "run": named_columns("run")}
-    with phase(f"reading {Path(table).name}"):
-        judged, scorings = open_scorings(qrels, table, names, ascending=options["ascending"], names=given)
-        judged.check_duplicates()
-        if options["check_duplicates"]:
-            scorings.check_duplicates()
-    columns: list[dict[str, Any]] = []
-    first: dh.Evaluation | None = None
-    with phase("evaluating columns", len(scorings.scores)) as advance:
-        for scored in evaluate_scorings(conventions, judged, scorings, measures, seed, both_ways=True):
-            columns.append(numbers_of(scored))
-            first = first or scored.evaluation
-            advance(1)
-    assert first is not None  # noqa: S101 - a table has a column
-    output.print(
-        report_columns(
-            columns,
-            first,
-            qrels=shown_path(qrels, "the qrels"),
-            table=shown_path(table, "the table"),
-            is_ascending=options["ascending"],
-            seed=seed if conventions.ties == "random" else None,
-            digits=output.digits,
-        )
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -179,3 +180,13 @@ def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> lis
     """Return the names of the baselines, which may be given as the paths of their runs; None without any."""
     names = {path: name for name, path in named.items()}
     return [names.get(baseline, baseline) for baseline in options["baseline"]] or None
+
+
+def seed_of(given: int | None, ties: str, *, is_drawn: bool) -> int | None:
+    """Return the seed, drawn if one is needed and none was given; refuse one that nothing needs."""
+    refuse_if(
+        given is not None and ties != "random" and not is_drawn,
+        f"--rng is the seed of --ties random and --ci, got --ties {ties}",
+    )
+    # one that is drawn is shown below the table, so that the result can be reproduced
+    return random.SystemRandom().randrange(10**6) if given is None and ties == "random" else given

@@ -136,13 +136,13 @@ def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Dead
 def _one_table(evaluation: Evaluation, qrels: Source, run: Source) -> Iterator[DeadheatWarning]:
     """Find that qrels and run are one table, and so are its judged and retrieved documents: others are missing.
 
-    Ragas has two columns of documents in one table, and LETOR has all documents of a query.
+    Ragas has two columns of documents in one table; a format with features, such as LETOR, has all documents.
     """
     path, other = (one.path if isinstance(one, DocumentTable) else path_of(one) for one in (qrels, run))
     is_one = run is qrels if path is None else path == other and path.is_file()
     placed = evaluation.placements
     are_all = len(placed.query) == len(placed.judged_query) == int(placed.n_retrieved.sum())
-    if is_one and are_all and (path is None or format_of(path, None).name != "letor"):
+    if is_one and are_all and (path is None or not format_of(path, None).has_all):
         yield DeadheatWarning(
             f"{path or 'one table'}: qrels and run are the same, so only retrieved documents are judged, and recall, AP"
             " and nDCG are higher than they are among all relevant documents: give these as qrels"

@@ -14,16 +14,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.errors import ColumnError, DataError, SourceTypeError, as_given, counted
-from deadheat.io.formats.base import (
-    ROWS,
-    Content,
-    ScoreColumns,
-    chosen_names,
-    ranks_of,
-    read_each,
-    split_off,
-    which_judged,
-)
+from deadheat.io.formats.base import ROWS, Content, ranks_of, split_off, which_judged
 from deadheat.io.guarding import guarded_rows
 from deadheat.io.kinds import (
     ANSWERABLE,
@@ -42,7 +33,6 @@ from deadheat.io.lazy import Frame, Reading, as_narwhals, collect
 from deadheat.io.notes import Notes
 from deadheat.io.results import ASSUMED, CALL, RANKED_BY_COLUMN, lists_of_rows, results_in
 from deadheat.io.values import (
-    are_plain,
     as_python,
     check_number,
     is_beyond,
@@ -385,51 +375,3 @@ def _ambiguous_lists(lists: Sequence[list[Any]], kind: Kind) -> SourceTypeError:
 def repeated_pairs(frame: Frame) -> pl.DataFrame:
     """Return query_id, doc_id and n of the (query, document) pairs that appear more than once, sorted."""
     return collect(frame.select(*KEYS).group_by(*KEYS).agg(n=nw.len()).filter(nw.col("n") > 1)).sort(KEYS)
-
-
-def score_columns(source: object, names: Sequence[str] | None, given: Mapping[str, str], where: str) -> ScoreColumns:
-    """Read several scores of each document from a dataframe, eager or lazy.
-
-    Parameters
-    ----------
-    source : dataframe
-    names : sequence of str or None
-        The columns of scores; None: all columns of numbers but for ids, relevance and ranks.
-    given : mapping of str to str
-        Names of other columns that the user says, by canonical name.
-    where : str
-        For messages.
-    """
-    frame = as_narwhals(source, where)
-    if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
-        raise SourceTypeError(found=type(source).__name__, allowed="a path or a dataframe with one score a column")
-    schema = frame.collect_schema()
-    numeric = [name for name, dtype in schema.items() if dtype.is_numeric()]
-    chosen, notes = chosen_names(names, numeric, schema.names(), given, where)
-    ids = resolve_columns(schema.names(), "run", where=where, given={**given, "score": chosen[0]})
-    refuse_patterns([*ids.values(), *chosen], where)
-    wanted = frame.select(*dict.fromkeys([*(ids[key] for key in KEYS), *chosen]))
-    rows = collect(wanted) if isinstance(wanted, nw.LazyFrame) else to_polars(wanted, where)
-    _refuse_missing(rows, ids, chosen, where)
-    found = read_each(lambda columns: canonical(rows, "run", where, columns), chosen[:1], given, notes, where)
-    for name in chosen[1:]:
-        values = rows[name].cast(pl.Float64) if rows[name].dtype.is_numeric() else None
-        if values is None or not are_plain(values):
-            values = cast("pl.DataFrame", canonical(rows, "run", where, {**given, "score": name}).rows)["score"]
-        found.scores[name] = values.to_numpy() + 0.0
-    return found
-
-
-def _refuse_missing(rows: pl.DataFrame, ids: Mapping[str, str], names: Sequence[str], where: str) -> None:
-    """Raise `DataError` for the first score that is missing."""
-    for name in names:
-        values = rows[name]
-        is_missing = values.is_null() | (values.is_nan() if values.dtype.is_float() else False)
-        if n := int(is_missing.sum()):
-            query, doc = rows.filter(is_missing).select(ids[key] for key in KEYS).row(0)
-            raise DataError(
-                f"column {name!r} of document {doc!r} for query {query!r} is missing (null or NaN)"
-                + (f"; this holds for {n:,} rows" if n > 1 else ""),
-                hint="fill it, or name the columns without it",
-                path=where,
-            )

@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +11,9 @@ from typing import IO, cast
 import polars as pl
 
 from deadheat import hooks
-from deadheat.errors import ColumnError, DataError, ParameterError, shown
+from deadheat.errors import DataError, ParameterError, shown
 from deadheat.io.files import BOM, Compression, blocks, is_held, path_named, plain_head, readable, replacing
-from deadheat.io.formats.base import FORMATS, Content, Format, ScoreColumns, register
+from deadheat.io.formats.base import FORMATS, Content, Format, register
 from deadheat.io.formats.delimited import is_trec
 from deadheat.io.formats.trec import is_comment
 from deadheat.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
@@ -21,6 +21,8 @@ from deadheat.io.unpacking import HEAD
 from deadheat.io.values import CONTROL
 
 hooks.load("readers")
+for known in hooks.names_of_formats():
+    FORMATS[known] = FORMATS.pop(known)
 
 __all__ = [
     "COMPRESSED",
@@ -36,7 +38,6 @@ __all__ = [
     "locate",
     "register",
     "scan",
-    "scan_columns",
     "tag_of",
     "write",
 ]
@@ -85,8 +86,12 @@ def chosen_format(path: str | os.PathLike[str], given: str | None = None) -> str
     ('jsonl', 'trec')
     """
     if given is None:
-        return SUFFIXES.get(ending(path), DEFAULT)
+        suffix = ending(path)
+        if suffix not in SUFFIXES:
+            hooks.check_format(suffix)
+        return SUFFIXES.get(suffix, DEFAULT)
     if not isinstance(cast("object", given), str) or given not in FORMATS:
+        hooks.check_format(str(given))
         raise ParameterError("unknown format", given=given, allowed=tuple(FORMATS))
     return given
 
@@ -157,27 +162,6 @@ def scan(
             columns=content.columns,
         )
     return replace(content, is_trec=form.name == DEFAULT)
-
-
-def scan_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
-    """Read a file with one score a column.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-    names : sequence of str or None
-        The columns of scores; None: all columns of numbers but for ids, relevance and ranks.
-    given : mapping of str to str
-        Names of other columns that the user says, by canonical name.
-    """
-    path = readable(path)
-    found = format_of(path, None)
-    if found.read_columns is None:
-        several = ", ".join(one.name for one in FORMATS.values() if one.read_columns is not None)
-        raise ColumnError(
-            f"{found.name} has one score a document", allowed=f"a table with one score a column: {several}", path=path
-        )
-    return found.read_columns(path, names, given)
 
 
 def locate(

@@ -7,18 +7,14 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from deadheat.arrays import FloatArray
-from deadheat.errors import ColumnError, DataError, counted, three
+from deadheat.errors import DataError, counted
 from deadheat.io.files import Compression
 from deadheat.io.kinds import (
     ANSWERABLE,
-    KEYS,
-    NO_SCORES,
     SUBTOPIC,
     TEXTS,
     VALUE_COLUMN,
     Kind,
-    check_column,
     resolve_columns,
 )
 from deadheat.io.notes import Notes
@@ -94,85 +90,6 @@ class Content:
 CASES = Content({}, are_cases=True)
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreColumns:
-    """A table with several scores a document, checked.
-
-    Attributes
-    ----------
-    ids : polars.DataFrame
-        query_id and doc_id, in file order.
-    scores : dict of str to ndarray of float, shape (n_rows,)
-        By the name of the column.
-    notes : tuple of str
-        What was done to read it that people should know.
-    relevance : polars.Series or None
-        Of each row, in a format that always has it.
-    """
-
-    ids: pl.DataFrame
-    scores: dict[str, FloatArray]
-    notes: tuple[str, ...] = ()
-    relevance: pl.Series | None = None
-
-
-def chosen_names(
-    asked: Sequence[str] | None,
-    numeric: Sequence[str],
-    known: Sequence[str],
-    given: Mapping[str, str],
-    where: str | Path,
-) -> tuple[list[str], tuple[str, ...]]:
-    """Return the columns to read as scores, and notes on those that were left out.
-
-    Parameters
-    ----------
-    asked : sequence of str or None
-        None: all that hold numbers, but for ids, relevance and ranks.
-    numeric, known : sequence of str
-        The columns that hold numbers, and all.
-    given : mapping of str to str
-        Names of columns that the user says, by canonical name.
-    where : str or path
-        For messages.
-    """
-    others = NO_SCORES | set(given.values())
-    names = [name for name in numeric if name not in others] if asked is None else list(dict.fromkeys(asked))
-    if not names:
-        raise ColumnError(
-            "no column of numbers beside ids, relevance and ranks", allowed="one score a column", path=where
-        )
-    for name in names:
-        check_column(name, known, where)
-    left_out = [name for name in known if asked is None and name not in numeric and name not in others]
-    return names, (f"columns that hold no numbers are left out: {three(left_out)}",) if left_out else ()
-
-
-def read_each(
-    read: Callable[[Mapping[str, str]], Content],
-    names: Sequence[str],
-    given: Mapping[str, str],
-    notes: tuple[str, ...],
-    where: str | Path,
-) -> ScoreColumns:
-    """Read a table as a run by each of some columns of scores.
-
-    Parameters
-    ----------
-    read : callable
-        Takes the names of columns that the user says, and returns a run.
-    names, given, notes, where
-        The columns of scores, names of others, and what is known of the table.
-    """
-    each = {name: read({**given, "score": name}).rows for name in names}
-    frames = {name: rows for name, rows in each.items() if isinstance(rows, pl.DataFrame)}
-    if len(frames) < len(each):
-        raise ColumnError("a row holds a list of documents", allowed="one document a row", path=where)
-    return ScoreColumns(
-        frames[names[0]].select(KEYS), {name: own["score"].to_numpy() + 0.0 for name, own in frames.items()}, notes
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Format:
     """A format of files that hold qrels or a run.
@@ -193,15 +110,14 @@ class Format:
         there are lines.
     columns : callable or None
         Takes a path, and returns the names of its columns, by which qrels and runs differ; None: it has no names.
-    read_columns : callable or None
-        Takes a path, the names of columns that hold scores (None: all that do), and names of other columns that the
-        user says; returns `ScoreColumns`. None: the format has one score a document.
     recognises : callable or None
         Takes the first bytes of a file whose name says TREC or nothing, and tells whether it is of this format.
     has_tag : bool
         Whether a run has a tag, so that its rows, without names of columns, are no qrels.
     has_subtopics : bool
         Whether qrels may have a subtopic in each row.
+    has_all : bool
+        Whether one file has the judgments and the scores of all documents, and may be qrels and run at once.
     is_text : bool
         Whether it is text, which has no control characters in ids, and may be compressed as a whole.
     splits_at : str
@@ -214,10 +130,10 @@ class Format:
     write: Callable[[pl.DataFrame, IO[bytes], Kind, str, Compression], None]
     locate: Callable[[Path, Kind, str, str, Mapping[str, str]], list[int]] = lambda *_: []
     columns: Callable[[Path], Iterable[object]] | None = None
-    read_columns: Callable[[Path, Sequence[str] | None, Mapping[str, str]], ScoreColumns] | None = None
     recognises: Callable[[bytes], bool] | None = None
     has_tag: bool = False
     has_subtopics: bool = False
+    has_all: bool = False
     is_text: bool = True
     splits_at: str = ""
 

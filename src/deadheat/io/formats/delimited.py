@@ -6,17 +6,16 @@ Python's csv module in strict mode reads these rows, with their lines: slow but 
 import csv
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from io import BytesIO
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal
 
 import polars as pl
 
-from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError, counted, shown
 from deadheat.io import files
 from deadheat.io.byte_counts import count_separators
@@ -36,11 +35,8 @@ from deadheat.io.files import (
 from deadheat.io.formats.base import (
     CASES,
     ROWS,
-    SAMPLE,
     Content,
     Format,
-    ScoreColumns,
-    chosen_names,
     frame_of_rows,
     is_judged,
     ranks_of,
@@ -70,7 +66,6 @@ from deadheat.io.values import (
     given_decimal,
     holds_controls,
     holds_only_ids,
-    may_be_number,
     read_value,
 )
 
@@ -82,7 +77,7 @@ _QUEPID: dict[Kind, dict[str, str]] = {
 _GUARDED = re.compile(r" (?=[=@+-])")  # against formulas in spreadsheets
 
 
-class _HeaderFile:
+class HeaderFile:
     """A file with a header: where it is, and once `choose` was called, which of its columns are wanted.
 
     Parameters
@@ -186,13 +181,13 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     """
     if not given and is_trec(path, separator):
         return read_trec(path, kind, given)
-    table = _HeaderFile(path, kind, separator, given.values())
+    table = HeaderFile(path, kind, separator, given.values())
     if are_cases(table.header, kind, given):
         return CASES
     if not any(table.header):
         raise DataError(f"{kind} without a header line", allowed="column names and rows", path=path)
     table.choose(given)
-    frame, notes = _read(table, {name: place for name, place in table.places.items() if name not in TEXTS})
+    frame, notes = read_numbers(table, {name: place for name, place in table.places.items() if name not in TEXTS})
     if (
         kind == "qrels"
         and table.columns.get("relevance") == "score"
@@ -209,7 +204,7 @@ def read_table(path: Path, kind: Kind, given: Mapping[str, str], *, separator: s
     return replace(content, unanswerable=tuple(sorted(table.unanswerable)), columns=table.columns)
 
 
-def _scan(table: _HeaderFile, numbers: Collection[int], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - of scan_csv
+def _scan(table: HeaderFile, numbers: Collection[int], **options: Any) -> pl.LazyFrame:  # noqa: ANN401 - of scan_csv
     """Let Polars split the rows below the header; the columns at some places hold numbers."""
     return pl.scan_csv(
         table.data,
@@ -222,40 +217,16 @@ def _scan(table: _HeaderFile, numbers: Collection[int], **options: Any) -> pl.La
     )
 
 
-def _ranks(table: _HeaderFile) -> pl.DataFrame | None:
+def _ranks(table: HeaderFile) -> pl.DataFrame | None:
     """Return the ranks and scores of the first rows; null where a field is not a number."""
     rows = _scan(table, (), n_rows=ROWS, truncate_ragged_lines=True)
     places = {"query_id": table.places["query_id"], "rank": table.header.index("rank"), "score": table.places["score"]}
     return ranks_of(rows.select(**{name: f"column_{place}" for name, place in places.items()}))
 
 
-def read_score_columns(
-    path: Path, names: Sequence[str] | None, given: Mapping[str, str], *, separator: str
-) -> ScoreColumns:
-    """Read the ids of a table and several columns of scores, in file order."""
-    table = _HeaderFile(path, "run", separator, [*given.values(), *(names or ())[:1]])
-    chosen, notes = chosen_names(names, _numeric(table) if names is None else (), table.header, given, path)
-    table.choose({**given, "score": chosen[0]})
-    # under names of their own, as a column of scores may have the name of one of ids
-    frame = _read(table, {f"score {n}": table.header.index(name) for n, name in enumerate(chosen)})[0]
-    scores: dict[str, FloatArray] = {name: frame[f"score {n}"].to_numpy() + 0.0 for n, name in enumerate(chosen)}
-    return ScoreColumns(frame.select(KEYS), scores, notes)
-
-
-def _numeric(table: _HeaderFile) -> list[str]:
-    """Return the columns whose first rows hold numbers, some of which may be missing."""
-    rows = [row for _, row in islice(table.rows(), SAMPLE)]
-    columns = zip(*rows, strict=True) if rows else [()] * len(table.header)
-    found = []
-    for name, texts in zip(table.header, columns, strict=True):
-        own = [may_be_number(text.strip(), has_semicolons=table.separator == ";") for text in texts if text.strip()]
-        found += [name] if own and all(own) else []
-    return found
-
-
 def names_in_table(path: Path, *, separator: str) -> list[str]:
     """Return the names in the header, none if there is none."""
-    return _HeaderFile(path, "run", separator).header
+    return HeaderFile(path, "run", separator).header
 
 
 def locate_in_table(
@@ -264,13 +235,13 @@ def locate_in_table(
     """Return the 1-based lines on which the rows of this pair begin."""
     if not given and is_trec(path, separator):
         return locate_in_lines(path, kind, query_id, doc_id, given)
-    table = _HeaderFile(path, kind, separator, given.values())
+    table = HeaderFile(path, kind, separator, given.values())
     table.choose(given)
     query, doc = (table.places[name] for name in KEYS)
     return [line for line, row in table.rows() if row[query] == query_id and row[doc] == doc_id]
 
 
-def _read(table: _HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def read_numbers(table: HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the ids and the numbers of a table, and notes; `values` are the places of the numbers, by name."""
     frame = _parse(table, values)
     found = _read_rows(table, values) if frame is None else (frame, ())
@@ -279,7 +250,7 @@ def _read(table: _HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFrame, 
     return found
 
 
-def _parse(table: _HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None:
+def _parse(table: HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None:
     """Let Polars read the rows; None where it cannot, or where they may not be what the file says.
 
     Polars looks at the fields that it is asked for, and fills a short row with nulls: if the last field of each row is
@@ -311,7 +282,7 @@ def _parse(table: _HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None
     return frame.drop("ends_early")
 
 
-def _read_rows(table: _HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def _read_rows(table: HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFrame, tuple[str, ...]]:
     texts = {name: place for name, place in table.places.items() if name in TEXTS}
     query, doc, *topic = texts.values()
     found: list[tuple[str | float, ...]] = []
@@ -378,7 +349,6 @@ for name, mark in (("csv", ","), ("tsv", "\t")):
             read=partial(read_table, separator=mark),
             write=partial(write_table, separator=mark),
             locate=partial(locate_in_table, separator=mark),
-            read_columns=partial(read_score_columns, separator=mark),
             columns=partial(names_in_table, separator=mark),
             has_subtopics=True,
         )

@@ -35,11 +35,8 @@ from deadheat.io.formats.base import (
     SAMPLE,
     Content,
     Format,
-    ScoreColumns,
-    chosen_names,
     frame_of_rows,
     ranks_of,
-    read_each,
     register,
     split_off,
     which_judged,
@@ -74,7 +71,7 @@ from deadheat.io.values import (
 )
 
 
-class _JsonNumber(str):
+class JsonNumber(str):
     """A JSON number, as it is written; a record with that text takes a tenth more to read lines with such ids."""
 
     __slots__ = ()
@@ -170,21 +167,17 @@ def keys_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
+def first_objects(path: Path) -> list[dict[str, Any]]:
+    """Return the objects on the first lines; a number in them is a `JsonNumber`."""
+    return [row for _, row in islice(_objects(_lines(path, path), path), SAMPLE)]
+
+
 def _may_name(keys: Collection[str], data: Path | bytes | list[dict[str, Any]]) -> bool:
     """Tell whether an object has one of some keys; of text, whether it may."""
     if isinstance(data, list):
         return any(not row.keys().isdisjoint(keys) for row in data)
     quoted = [f'"{key}"'.encode() for key in keys]
     return any(key in block for block in (blocks(data) if isinstance(data, Path) else (data,)) for key in quoted)
-
-
-def read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
-    """Read the ids of JSON lines and several scores of each object, in file order."""
-    some = [row for _, row in islice(_objects(_lines(path, path), path), SAMPLE)]
-    known = keys_of(some)
-    numeric = [name for name in known if {type(row.get(name)) for row in some} - {type(None)} == {_JsonNumber}]
-    chosen, notes = chosen_names(names, numeric, known, given, path)
-    return read_each(lambda columns: read_jsonl(path, "run", columns), chosen, given, notes, path)
 
 
 def _ranks(data: Path | bytes, columns: dict[str, str]) -> pl.DataFrame | None:
@@ -282,7 +275,7 @@ def _rows(
                     path=path,
                     line=line,
                 )
-            if are_numbers.setdefault((name, given), is_number := isinstance(given, _JsonNumber)) != is_number:
+            if are_numbers.setdefault((name, given), is_number := isinstance(given, JsonNumber)) != is_number:
                 raise MalformedRowError(
                     f"{name} {str(given)!r} is text and a number",
                     allowed="one or the other in a file",
@@ -307,7 +300,7 @@ def _subtopic(given: object, name: str, path: Path, line: int) -> str | None:
 def _value(given: object, name: str, kind: Kind, path: Path, line: int) -> float:
     if isinstance(given, bool) and kind == "qrels":
         return float(given)
-    if not isinstance(given, _JsonNumber):
+    if not isinstance(given, JsonNumber):
         raise DataError(f"{name} must be a number", given=json.dumps(given), path=path, line=line)
     return read_value(str(given), kind, path=path, line=line)
 
@@ -326,7 +319,7 @@ def _objects(
     lines: Iterable[tuple[int, str]],
     path: Path,
     *,
-    number: Callable[[str], object] | None = _JsonNumber,
+    number: Callable[[str], object] | None = JsonNumber,
     needed: Collection[str] | None = (),
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Give each object with its line; numbers keep their text."""
@@ -348,8 +341,7 @@ register(
         read=read_jsonl,
         write=write_jsonl,
         locate=locate_in_jsonl,
-        columns=lambda path: keys_of(row for _, row in islice(_objects(_lines(path, path), path), SAMPLE)),
-        read_columns=read_score_columns,
+        columns=lambda path: keys_of(first_objects(path)),
         has_subtopics=True,
     )
 )

@@ -2,7 +2,7 @@
 
 import io
 import mmap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from deadheat.errors import FileFormatError
 from deadheat.io.files import Compression, is_bounded, plain_head
-from deadheat.io.formats.base import CASES, Content, Format, ScoreColumns, register
+from deadheat.io.formats.base import CASES, Content, Format, register
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import Kind, are_cases
 from deadheat.io.pages import check_categories, check_pages, check_texts
@@ -60,12 +60,6 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     return content
 
 
-def _read_score_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, str]) -> ScoreColumns:
-    from deadheat.io.frames import score_columns  # it needs Narwhals
-
-    return score_columns(scan_parquet(path), names, given, str(path))
-
-
 def _write(rows: pl.DataFrame, file: IO[bytes], _kind: Kind, _tag: str, _compression: Compression) -> None:
     held = io.BytesIO()
     rows.write_parquet(held)  # into a file it would write by itself, and only describe what the system says
@@ -95,7 +89,6 @@ register(
         read=_read,
         write=_write,
         columns=lambda path: scan_parquet(path).collect_schema(),
-        read_columns=_read_score_columns,
         has_subtopics=True,
         is_text=False,
     )

@@ -15,13 +15,12 @@ from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
 from deadheat.io.folders import file_in
-from deadheat.io.formats import scan_columns
-from deadheat.io.frames import score_columns
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import KEYS, check_given
 from deadheat.measures import Custom, Measure
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements.contiguous import Contiguous, are_tied, find_judged
+from deadheat.plugins.columns.tables import scan_columns, score_columns
 from deadheat.settings import Conventions
 
 MOST = 10_000  # columns that are evaluated without being named: a column takes about a millisecond

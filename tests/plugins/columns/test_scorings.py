@@ -20,7 +20,7 @@ from deadheat.errors import (
     ParameterError,
     SourceTypeError,
 )
-from deadheat.evaluation.columns import evaluate_scorings, open_scorings
+from deadheat.plugins.columns.scorings import evaluate_scorings, open_scorings
 from deadheat.settings import Conventions
 from oracle.orders import moments, pick_order, rank
 from oracle.random_cases import BATCHES, Case

@@ -12,8 +12,9 @@ import pytest
 import deadheat as dh
 from deadheat.errors import ColumnError, DataError, DuplicateError, FileFormatError, MalformedRowError
 from deadheat.io.files import blocks
-from deadheat.io.formats import format_of, letor
-from deadheat.io.formats.letor import is_letor, read_letor
+from deadheat.io.formats import format_of
+from deadheat.plugins.columns import letor
+from deadheat.plugins.columns.letor import is_letor, read_letor
 
 TEXT = """# made by hand
 2 qid:10 1:0.5 2:3 5:-1e-3 # docid = GX-1 inc = 1 prob = 0.5

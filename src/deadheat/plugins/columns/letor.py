@@ -19,9 +19,10 @@ import polars as pl
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError, shown
 from deadheat.io.files import ROW, Compression, blocks, check_rows, decoded, refuse_binary, value_as_text, write_text
-from deadheat.io.formats.base import Content, Format, ScoreColumns, chosen_names, frame_of_rows, register
+from deadheat.io.formats.base import Content, Format, frame_of_rows, register
 from deadheat.io.kinds import KEYS, Kind, refuse_columns
 from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
+from deadheat.plugins.columns.score_columns import ScoreColumns, chosen_names
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
 HIGHEST = 2**32 - 1  # number of a feature
@@ -288,7 +289,7 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     return Content(found.rows.select("query_id", "doc_id", score=scores), found.notes_on_features)
 
 
-def _read_score_columns(path: Path, names: Sequence[str] | None, _given: Mapping[str, str]) -> ScoreColumns:
+def read_features(path: Path, names: Sequence[str] | None, _given: Mapping[str, str]) -> ScoreColumns:
     """Return features, by their numbers as text."""
     found = read_letor(path)
     chosen = found.names if names is None else list(dict.fromkeys(names))
@@ -321,8 +322,8 @@ register(
         write=_write,
         locate=_locate,
         columns=lambda path: ["query_id", "doc_id", "relevance", *read_letor(path).names],
-        read_columns=_read_score_columns,
         recognises=is_letor,
+        has_all=True,
         splits_at=r"[\s#\x00]",
     )
 )

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from deadheat.errors import NOISE, counted, three
-from deadheat.evaluation.columns import Scored
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
+from deadheat.plugins.columns.scorings import Scored
 from deadheat.report.conventions import (
     as_cell,
     made_under,
