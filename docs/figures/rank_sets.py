@@ -1,6 +1,6 @@
 """Ranks that hold for all models together: boards in which some range of ranks misses a true rank.
 
-`python docs/figures/rank_sets.py --full` simulates the whole grid, which takes half an hour.
+`python docs/figures/rank_sets.py --full` simulates the whole grid, which takes 17 minutes.
 """
 
 from __future__ import annotations
@@ -55,13 +55,6 @@ class Grid(NamedTuple):
     different: tuple[Size, ...]
     other: tuple[Size, ...]
     skewed: tuple[Size, ...]
-
-
-class Cell(NamedTuple):
-    """How many boards in 100 have a range that misses, and the standard error of that."""
-
-    missed: float
-    error: float
 
 
 SINGLE = (
@@ -159,8 +152,8 @@ def misses(values: Values, true: Values, layout: Layout, n_flips: int, rng: np.r
     return bool((low > first[0]).any() or (high < last[0]).any())
 
 
-def simulate(draw: Draw, name: str, layout: Layout, size: Size, *, are_different: bool) -> Cell:
-    """Return in how many boards some range misses; of different models half are equal, and each other one is worse."""
+def simulate(draw: Draw, name: str, layout: Layout, size: Size, *, are_different: bool) -> float:
+    """Return in how many boards of 100 some range misses; of different models half are equal, the others worse."""
     rng = np.random.default_rng([zlib.crc32(f"{name}, {layout.name}".encode()), size.n_models, are_different])
     effects = np.zeros(size.n_models)
     if are_different:
@@ -170,45 +163,50 @@ def simulate(draw: Draw, name: str, layout: Layout, size: Size, *, are_different
     for _ in range(size.n_boards):
         values = draw(rng, sum(layout.sizes), effects)
         n_missed += misses(values, effects, layout, size.n_flips, rng)
-    share = n_missed / size.n_boards
-    return Cell(100 * share, 100 * float(np.sqrt(share * (1 - share) / size.n_boards)))
+    return 100 * n_missed / size.n_boards
 
 
 def grid(
     draws: dict[str, Draw], sizes: tuple[Size, ...], layouts: tuple[Layout, ...], *, are_different: bool = False
 ) -> str:
-    """Return a table with a row for each kind of values and layout, and a column for each number of models."""
-    columns = ["values", "board"]
+    """Return a table of values and numbers of models, with the layouts in each cell."""
+    columns = ["values"]
     for size in sizes:
         columns.append(f"{size.n_models} models")
     rows = []
     for name, draw in draws.items():
-        for layout in layouts:
-            row = [name, layout.name]
-            for size in sizes:
-                cell = simulate(draw, name, layout, size, are_different=are_different)
-                row.append(f"{cell.missed:.1f}")
-            rows.append(row)
+        row = [name]
+        for size in sizes:
+            cells = [simulate(draw, name, layout, size, are_different=are_different) for layout in layouts]
+            row.append(" / ".join(f"{missed:.1f}" for missed in cells))
+        rows.append(row)
     return table(columns, rows)
+
+
+def named(layouts: tuple[Layout, ...]) -> str:
+    """Return what the cells of a table are."""
+    return " / ".join(layout.name for layout in layouts)
 
 
 def main() -> None:
     """Print tables of percentages."""
     parser = argparse.ArgumentParser(description="Simulate ranks that hold for all models together.")
-    parser.add_argument("--full", action="store_true", help="the whole grid: half an hour")
+    parser.add_argument("--full", action="store_true", help="the whole grid: 17 minutes")
     is_full = parser.parse_args().full
     sizes = FULL if is_full else SHORT
     layouts = SINGLE if is_full else SINGLE[::3]
     draws = kinds()
-    print(f"All models equal:\n\n{grid(draws, sizes.equal, layouts)}\n", flush=True)
+    boards = named(layouts)
+    print(f"All models equal; {boards}:\n\n{grid(draws, sizes.equal, layouts)}\n", flush=True)
     different = grid(draws, sizes.different, layouts, are_different=True)
-    print(f"Half of the models different:\n\n{different}\n", flush=True)
-    other = grid(draws | skewed_kinds(), sizes.other, OTHER)
-    print(f"Weights, and several blocks, all models equal:\n\n{other}\n", flush=True)
-    skewed = grid(skewed_kinds(), sizes.skewed, layouts)
-    print(f"Skewed differences, all models equal:\n\n{skewed}", flush=True)
+    print(f"Half of the models different; {boards}:\n\n{different}\n", flush=True)
     if is_full:
-        print(f"\nMany models, all equal:\n\n{grid(draws, MOST_MODELS, layouts[:2])}", flush=True)
+        many = grid(draws, MOST_MODELS, layouts[:2])
+        print(f"All models equal; {named(layouts[:2])}:\n\n{many}\n", flush=True)
+    other = grid(draws, sizes.other, OTHER)
+    print(f"All models equal; {named(OTHER)}:\n\n{other}\n", flush=True)
+    skewed = grid(skewed_kinds(), sizes.skewed, layouts)
+    print(f"All models equal, skewed differences; {boards}:\n\n{skewed}", flush=True)
 
 
 if __name__ == "__main__":

@@ -51,8 +51,8 @@ def script() -> ModuleType:
 def missed(script: ModuleType, values: str, board: str, n_models: int, *, are_different: bool = False) -> float:
     layout = next(layout for layout in (*script.SINGLE, *script.OTHER) if layout.name == board)
     size = script.Size(n_models, 400, 199)
-    cell = script.simulate(script.kinds()[values], values, layout, size, are_different=are_different)
-    return float(cell.missed)
+    share = script.simulate(script.kinds()[values], values, layout, size, are_different=are_different)
+    return float(share)
 
 
 @pytest.mark.slow
