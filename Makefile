@@ -99,7 +99,7 @@ python-%:
 # the tests that `make test-all` skipped, and one file that has stand-ins for these libraries there
 test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other libraries with BEIR, MTEB and RAG frameworks (2 GB)
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/whole/test_from.py
-	$(PEERS)/bin/pytest --skipped --numprocesses=$(JOBS) tests/compat tests/data tests/explanation tests/plugins/exports \
+	$(PEERS)/bin/pytest --skipped --numprocesses=$(JOBS) tests/data tests/plugins/compat tests/plugins/exports \
 		tests/plugins/sentence_transformers \
 		tests/io/test_foreign.py tests/evaluation/test_dense_libraries.py tests/evaluation/test_embeddings.py \
 		tests/plugins/diversity/test_diversity.py tests/profile/test_items_of_recbole.py tests/stats/test_labels.py \

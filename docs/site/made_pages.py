@@ -23,7 +23,7 @@ from deadheat.cli import main
 from deadheat.hooks import commands_by_name
 from deadheat.measures.guide import USES
 from deadheat.report.model import Fact
-from deadheat.report.of_explanation import report_measure
+from deadheat.report.of_measures import report_measure
 from support import tool_answers
 
 if TYPE_CHECKING:

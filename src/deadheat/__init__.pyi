@@ -23,7 +23,6 @@ from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.steps import Steps
-from deadheat.explanation.explain import Explanation, explain
 from deadheat.io.files import max_memory
 from deadheat.io.records import encoding
 from deadheat.io.values import decimal
@@ -40,6 +39,7 @@ from deadheat.plugins.bench.ontology import Ontology, read_ontology
 from deadheat.plugins.bench.result import BenchResult
 from deadheat.plugins.bench.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.plugins.columns.scorings import evaluate_columns
+from deadheat.plugins.compat.explain import Explanation, explain
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
 from deadheat.plugins.leaderboard.board import Leaderboard

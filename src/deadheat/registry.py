@@ -18,7 +18,6 @@ CORE = Plugin(
         Command("diff", "deadheat.cli.judgments", "Say what differs between two sets of judgments."),
         Command("ties", "deadheat.cli.one_run", "Show the ties of a run, and what they decide."),
         Command("steps", "deadheat.cli.one_run", "Show how the value of one query comes about, rank by rank."),
-        Command("explain", "deadheat.cli.one_run", "Find the conventions behind a reported number."),
         Command("history", "deadheat.cli.saved", "Show saved evaluations in order of time."),
         Command("holes", "deadheat.cli.judgments", "Say which documents to judge first."),
         Command("judges", "deadheat.cli.judgments", "Show how far a judge's labels agree with human ones."),
@@ -28,7 +27,6 @@ CORE = Plugin(
         Command(
             "simulate", "deadheat.cli.simulate", "Make up rerankers that tie, or make the scores of a run coarser."
         ),
-        Command("trec_eval", "deadheat.cli.trec_eval", "Print what trec_eval prints."),
         Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
         Command("convert", "deadheat.cli.convert", "Convert qrels or a run from one format to another."),
         Command("schema", "deadheat.cli.guide", "Print the JSON Schema of what a command prints as JSON."),
@@ -65,7 +63,7 @@ CORE = Plugin(
         "deadheat.report.of_comparison",
         "deadheat.report.of_comparison_tables",
         "deadheat.report.of_evaluation",
-        "deadheat.report.of_explanation",
+        "deadheat.report.of_measures",
         "deadheat.report.of_judgments",
         "deadheat.report.of_objects",
         "deadheat.report.of_orders",
@@ -198,9 +196,27 @@ EXPORTS = Plugin(
     ),
 )
 
+COMPAT = Plugin(
+    name="compat",
+    help="Interfaces of pytrec_eval, trec_eval, ir_measures and ranx; the conventions behind a number.",
+    requires=("diversity", "more_measures"),
+    commands=(
+        Command("trec_eval", "deadheat.plugins.compat.trec_eval_command", "Print what trec_eval prints."),
+        Command("explain", "deadheat.plugins.compat.explain_command", "Find the conventions behind a reported number."),
+    ),
+    reports=("deadheat.plugins.compat.report",),
+    services=(
+        Service("compat", "deadheat.plugins.compat.switch"),
+        Service("pytrec_eval", "deadheat.plugins.compat.pytrec_eval"),
+        Service("ranx", "deadheat.plugins.compat.ranx"),
+        Service("ir_measures", "deadheat.plugins.compat.ir_measures"),
+    ),
+)
+
 SENTENCE_TRANSFORMERS = Plugin(
     name="sentence_transformers",
     help="Evaluators of sentence-transformers with exact means.",
+    requires=("compat",),
     services=(Service("sentence_transformers", "deadheat.plugins.sentence_transformers.evaluators"),),
 )
 
@@ -232,6 +248,7 @@ PLUGINS = (
     COLUMNS,
     EXPORTS,
     BENCH,
+    COMPAT,
     SENTENCE_TRANSFORMERS,
 )
 

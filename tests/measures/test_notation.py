@@ -15,7 +15,7 @@ from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
 from deadheat.measures.base import Number
 from deadheat.measures.notation import LONGEST, split_notation
 from deadheat.plugins.gates.notation import parse_gate
-from deadheat.report.of_explanation import report_measure
+from deadheat.report.of_measures import report_measure
 
 if TYPE_CHECKING:
     from collections.abc import Callable

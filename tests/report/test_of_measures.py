@@ -13,7 +13,7 @@ from deadheat import P, measures
 from deadheat.cli.printing import ASCII
 from deadheat.report.as_data import as_json
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.of_explanation import report_measure
+from deadheat.report.of_measures import report_measure
 from deadheat.report.text import as_text
 
 if TYPE_CHECKING:

@@ -114,6 +114,7 @@ NEEDS = {
         "call('evaluate', 'train.letor')",
         "call('evaluate', 'train.txt', 'train.txt', '--score-columns', 'all')",
     ),
+    "compat": ("__import__('deadheat.compat')", "__import__('deadheat.compat.pytrec_eval')", "dh.compat"),
     "exports": (
         "dh.Run({'q1': {'hits': {'hits': [{'_id': 'a', '_score': 1.0}]}}})",
         "dh.Run({'q1': {'source_nodes': [{'node': 1}]}})",

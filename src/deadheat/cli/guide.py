@@ -44,7 +44,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
     """List the measures, explain one, or say which to use when."""
     from deadheat.measures import parse_measure
     from deadheat.measures.guide import USES, recommend
-    from deadheat.report.of_explanation import report_catalogue, report_measure, report_use, report_uses
+    from deadheat.report.of_measures import report_catalogue, report_measure, report_use, report_uses
 
     refuse_if(None not in {name, use}, f"either a measure or --for USE, got both: {name!r} and {use!r}")
     written = Output({"form": form, "output": output})
@@ -96,7 +96,7 @@ def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: A
     """Show on real data why ties matter."""
     from deadheat.report.conventions import RULES
     from deadheat.report.model import Fact
-    from deadheat.report.of_explanation import MEASURES, report_demo
+    from deadheat.report.of_measures import MEASURES, report_demo
 
     if folder is not None:
         refuse(("form", "output"), "is for a report, which --copy does not print")

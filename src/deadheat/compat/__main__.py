@@ -2,7 +2,7 @@
 
 import sys
 
-from deadheat.compat.evaluating import run
+from deadheat import hooks
 
 if __name__ == "__main__":
-    run(sys.argv[1:])
+    hooks.service("compat").run(sys.argv[1:])

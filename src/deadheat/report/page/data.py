@@ -21,7 +21,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, label
 from deadheat.evaluation.steps import POLICIES, Steps
 from deadheat.measures import Measure, unit_of
-from deadheat.report.of_explanation import HEADINGS
+from deadheat.report.of_measures import HEADINGS
 from deadheat.report.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import Conventions

@@ -91,7 +91,7 @@ def test_compat() -> None:
 
 
 def test_our_provider_computes_compat_for_ir_measures() -> None:
-    from deadheat.compat.ir_measures_provider import ours  # needs ir_measures
+    from deadheat.plugins.compat.ir_measures_provider import ours  # needs ir_measures
 
     assert ours(of_ir_measures("Compat(p=0.5)")) == dh.parse_measure("Compat(p=0.5)")
     assert ours(of_ir_measures("Compat(normalize=False)")) == dh.parse_measure("Compat(normalize=False)")

@@ -21,7 +21,7 @@ pytest.importorskip("ir_measures")
 
 import ir_measures
 
-from deadheat.compat.ir_measures_provider import DeadheatProvider, ours as our_measure, register
+from deadheat.plugins.compat.ir_measures_provider import DeadheatProvider, ours as our_measure, register
 
 TEXTS = [
     *("P@5", "P(rel=2)@10", "P(judged_only=True)@5", "RR", "RR(rel=2)", "Rprec", "AP", "AP(rel=2)@10"),

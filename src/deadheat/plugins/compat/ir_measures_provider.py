@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.data.tables import Qrels
 from deadheat.errors import MeasureError, MissingDependencyError, UnknownMeasureError
 from deadheat.io.values import Nested
@@ -34,6 +33,7 @@ from deadheat.measures import (
 )
 from deadheat.measures.base import REGISTRY
 from deadheat.placements.placements import Placements
+from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.diversity.measures import TopicMeasure
 from deadheat.plugins.more_measures.cwl import ScaledMeasure
 

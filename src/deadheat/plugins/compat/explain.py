@@ -19,7 +19,13 @@ from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError, counted, printable
 from deadheat.evaluation.evaluate import keys_of
 from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.explanation.tools import (
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.notation import MeasureLike, split_notation
+from deadheat.placements import policies
+from deadheat.placements.place import engine_of, open_pair
+from deadheat.placements.placements import Placements
+from deadheat.placements.policies import condense, truncate
+from deadheat.plugins.compat.tools import (
     WORDS,
     Tool,
     ToolSettings,
@@ -30,12 +36,6 @@ from deadheat.explanation.tools import (
     under,
     values_of,
 )
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike, split_notation
-from deadheat.placements import policies
-from deadheat.placements.place import engine_of, open_pair
-from deadheat.placements.placements import Placements
-from deadheat.placements.policies import condense, truncate
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)  # at which lists are usually cut
 SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments are

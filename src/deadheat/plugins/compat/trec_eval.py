@@ -18,7 +18,6 @@ from typing import Any, Literal
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray
-from deadheat.compat.evaluating import OF_TREC_EVAL
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import (
     DataError,
@@ -38,6 +37,7 @@ from deadheat.placements import policies
 from deadheat.placements.place import engine_of
 from deadheat.placements.placements import Placements
 from deadheat.placements.policies import condense, truncate
+from deadheat.plugins.compat.evaluating import OF_TREC_EVAL
 from deadheat.plugins.more_measures.interpolated import InterpolatedMeasure
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")

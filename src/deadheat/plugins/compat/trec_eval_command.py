@@ -1,4 +1,4 @@
-"""deadheat trec_eval."""
+"""The command ``deadheat trec_eval``."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     "measures",
     multiple=True,
     metavar="MEASURE[.PARAMETERS]",
-    shell_complete=complete_from("deadheat.compat.trec_eval:WORDS"),
+    shell_complete=complete_from("deadheat.plugins.compat.trec_eval:WORDS"),
     help="A measure such as ndcg_cut.5,10, or official (default), set or all_trec; may be repeated.",
 )
 @option(
@@ -89,9 +89,9 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     Ties are broken by document id, as trec_eval, unless --ties says otherwise. Not here: trec_eval's preference and
     multi-judge measures (-R other than qrels), and -Z.
     """
-    from deadheat.compat.evaluating import OF_TREC_EVAL, tie_policy
-    from deadheat.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
     from deadheat.io.formats import tag_of
+    from deadheat.plugins.compat.evaluating import OF_TREC_EVAL, tie_policy
+    from deadheat.plugins.compat.trec_eval import describe_fractions, requested, trec_eval as lines_of
 
     del options["check_duplicates"]  # what is opened is checked
     options |= {"version": int(options["version"]), "ties": tie_policy(options["ties"], OF_TREC_EVAL)}
@@ -127,8 +127,8 @@ def _read_leniently(path: Path, evaluate: "Callable[[Path], str]") -> str:
         Of the run.
     evaluate : callable
     """
-    from deadheat.compat.trec_eval import cut_trailing_text
     from deadheat.io.formats import format_of
+    from deadheat.plugins.compat.trec_eval import cut_trailing_text
 
     try:
         return evaluate(path)

@@ -12,9 +12,9 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ParameterError
-from deadheat.explanation.explain import all_reported, read_reported, reported
-from deadheat.explanation.tools import order_of
 from deadheat.measures import AP, R, nDCG
+from deadheat.plugins.compat.explain import all_reported, read_reported, reported
+from deadheat.plugins.compat.tools import order_of
 from support.command import QRELS, RUN, call, ok
 
 GRADED = {"q": {"a": 1.0, "b": 3.0, "c": 0.0}, "p": {"x": 2.0, "y": 1.0}, "none": {"z": 0.0}}

@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import RR
-from deadheat.compat.evaluating import Evaluator, Tally
+from deadheat.plugins.compat.evaluating import Evaluator, Tally
 from support.other_tools import why_ir_measures_cannot_read
 
 README = """\
@@ -293,7 +293,7 @@ def test_install_reaches_modules_that_were_imported_before(before: str, tmp_path
         "print(sum(one.NAME == 'deadheat' for one in ir_measures.DefaultPipeline.providers))",
     ]
     found = python(tmp_path, saved(tmp_path, "\n".join(lines)))
-    assert found == "{'q': {'recip_rank': 0.75}}\ndeadheat.compat.pytrec_eval\n{RR: 0.75}\n2\n"
+    assert found == "{'q': {'recip_rank': 0.75}}\ndeadheat.plugins.compat.pytrec_eval\n{RR: 0.75}\n2\n"
 
 
 @pytest.mark.parametrize(("package", "text"), [("beir", BEIR), ("mteb", MTEB)])

@@ -1,0 +1,1 @@
+from deadheat.plugins.compat.switch import install as install

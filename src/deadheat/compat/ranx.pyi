@@ -1,0 +1,1 @@
+from deadheat.plugins.compat.ranx import compare as compare, evaluate as evaluate

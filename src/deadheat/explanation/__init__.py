@@ -1,1 +1,0 @@
-"""Why a number of another tool differs: the conventions that reproduce what was reported."""

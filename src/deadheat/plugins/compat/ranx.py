@@ -1,0 +1,311 @@
+"""ranx's `evaluate` and `compare`, computed by deadheat.
+
+The values are ranx's: its rbp and dcg count the relevance of documents at the level of ``-l`` or above, its other
+metrics 0 and 1. So is the order of ties, which ranx leaves to an unstable sort. ``ties="expected"``, or
+``DEADHEAT_TIES=expected`` in the environment, gives exact means over the orders of the ties instead.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from deadheat.arrays import FloatArray
+from deadheat.comparison import compare as comparing
+from deadheat.comparison.comparison import Comparison
+from deadheat.errors import (
+    DataError,
+    ParameterError,
+    SourceTypeError,
+    UnknownMeasureError,
+    by_name,
+    check_choice,
+    counted,
+    did_you_mean,
+    three,
+)
+from deadheat.io.values import Nested
+from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
+from deadheat.plugins.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
+from deadheat.plugins.compat.tools import order_of
+
+__all__ = ["compare", "evaluate"]
+
+
+METRIC = re.compile(r"(?P<name>[a-z_0-9-]+?)(?:@(?P<cutoff>[0-9]+))?(?:-l(?P<level>[0-9]+))?")
+RBP = re.compile(r"rbp[.@](?P<digits>[0-9]+)(?:-l(?P<level>[0-9]+))?")
+BINARY: dict[str, Callable[..., Measure]] = {
+    "hits": NumRelRet,
+    "hit_rate": Hit,
+    "precision": P,
+    "recall": R,
+    "f1": F,
+    "r-precision": Rprec,
+    "mrr": RR,
+    "map": AP,
+    "bpref": bpref,
+}
+GRADED: dict[str, tuple[Callable[..., Measure], str]] = {
+    "dcg": (DCG, "linear"),
+    "ndcg": (nDCG, "linear"),
+    "dcg_burges": (DCG, "exp"),
+    "ndcg_burges": (nDCG, "exp"),
+}
+TESTS = {"student": "t", "fisher": "randomization", "tukey": "tukey"}
+
+
+def metric_of(text: str, levels: Collection[float]) -> tuple[Measure, float]:
+    """Return the measure that computes a metric, and a constant that its value is multiplied by.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"ndcg@10"``, ``"ndcg_burges@10"``, ``"rbp.95"``, ``"recall@100-l2"``.
+    levels : collection of float
+        Of relevance in the qrels.
+
+    Examples
+    --------
+    >>> metric_of("recall@100-l2", [0, 1]), metric_of("mrr", [0, 1])
+    ((R(rel=2)@100, 1.0), (RR, 1.0))
+    """
+    rbp, found = RBP.fullmatch(text), METRIC.fullmatch(text)
+    if rbp:
+        p = float(f"0.{rbp['digits']}")
+        gain = _gains(levels, int(rbp["level"] or 1), "linear")
+        return DCG(gain=gain, discount=f"exp({p})"), (1 - p) / p
+    names = [*BINARY, *GRADED, "rbp.95"]
+    if found is None or found["name"] not in names[:-1]:
+        raise UnknownMeasureError(
+            f"ranx has no metric {text!r}",
+            hint=did_you_mean(text.partition("@")[0], names) or f"All: {', '.join(names)}",
+        )
+    name, level = found["name"], int(found["level"] or 1)
+    cutoff = {} if name in {"r-precision", "bpref"} else {"cutoff": int(found["cutoff"] or 0) or None}
+    if name in BINARY:
+        return BINARY[name](rel=level, **cutoff), 1.0
+    measure, gain = GRADED[name]
+    return measure(gain=_gains(levels, level, gain), **cutoff), 1.0
+
+
+def _gains(levels: Collection[float], least: float, gain: str) -> str | dict[float, float]:
+    """Return a gain that is 0 below a level of relevance."""
+    if not any(0 < level < least for level in levels):
+        return gain
+    return {level: 0.0 if level < least else level if gain == "linear" else 2**level - 1 for level in levels}
+
+
+def evaluate(  # noqa: PLR0917 - ranx's order of arguments
+    qrels: Any,  # noqa: ANN401 - a dict, or an object of ranx
+    run: Any,  # noqa: ANN401 - as above
+    metrics: str | Sequence[str],
+    return_mean: bool = True,  # noqa: FBT001, FBT002 - as ranx has it
+    return_std: bool = False,  # noqa: FBT001, FBT002 - as above
+    threads: int = 0,  # noqa: ARG001 - as above
+    save_results_in_run: bool = True,  # noqa: FBT001, FBT002 - as above
+    make_comparable: bool = False,  # noqa: FBT001, FBT002 - as above
+    *,
+    ties: str | None = None,
+) -> Any:  # noqa: ANN401 - a number for one metric, a dict for several
+    """Evaluate a run.
+
+    Parameters
+    ----------
+    qrels, run : dict of dict, ranx.Qrels, ranx.Run, array of shape (n_queries, n, 2), list of arrays of shape (n, 2)
+        Arrays hold documents, numbers, with their relevance or score; a run has them in the order of the ranking.
+    metrics : str or sequence of str
+    return_mean, return_std : bool
+        Whether to return means, with standard deviations, instead of values by query (sorted by their ids).
+    threads : int
+        Not needed.
+    save_results_in_run : bool, default True
+        Whether a `ranx.Run` keeps the results.
+    make_comparable : bool, default False
+        Whether queries that the run lacks count as empty, and others than those of the qrels are left out.
+    ties : str, optional
+        A tie policy, by default ``DEADHEAT_TIES`` in the environment, else the order that ranx has.
+
+    Returns
+    -------
+    float or dict
+        The value of one metric, or ``{metric: value}`` for several.
+
+    Raises
+    ------
+    DataError
+        Qrels and run have different queries.
+    UnknownMeasureError
+        ranx has no such metric.
+
+    Examples
+    --------
+    >>> qrels, run = {"q": {"a": 1}}, {"q": {"a": 0.5, "b": 0.5}}
+    >>> evaluate(qrels, run, ["mrr", "precision@1"])
+    {'mrr': 0.5, 'precision@1': 0.0}
+    >>> evaluate(qrels, run, ["mrr", "precision@1"], ties="expected")
+    {'mrr': 0.75, 'precision@1': 0.5}
+    """
+    judged, retrieved = _dicts(qrels, "qrels"), _dicts(run, "run", sort=not is_chosen(ties))
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
+    if not make_comparable and judged.keys() != retrieved.keys():
+        raise _different_queries(judged, retrieved)
+    whole = {query: retrieved.get(query, {}) for query in sorted(judged)}
+    found = _evaluator(judged, names, tie_policy(ties, "input")).by_query(whole)
+    values = {
+        name: factor * np.array([found[query][name] if query in found else 0.0 for query in whole])
+        for name, (_, factor) in _metrics(judged, names).items()
+    }
+    results = {name: _summary(own, mean=return_mean, std=return_std) for name, own in values.items()}
+    if save_results_in_run and hasattr(run, "mean_scores"):
+        for name, own in values.items():
+            run.mean_scores[name] = float(own.mean())
+            if return_mean and return_std:
+                run.std_scores[name] = float(own.std())
+            run.scores[name] = dict(zip(sorted(judged), own.tolist(), strict=True))
+    return results[names[0]] if len(names) == 1 else results
+
+
+def beside(theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ranx's own `evaluate`, whose values are counted; under a tie policy of the environment, ours."""
+
+    @wraps(theirs)
+    def own(qrels: Any, run: Any, metrics: Any, *options: Any, **named: Any) -> Any:  # noqa: ANN401 - as ranx has them
+        if is_chosen():
+            return evaluate(qrels, run, metrics, *options, **named)
+        found = theirs(qrels, run, metrics, *options, **named)
+        TALLY.add(lambda: ([_evaluator(_dicts(qrels, "qrels"), metrics)], _dicts(run, "run")))
+        return found
+
+    return own
+
+
+def _metrics(qrels: Nested, metrics: str | Sequence[str]) -> dict[str, tuple[Measure, float]]:
+    """Return what computes metrics, by their names."""
+    levels = {float(level) for own in qrels.values() for level in own.values()}
+    return {name: metric_of(name, levels) for name in ([metrics] if isinstance(metrics, str) else metrics)}
+
+
+def _evaluator(qrels: Nested, metrics: str | Sequence[str], ties: str = "input") -> Evaluator[str]:
+    """Return what computes metrics, without the constants that their values are multiplied by."""
+    return Evaluator(
+        qrels, {name: measure for name, (measure, _) in _metrics(qrels, metrics).items()}, ties=ties, judged_only=False
+    )
+
+
+def _summary(values: FloatArray, *, mean: bool, std: bool) -> Any:  # noqa: ANN401 - as `evaluate` returns it
+    if not mean:
+        return values
+    return {"mean": float(values.mean()), "std": float(values.std())} if std else float(values.mean())
+
+
+def _dicts(source: Any, kind: str, *, sort: bool = False) -> Nested:  # noqa: ANN401 - whatever the caller has
+    """Return a dict of dicts; a run perhaps in the order that ranx brings it into."""
+    if hasattr(source, "to_dict"):
+        if not getattr(source, "sorted", True):
+            source.sort()
+        return source.to_dict()
+    if isinstance(source, Mapping):
+        return {query: _sorted(own) for query, own in source.items()} if sort else source
+    arrays = [] if isinstance(source, str) else [np.asarray(own) for own in source]
+    if not arrays or any(own.ndim != 2 or own.shape[1] != 2 for own in arrays):
+        raise SourceTypeError(
+            found=f"{type(source).__name__} as {kind}",
+            allowed=f"a dict of dicts, arrays of documents and numbers, or what ranx.{kind.capitalize()} is",
+        )
+    if kind == "run":  # ranx ignores its scores; of a document that comes twice, the first place counts
+        arrays = [np.column_stack((own[:, 0], -np.arange(len(own))))[::-1] for own in arrays]
+    return {f"{n:09}": {str(doc): value for doc, value in own.tolist()} for n, own in enumerate(arrays)}
+
+
+def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
+    """Return the documents of a query in the order of ranx, if scores tie: those of a dict are sorted ascending."""
+    try:
+        docs, scores = list(own), list(own.values())
+        if len(set(scores)) < len(scores):
+            return {docs[n]: scores[n] for n in reversed(order_of(scores))}
+    except (AttributeError, TypeError):  # no dict, or no numbers: refused where they are read
+        pass
+    return own
+
+
+def _different_queries(qrels: Nested, run: Nested) -> DataError:
+    lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
+    parts = [
+        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
+        for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
+        if ids
+    ]
+    return DataError(
+        " and ".join(parts),
+        hint="make_comparable=True counts the first as empty and leaves the others out",
+    )
+
+
+def compare(  # noqa: PLR0917 - ranx's order of arguments
+    qrels: Any,  # noqa: ANN401 - a dict, or an object of ranx
+    runs: Sequence[Any],
+    metrics: str | Sequence[str],
+    stat_test: str = "student",
+    n_permutations: int = 10_000,
+    max_p: float = 0.01,
+    random_seed: int = 42,
+    *,
+    ties: str | None = None,
+) -> Comparison:
+    """Compare runs by pairs.
+
+    Parameters
+    ----------
+    qrels : dict of dict or ranx.Qrels
+    runs : sequence of dict of dict or ranx.Run
+        A dict goes by the name ``run_1``, ``run_2``, and so on.
+    metrics : str or sequence of str
+        All but rbp.
+    stat_test : {"student", "fisher", "tukey"}, default "student"
+    n_permutations : int, default 10,000
+    max_p : float, default 0.01
+        Level of significance.
+    random_seed : int, default 42
+    ties : str, optional
+        As for :func:`evaluate`.
+
+    Returns
+    -------
+    Comparison
+        That of :func:`deadheat.compare`: it prints as a table, and says what ties could make of every difference.
+
+    Raises
+    ------
+    ParameterError
+        The test is unknown.
+
+    Examples
+    --------
+    >>> qrels = {f"q{n}": {"a": 1} for n in range(9)}
+    >>> good, tied = ({f"q{n}": {"a": score, "b": 1} for n in range(9)} for score in (2, 1))
+    >>> (pair,) = compare(qrels, [tied, good], "mrr", stat_test="fisher", ties="expected").pairs
+    >>> pair.baseline, pair.system, pair.difference
+    ('run_1', 'run_2', 0.25)
+    """
+    check_choice("stat_test", stat_test.lower(), TESTS)
+    judged = _dicts(qrels, "qrels")
+    chosen = _metrics(judged, metrics).values()
+    if any(factor != 1.0 for _, factor in chosen):
+        raise ParameterError("has rbp, which deadheat compares as RBP", argument="metrics", hint="use deadheat.compare")
+    named = by_name(
+        (getattr(run, "name", None) or f"run_{n}", _dicts(run, "run", sort=not is_chosen(ties)))
+        for n, run in enumerate(runs, 1)
+    )
+    return comparing.compare(
+        judged,
+        named,
+        [measure for measure, _ in chosen],
+        test=TESTS[stat_test.lower()],
+        n_resamples=n_permutations,
+        confidence_level=1 - max_p,
+        rng=random_seed,
+        ties=tie_policy(ties, "input"),
+        missing="empty",
+    )
