@@ -21,6 +21,7 @@ from tie_picture import picture
 import deadheat as dh
 from deadheat.cli import main
 from deadheat.hooks import commands_by_name
+from deadheat.measures.base import Measure
 from deadheat.measures.guide import USES
 from deadheat.report.model import Fact
 from deadheat.report.of_measures import report_measure
@@ -42,7 +43,7 @@ FAMILIES = {
     "averaged": "Averages over recall",
     "prefix": "Inferred from what is above",
     "discounted": "Discounted gain",
-    "graded": "Graded averages",
+    "averaged_ndcg": "Graded averages",
     "cascade": "Cascades",
     "interpolated": "Interpolated precision",
     "maximum": "The best document",
@@ -59,13 +60,20 @@ ROOMS = {
     "gates": "Check",
     "data": "Qrels, runs and queries",
     "profile": "Ties of a run",
-    "explanation": "Explain a number",
+    "compat": "Explain a number",
     "placements": "Placements",
-    "benchmark": "Labelled cases and retrievers",
+    "bench": "Labelled cases and retrievers",
     "io": "Files",
     "errors": "Errors and warnings",
     "notation": "Notation",
     "measures": "Measures",
+}
+# plugins whose names stand among those of the core
+ALSO_IN = {
+    "agree": "comparison",
+    "columns": "evaluation",
+    "languages": "comparison",
+    "leaderboard": "comparison",
 }
 
 
@@ -98,13 +106,19 @@ def catalogue() -> str:
         "| measure | what it is | family |",
         "|---|---|---|",
     ]
-    families = {name: measure.__module__.rpartition(".")[2] for name, measure in found.items()}
+    families = {name: family_of(measure) for name, measure in found.items()}
     order = [*FAMILIES, *sorted(set(families.values()) - set(FAMILIES))]
     for name in sorted(found, key=lambda name: order.index(families[name])):
         family = FAMILIES.get(families[name], families[name].capitalize())
         lines.append(f"| [`{name}`](measures/{name}.md) | {escaped(found[name].title)} | {family} |")
     lines += ["", *uses(), "```{toctree}", ":hidden:", "", *(f"measures/{name}" for name in found), "```", ""]
     return "\n".join(lines)
+
+
+def family_of(measure: type[Measure]) -> str:
+    """Return the file that a measure is in; its plugin, if that has one file of measures."""
+    *_, folder, file = measure.__module__.split(".")
+    return folder if file == "measures" else file
 
 
 def uses() -> Iterator[str]:
@@ -181,6 +195,18 @@ def table(facts: Iterable[Fact]) -> Iterator[str]:
         yield f"| {heading} | {'<br>'.join(texts)} |"
 
 
+def room_of(value: Any) -> str:  # noqa: ANN401 - whatever is public
+    """Return the part of the reference that has a public name: its folder, or its plugin."""
+    if inspect.isclass(value) and issubclass(value, Measure):
+        return "measures"
+    _, folder, *inner = value.__module__.split(".")
+    if folder == "plugins":
+        return ALSO_IN.get(inner[0], inner[0])
+    if folder == "measures" and not inspect.isclass(value):
+        return "notation"
+    return folder
+
+
 def reference() -> str:
     """Return the page of all public names, in reStructuredText."""
     rooms: dict[str, list[str]] = defaultdict(list)
@@ -188,8 +214,7 @@ def reference() -> str:
         value = getattr(dh, name)
         if inspect.ismodule(value) or value.__name__ != name:  # another name of a measure
             continue
-        room = value.__module__.split(".")[1]
-        rooms["notation" if room == "measures" and not inspect.isclass(value) else room].append(name)
+        rooms[room_of(value)].append(name)
     lines = ["Reference", "=========", "", "Every public name of ``import deadheat as dh``. Options of commands are"]
     lines += ["in :doc:`commands`.", ""]
     for room in sorted(rooms, key=lambda room: [*ROOMS, room].index(room)):

@@ -196,6 +196,24 @@ EXPORTS = Plugin(
     ),
 )
 
+BENCH = Plugin(
+    name="bench",
+    help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
+    commands=(
+        Command("bench", "deadheat.plugins.bench.command", "Run retrievers on labelled cases, and compare them."),
+        Command(
+            "validate",
+            "deadheat.plugins.bench.command",
+            "Check labelled cases, say how to fix what is wrong, and summarise them.",
+        ),
+    ),
+    services=(
+        Service("cases", "deadheat.plugins.bench.cases", "a file of labelled cases"),
+        Service("collection", "deadheat.plugins.bench.collection", "a collection of documents"),
+        Service("finished_bench", "deadheat.plugins.bench.store"),
+    ),
+)
+
 COMPAT = Plugin(
     name="compat",
     help="Interfaces of pytrec_eval, trec_eval, ir_measures and ranx; the conventions behind a number.",
@@ -218,24 +236,6 @@ SENTENCE_TRANSFORMERS = Plugin(
     help="Evaluators of sentence-transformers with exact means.",
     requires=("compat",),
     services=(Service("sentence_transformers", "deadheat.plugins.sentence_transformers.evaluators"),),
-)
-
-BENCH = Plugin(
-    name="bench",
-    help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
-    commands=(
-        Command("bench", "deadheat.plugins.bench.command", "Run retrievers on labelled cases, and compare them."),
-        Command(
-            "validate",
-            "deadheat.plugins.bench.command",
-            "Check labelled cases, say how to fix what is wrong, and summarise them.",
-        ),
-    ),
-    services=(
-        Service("cases", "deadheat.plugins.bench.cases", "a file of labelled cases"),
-        Service("collection", "deadheat.plugins.bench.collection", "a collection of documents"),
-        Service("finished_bench", "deadheat.plugins.bench.store"),
-    ),
 )
 
 PLUGINS = (

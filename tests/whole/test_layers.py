@@ -216,9 +216,10 @@ def test_no_higher_floor_is_named_in_a_string() -> None:
 
 
 def test_every_class_that_shows_itself_has_a_report() -> None:
-    for name in ("plugins.bench.bench", "report.page", "report.shown"):
+    for name in ("plugins.bench.bench", "report.shown"):
         import_module(f"deadheat.{name}")
     hooks.load("reports")
+    hooks.load("pages")
     reports = import_module("deadheat.report.model")
     shown = set(import_module("deadheat.data.renderable").Renderable.__subclasses__())
     of_notebooks = {one for one in reports.REPORTS if one.__name__ in {"DocumentTable", "Interval", "Pair", "Scores"}}
