@@ -20,7 +20,7 @@ validate bad.csv
 """
 WORDS = """
 --help
---version
+measures --for rag
 evaluate --help
 compare --help-all
 gate --list-presets

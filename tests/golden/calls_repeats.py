@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import deadheat as dh
 from golden.data import GRADED, QRELS, QUERIES, REPEATS, WEIGHTS, draw_run
 from golden.entries import entry
@@ -40,19 +42,34 @@ def plans() -> Numbers:
 def of_different_skill() -> Numbers:
     """Repeats that share an effect."""
     repeats = dh.Repeats([runs[0] for runs in REPEATS.values()])
-    scores = dh.evaluate(QRELS, repeats, "nDCG@3")["nDCG@3"]
-    found: Numbers = {"components": attributes(scores.variance_components, COMPONENTS)}
-    for method in ("t", "skewed-t", "gaffke"):
-        found[method] = interval_of(scores.interval(method))
+    found: Numbers = {}
+    for scores in dh.evaluate(QRELS, repeats, ["nDCG@3", "GMAP"]):
+        found[f"components of {scores.measure}"] = attributes(scores.variance_components, COMPONENTS)
+        for method in ("t", "skewed-t", "gaffke"):
+            found[f"{method} of {scores.measure}"] = interval_of(scores.interval(method))
     return found
 
 
-@entry(["t", "randomization", "bootstrap-t"])
-def shared_effects_compared(test: str) -> Numbers:
-    """Differences of systems whose repeats share an effect."""
+def of_shared_effects(**options: Any) -> Numbers:
+    """Compare systems whose repeats share an effect."""
     first, second, third = REPEATS.values()
     systems = {"one": dh.Repeats([first[0], second[0]]), "two": dh.Repeats([second[1], third[1], third[2]])}
-    return pairs_of(dh.compare(QRELS, systems, "nDCG@3", test=test, n_resamples=499))
+    return pairs_of(dh.compare(QRELS, systems, ["nDCG@3", "GMAP"], n_resamples=499, **options))
+
+
+@entry(["t", "randomization", "bootstrap-t", "bootstrap"])
+def shared_effects_compared(test: str) -> Numbers:
+    return of_shared_effects(test=test)
+
+
+@entry(["greater", "less"])
+def shared_effects_one_sided(side: str) -> Numbers:
+    return of_shared_effects(test="t", alternative=side)
+
+
+@entry({"weights": {"weights": WEIGHTS}, "clusters": {"cluster": "session", "queries": QUERIES}})
+def shared_effects_and(options: Numbers) -> Numbers:
+    return of_shared_effects(test="t", **options)
 
 
 @entry()
