@@ -193,6 +193,8 @@ EXPORTS = Plugin(
         "deadheat.plugins.exports.chroma",
         "deadheat.plugins.exports.responses",
         "deadheat.plugins.exports.folders",
+        "deadheat.plugins.exports.data_sets",
+        "deadheat.plugins.exports.ranx",
     ),
 )
 

@@ -158,7 +158,7 @@ LATE = {
     "io.formats.__init__ imports io in scan": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",
     "io.passages imports io in _table_of": "Narwhals",
-    "io.sources imports io in _of_frame": "Narwhals",
+    "io.sources imports io in read_frame": "Narwhals",
     "io.splitting imports io in _begin": "NumPy",
     "placements.place imports placements in engine_of": "Narwhals",
     "profile.exposure imports stats in _pairs": "NumPy's generators; only groups of items have intervals",

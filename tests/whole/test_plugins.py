@@ -120,6 +120,8 @@ NEEDS = {
         "dh.Run({'q1': {'source_nodes': [{'node': 1}]}})",
         "dh.Run.of_results({'q1': [{'node': 1, 'score': 0.5}]})",
         "dh.Qrels({'requests': [{'id': 'q1', 'ratings': [{'_id': 'a', 'rating': 1}]}]})",
+        "dh.Qrels('ir_datasets:vaswani')",
+        "dh.Run(type('Run', (), {'run': {}, 'to_dict': lambda self: {}})())",  # as of ranx
         "dh.Run(__import__('pathlib').Path(dh.__file__).parent)",  # a folder
     ),
 }

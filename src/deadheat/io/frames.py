@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.errors import ColumnError, DataError, SourceTypeError, as_given, counted
 from deadheat.io.formats.base import ROWS, Content, ranks_of, split_off, which_judged
 from deadheat.io.guarding import guarded_rows
@@ -182,10 +183,11 @@ def _frame_of(table: object, kind: Kind, where: str) -> Frame | nw.DataFrame[Any
         )
     if isinstance(table, Iterable) and not isinstance(table, str | bytes):
         return nw.from_native(_frame_of_tuples(cast("Any", table), kind, where))
+    hint = "give a path, a dict of dicts, tuples or a dataframe; for results of a search library write"
+    hint += f" {CALL[kind]}({{query: results}})"
     raise SourceTypeError(
         f"cannot read {kind} from {type(table).__name__}",
-        hint="give a path, a dict of dicts, tuples or a dataframe; for results of a search library write"
-        f" {CALL[kind]}({{query: results}})",
+        hint=hooks.advice_on_missing("an object of another library", "objects") or hint,
     )
 
 

@@ -1,34 +1,32 @@
 """What an object holds that is given in place of a file.
 
-Recognisers are asked in one order; each returns the rows of an object, or None for what it does not know. Objects of
-other libraries are recognised by their form, ir_datasets by its name. Frames come last: Narwhals is slow to load, and
+Recognisers are asked in one order; each returns the rows of an object, or None for what it does not know. After those
+of the core come those that modules of the kind "objects" register. Frames come last: Narwhals is slow to load, and
 dicts do not need it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
+from deadheat import hooks
 from deadheat.errors import (
-    DataError,
     SourceTypeError,
-    package,
     three,
 )
-from deadheat.io.documents import SWAPPED, exported
-from deadheat.io.files import CATALOGUE, in_catalogue
+from deadheat.io.documents import exported
+from deadheat.io.files import in_catalogue
 from deadheat.io.formats.base import Content
-from deadheat.io.kinds import OTHER_KIND, VALUE_COLUMN, Kind, refuse_columns
+from deadheat.io.kinds import VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.results import Listing, nested_of
 from deadheat.io.values import copied, has_numbers, is_plain
 
+Recogniser = Callable[[Any, Kind, str, Mapping[str, str]], Content | None]
+RECOGNISERS: list[Recogniser] = []  # that plugins register
+
 OF_CASES = "judgments are the expected ids of labelled cases"
-_DATA_SETS: dict[Kind, tuple[str, str, str]] = {  # of ir_datasets
-    "qrels": ("has_qrels", "qrels_iter", "judgments (qrels)"),
-    "run": ("has_scoreddocs", "scoreddocs_iter", "run (scoreddocs)"),
-}
 
 
 def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
@@ -50,20 +48,35 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
     SourceTypeError
         The object holds the other kind, or several tables; or another function takes it; or nothing is known of it.
     """
-    # a frame of Spark has a column for every attribute that it is asked for
-    of_spark = type(source).__module__.startswith("pyspark.sql.")
-    recognisers = () if of_spark else (_of_mapping, _of_deadheat, _of_data_set, _of_ranx)
-    found = (recognise(source, kind, where, given) for recognise in recognisers)
-    return next((one for one in found if one is not None), None) or _of_frame(source, kind, where, given)
+    for recognise in _recognisers_for(source):
+        content = recognise(source, kind, where, given)
+        if content is not None:
+            return content
+    if in_catalogue(source):
+        for plugin in hooks.missing_of_kind("objects"):
+            raise hooks.missing_plugin(str(source), plugin)
+    return read_frame(source, kind, where, given)
 
 
-def _of_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
+def _recognisers_for(source: object) -> list[Recogniser]:
+    """Return who is asked about an object; for frames, lists and tuples no plugin needs to be loaded."""
+    if type(source).__module__.startswith("pyspark.sql."):
+        return []  # such a frame has a column for every attribute that it is asked for
+    own: list[Recogniser] = [read_mapping, _of_deadheat]
+    if isinstance(source, Mapping | list | tuple) or hasattr(type(source), "columns"):
+        return own
+    hooks.load("objects")
+    return own + RECOGNISERS
+
+
+def read_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:
+    """Read a dataframe, or rows."""
     from deadheat.io.frames import canonical
 
     return canonical(source, kind, where, given, is_large=isinstance(source, pl.LazyFrame))
 
 
-def _of_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
+def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:
     """Read a dict of dicts, of lists, or a document of another tool."""
     if not isinstance(source, Mapping):
         return None
@@ -102,49 +115,4 @@ def _of_deadheat(source: Any, kind: Kind, _where: str, _: Mapping[str, str]) -> 
         if dtype_kind in "iu":
             hint += "; if it has the ids of documents, a row for each query, write dict(enumerate(ids))"
         raise SourceTypeError(found=f"a matrix of shape {tuple(getattr(source, 'shape', ()))}", allowed=kind, hint=hint)
-    return None
-
-
-def _of_data_set(source: Any, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
-    """Read a data set of ir_datasets, or its name; its tuples have names too."""
-    if in_catalogue(source):
-        where = source
-        data_sets = package("ir_datasets", f"{source} needs the package ir_datasets", "ir-datasets")
-        try:
-            source = data_sets.load(source.removeprefix(CATALOGUE))
-        except KeyError:
-            raise DataError(
-                "ir_datasets has no data set of this name",
-                hint="names are listed at https://ir-datasets.com",
-                path=where,
-            ) from None
-    if not all(hasattr(source, has) for has, _, _ in _DATA_SETS.values()):
-        return None
-    has, rows, what = _DATA_SETS[kind]
-    if not getattr(source, has)():
-        raise DataError(
-            f"this data set of ir_datasets has no {what}",
-            hint="other data sets below it may, such as one that ends in /test or /judged",
-            path=where,
-        )
-    try:
-        found = list(getattr(source, rows)())
-    except (OSError, RuntimeError) as error:  # ir_datasets fetches files when they are needed
-        raise DataError(
-            "ir_datasets cannot fetch it",
-            found=f"{error!s:.80}",
-            hint="the cause is in the messages above",
-            path=where,
-        ) from error
-    return replace(_of_frame(found, kind, where, given), is_trec=True)
-
-
-def _of_ranx(source: Any, kind: Kind, where: str, given: Mapping[str, str]) -> Content | None:  # noqa: ANN401 - anything
-    """Read the dicts in an object of ranx."""
-    if not hasattr(source, "to_dict") or hasattr(source, "columns"):
-        return None
-    if hasattr(source, kind):
-        return _of_mapping(source.to_dict(), kind, where, given)
-    if hasattr(source, OTHER_KIND[kind]):
-        raise SourceTypeError(found=f"a {OTHER_KIND[kind]} of ranx", allowed=kind, hint=SWAPPED)
     return None

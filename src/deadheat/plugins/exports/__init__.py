@@ -7,6 +7,7 @@ documents, and folders with a response in each file. The core reads plain dicts,
 * `ratings` (OpenSearch, the request of ``_rank_eval``), `mteb`, `quepid`, `rank_eval` (its response), `failures` and
   `responses` read a JSON document each; the order in which they are asked is in the registry.
 * `folders` reads responses from files; `parts` has what documents share.
+* `data_sets` (ir_datasets) and `ranx` read objects of these libraries.
 
 The results of another library are a line in `forms`, another document is a module with ``@export``.
 """
