@@ -8,7 +8,8 @@ from deadheat.comparison.history import History, history
 from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.judgments import Holes, QrelsDiff, diff_qrels, holes
 from deadheat.comparison.languages import Languages, compare_languages
-from deadheat.comparison.pairs import Pair, interval, paired_test
+from deadheat.comparison.of_values import interval, paired_test
+from deadheat.comparison.pair import Pair
 from deadheat.comparison.robustness import SystemOrders
 from deadheat.data.from_arrays import from_arrays, pareto_levels
 from deadheat.data.judgments import read_judgments

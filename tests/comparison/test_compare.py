@@ -14,7 +14,8 @@ import scipy
 import deadheat as dh
 from deadheat import stats
 from deadheat.arrays import FloatArray
-from deadheat.comparison.pairs import Pair, Pairs, least_p, least_ps, n_units, units_of
+from deadheat.comparison.least_p import least_p, least_ps, n_units, units_of
+from deadheat.comparison.pair import Pair, Pairs
 from deadheat.errors import DataError, ParameterError, UnknownMeasureError
 from deadheat.settings import Design
 from oracle.signed_ranks import signed_rank
@@ -392,14 +393,14 @@ def test_blocks_of_pairs_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
         {"cluster": {f"q{n:02}": n // 2 for n in range(12)}},
     ]
     whole = [dh.compare_evaluations(evaluations, **one) for one in options]
-    monkeypatch.setattr("deadheat.comparison.pairs.PAIRS", (4, 4))
+    monkeypatch.setattr("deadheat.comparison.stack.PAIRS", (4, 4))
     blocked = [dh.compare_evaluations(evaluations, **one) for one in options]
     for one, other in zip(whole, blocked, strict=True):
         assert as_written(one.pairs) == as_written(other.pairs)
     seed = int(np.random.default_rng(3).integers(1 << 63))  # that all blocks share
     drawn, seeded = (dh.compare_evaluations(evaluations, rng=rng) for rng in (np.random.default_rng(3), seed))
     assert as_written(drawn.pairs) == as_written(seeded.pairs)
-    monkeypatch.setattr("deadheat.comparison.pairs.KEPT", 10)
+    monkeypatch.setattr("deadheat.comparison.pair.KEPT", 10)
     again = dh.compare_evaluations(evaluations)
     assert as_written(again.pairs) == as_written(whole[0].pairs)
     some = [(found.pairs[3], *found.pairs[2:4]) for found in (again, whole[0])]

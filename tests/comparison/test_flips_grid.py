@@ -14,7 +14,7 @@ import deadheat as dh
 from deadheat.comparison import orders
 from deadheat.comparison.flips import Flip, flip, summands
 from deadheat.comparison.orders import Distribution, IndependentSum, comparable
-from deadheat.comparison.pairs import Pairs
+from deadheat.comparison.pair import Pairs
 from deadheat.report.of_comparison import report_comparison
 
 UNIT = math.lcm(*range(1, 31))  # all reciprocal ranks down to 30 are whole multiples of 1 / UNIT

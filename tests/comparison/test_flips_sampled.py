@@ -17,7 +17,7 @@ import deadheat as dh
 from deadheat.comparison import orders, pairs
 from deadheat.comparison.flips import Side, flip, is_moved, normal_errors
 from deadheat.comparison.orders import DrawnSums, draw_sums, probability_below
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pair import Pair
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.report.of_comparison import report_comparison
 from oracle.graded import expected_reciprocal_rank

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.comparison.comparison import estimated_within
+from deadheat.comparison.margins import estimated_within
 from deadheat.errors import DataError, FigureError, ParameterError
 from deadheat.report.model import format_cell
 from deadheat.report.shown import report_of

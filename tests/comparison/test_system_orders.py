@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import deadheat as dh
-from deadheat.comparison.pairs import Pairs
+from deadheat.comparison.pair import Pairs
 from deadheat.report.model import format_cell
 from deadheat.report.of_comparison import report_comparison
 from deadheat.report.of_orders import report_orders

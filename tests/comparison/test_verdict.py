@@ -15,7 +15,7 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.comparison.deciding import Grounds, doubt, favoured
-from deadheat.comparison.pairs import Pair, Pairs
+from deadheat.comparison.pair import Pair, Pairs
 from deadheat.comparison.verdict import Lacking, Verdict, Within
 from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata, number
 from deadheat.measures import parse_measure

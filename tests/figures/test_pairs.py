@@ -11,7 +11,7 @@ import pytest
 import deadheat as dh
 from deadheat import figures, stats
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import Pairs
+from deadheat.comparison.pair import Pairs
 from deadheat.errors import FigureError, ParameterError
 from deadheat.figures.base import GAIN, LOSS, UNDECIDED
 from support.figure_data import notes_of, row_of, rows_of, title_of

@@ -14,7 +14,7 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.comparison.pairs import Pairs
+from deadheat.comparison.pair import Pairs
 from deadheat.report.as_data import as_json
 from deadheat.report.model import Bar, Row
 from deadheat.report.of_comparison import report_comparison, tell_tests

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
@@ -15,17 +14,12 @@ from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
 from deadheat.comparison.deciding import Grounds
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
 from deadheat.comparison.label_bounds import LabelBound, OuterBound, bound_of_pair, outer_bounds
-from deadheat.comparison.pairs import (
-    OF_HUMANS,
-    JudgeContribution,
-    Pair,
-    Pairs,
-    compare_sides,
-    corrected,
-    n_units,
-    pairs_of,
-)
+from deadheat.comparison.least_p import n_units
+from deadheat.comparison.margins import estimated_within, planned, within_margins
+from deadheat.comparison.pair import OF_HUMANS, JudgeContribution, Pair, Pairs
+from deadheat.comparison.pairs import compare_sides, pairs_of
 from deadheat.comparison.robustness import SystemOrders, judged_pairs, orders_of, rank_intervals
+from deadheat.comparison.shared_intervals import IntervalsByName, correct_over_strata
 from deadheat.comparison.verdict import Lacking, Verdict, Within
 from deadheat.comparison.verdict_facts import describe_missing
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
@@ -45,7 +39,6 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluation import Evaluation, check_judge_has_values, labelled_by_none, refuse_bounds
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
-    FEWEST,
     KNOWN,
     Cluster,
     Interval,
@@ -58,7 +51,7 @@ from deadheat.evaluation.intervals import (
 from deadheat.evaluation.reconciling import Reconciled
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.measures import Measure
-from deadheat.measures.notation import ByMeasure, MeasureLike
+from deadheat.measures.notation import MeasureLike
 from deadheat.phases import lasting
 from deadheat.settings import OF_MAXIMA, TUKEY, Design
 from deadheat.stats.power import check_power
@@ -200,7 +193,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         alike = collected(
             (tuple(one.query_ids), (name, scores)) for name, one in self.evaluations.items() for scores in one
         )
-        found = _Intervals(next(iter(self.evaluations.values())).conventions.rel)
+        found = IntervalsByName(next(iter(self.evaluations.values())).conventions.rel)
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
             own = members(self.query_ids, np.array(query_ids, dtype=object))
@@ -540,7 +533,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
                 }
                 found[stratum] = part.with_judge(judged) if judged else part
                 advance(1)
-        return _corrected_together(found, design)
+        return correct_over_strata(found, design)
 
     def _places_in(self, evaluation: Evaluation) -> IntArray:
         """Return the place of each query in an evaluation, whose queries are in the same order; -1: it lacks it."""
@@ -581,7 +574,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             pairs=judged_pairs(self.pairs, self.differences, self.query_ids, judge, self.design),
             by_judge=judge,
         )
-        return _corrected_together({(): found}, self.design)[()]
+        return correct_over_strata({(): found}, self.design)[()]
 
     def equivalence(self, margin: float) -> pl.DataFrame:
         """Test whether a system is no worse than its baseline by a margin, and whether both are equivalent.
@@ -801,24 +794,6 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         return frame_of(rows, ONE_RULE)
 
 
-class _Intervals(dict[tuple[str, str], Interval]):
-    """Intervals by system and measure, which other names of the measure find too.
-
-    Parameters
-    ----------
-    rel : float or None
-        The lowest relevant level of measures that name none.
-    """
-
-    def __init__(self, rel: float | None) -> None:
-        super().__init__()
-        self._rel = rel
-
-    def __missing__(self, key: tuple[str, str]) -> Interval:
-        of_system = {label: interval for (name, label), interval in self.items() if name == key[0]}
-        return ByMeasure(of_system, rel=self._rel)[key[1]]
-
-
 def assemble(
     evaluations: Mapping[str, Evaluation],
     design: Design,
@@ -860,93 +835,3 @@ def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) 
                 f"{one} and {other} have no query in common: {len(ids[one])} and"
                 f" {counted(len(ids[other]), 'query', 'queries')}"
             )
-
-
-def _corrected_together(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
-    """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families.
-
-    Those by maxima of sign flips are corrected already.
-    """
-    if design.test == TUKEY:
-        return found
-    found = {stratum: replace(part, n_strata=len(found)) for stratum, part in found.items()}
-    if design.correction in OF_MAXIMA:
-        return found
-    names = ("measure", "p_value", "exact_p_value", "n_resamples")
-    together = {name: np.concatenate([part.pairs.column(name) for part in found.values()]) for name in names}
-    decided = corrected(together, design, together["measure"])
-    ends = np.cumsum([len(part.pairs) for part in found.values()])[:-1]
-    each = zip(*(np.split(column, ends) for column in decided.values()), strict=True)
-    return {
-        stratum: replace(part, pairs=part.pairs.changed(**dict(zip(decided, own, strict=True))))
-        for (stratum, part), own in zip(found.items(), each, strict=True)
-    }
-
-
-def within_margins(
-    pairs: Sequence[Pair],
-    differences: FloatArray,
-    margins: FloatArray,
-    measures: Sequence[Measure],
-    *,
-    design: Design,
-    cluster: IntArray | None,
-    weights: FloatArray | None = None,
-) -> list[Within]:
-    """Return what the tests of a margin say about pairs, each with its own margin and column of differences."""
-    signs = {measure.label: measure.sign for measure in measures}
-    better = differences * np.array([signs[pair.measure] for pair in pairs])
-    options: dict[str, Any] = {"confidence_level": design.confidence_level, "cluster": cluster, "weights": weights}
-    one, both = stats.no_worse(better, margins, **options), stats.equivalent(better, margins, **options)
-    is_enough = np.array([n_units(pair) >= FEWEST for pair in pairs], np.bool_)
-    columns = margins, one.p_values, one.is_shown & is_enough, both.p_values, both.is_shown & is_enough
-    return [Within(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
-
-
-def estimated_within(pair: Pair, margin: float, sign: float, design: Design) -> Within:
-    """Return what the tests of a margin say about a difference that a judge's labels help to estimate.
-
-    The t tests of :func:`within_margins` by its estimate and standard error, with the degrees of freedom of its
-    interval, so that "no worse" is shown where the one-sided bound is above the margin.
-
-    Parameters
-    ----------
-    pair : Pair
-    margin : float
-    sign : float
-        -1 where less is better.
-    design : Design
-    """
-    better = sign * pair.difference
-    ends = np.array([margin + better, margin - better])  # from the margin on the worse side, and on the better one
-    tails = t_tail(ends, np.full(2, pair.standard_error), pair.n_queries - 1)
-    p_no_worse, p_equivalent = float(tails[0]), float(tails.max())
-    is_shown = stats.significant([p_no_worse, p_equivalent], 1 - design.confidence_level)
-    is_enough = n_units(pair) >= FEWEST
-    return Within(
-        margin,
-        p_no_worse,
-        bool(is_shown[0]) and is_enough,
-        p_equivalent,
-        bool(is_shown[1]) and is_enough,
-    )
-
-
-def planned(target: float, error: float, pair: Pair, design: Design, power: float) -> dict[str, float | None]:
-    """Return what the t test of one pair can do: it takes as many independent numbers as there are units."""
-    n = n_units(pair)
-    if not error > 0 or n < 2:  # NaN, of one query or cluster, too: nothing says how much queries differ
-        return {}
-    std = error * math.sqrt(n)
-    level: dict[str, Any] = {"confidence_level": design.confidence_level, "alternative": design.alternative}
-    detectable = stats.detectable_difference(std, n, power=power, **level)
-    if abs(target) <= stats.NEGLIGIBLE_DIFFERENCE:
-        return {"detectable_difference": detectable}
-    needed = None
-    if stats.power(target, std, stats.MAX_QUERIES, **level) >= power:  # else too small, or of the other sign
-        needed = math.ceil(stats.sample_size(target, std, power=power, **level) * pair.n_queries / n)
-    return {
-        "power": stats.power(target, std, n, **level),
-        "n_needed": needed,
-        "detectable_difference": detectable,
-    }

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadheat.comparison.pairs import Pair, Pairs, least_p, n_differing, n_units
+from deadheat.comparison.least_p import least_p, n_differing, n_units
+from deadheat.comparison.pair import Pair, Pairs
 from deadheat.comparison.verdict import NEAR, Lacking, Verdict, Within
 from deadheat.comparison.verdict_facts import (
     Contest,

@@ -13,7 +13,9 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, TextArray, aligned, members
 from deadheat.comparison.flips import Side, over_all
-from deadheat.comparison.pairs import Pair, compare_sides, side_of_values
+from deadheat.comparison.of_values import side_of_values
+from deadheat.comparison.pair import Pair
+from deadheat.comparison.pairs import compare_sides
 from deadheat.data.changes import changes
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import what_is_judged

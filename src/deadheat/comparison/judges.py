@@ -10,7 +10,9 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
 from deadheat.comparison.compare import named_runs
-from deadheat.comparison.pairs import Pair, compare_sides, pairs_of, side_of_values
+from deadheat.comparison.of_values import side_of_values
+from deadheat.comparison.pair import Pair
+from deadheat.comparison.pairs import compare_sides, pairs_of
 from deadheat.comparison.robustness import values_of
 from deadheat.data.judgments import as_qrels, note_of_scores
 from deadheat.data.queries import Queries

@@ -12,10 +12,13 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
-from deadheat.comparison.comparison import Comparison, planned, within_margins
+from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.flips import Side, gap_of, side_of
-from deadheat.comparison.pairs import Pair, compare_sides, least_p, n_units, pairs_of
+from deadheat.comparison.least_p import least_p, n_units
+from deadheat.comparison.margins import planned, within_margins
+from deadheat.comparison.pair import Pair
+from deadheat.comparison.pairs import compare_sides, pairs_of
 from deadheat.comparison.verdict_facts import number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of

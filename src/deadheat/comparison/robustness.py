@@ -14,7 +14,7 @@ import polars as pl
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members, sums_of, with_own_arithmetic
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
-from deadheat.comparison.pairs import JudgeContribution, Pair, Pairs
+from deadheat.comparison.pair import JudgeContribution, Pair, Pairs
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import MOST_OFF, generator, printable
 from deadheat.evaluation.evaluation import Evaluation

@@ -6,16 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deadheat.comparison.pairs import (
-    LIKELY,
-    Pair,
-    Pairs,
-    beyond_resamples,
-    least_adjusted,
-    n_differing,
-    n_resamples_of,
-    n_units,
-)
+from deadheat.comparison.least_p import beyond_resamples, least_adjusted, n_differing, n_resamples_of, n_units
+from deadheat.comparison.pair import Pair, Pairs
+from deadheat.comparison.pairs import LIKELY
 from deadheat.comparison.verdict import NEAR, Verdict, Within
 from deadheat.errors import (
     BY_DOC_ID,

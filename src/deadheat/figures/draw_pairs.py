@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pair import Pair
 from deadheat.errors import NOISE, FigureError, check_choice, counted, is_share_known, percentage, three
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import (

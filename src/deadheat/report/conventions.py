@@ -33,7 +33,7 @@ from deadheat.report.model import (
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, TextArray
     from deadheat.comparison.judges import Estimate
-    from deadheat.comparison.pairs import Pair
+    from deadheat.comparison.pair import Pair
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.reconciling import Reconciled
     from deadheat.evaluation.scores import Scores

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from deadheat.comparison.history import History, has_other_queries
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pair import Pair
 from deadheat.comparison.verdict_facts import signed
 from deadheat.errors import (
     NOISE,

@@ -12,10 +12,7 @@ from deadheat import stats
 from deadheat.arrays import BoolArray, IntArray, run_starts
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.deciding import ENOUGH
-from deadheat.comparison.pairs import (
-    LIKELY,
-    Pair,
-    Pairs,
+from deadheat.comparison.least_p import (
     beyond_resamples,
     is_least,
     least_adjusted,
@@ -25,6 +22,8 @@ from deadheat.comparison.pairs import (
     n_resamples_of,
     units_of,
 )
+from deadheat.comparison.pair import Pair, Pairs
+from deadheat.comparison.pairs import LIKELY
 from deadheat.comparison.robustness import sampling_doubts
 from deadheat.comparison.verdict import Verdict, text_of
 from deadheat.comparison.verdict_facts import (

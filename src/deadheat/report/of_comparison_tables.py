@@ -14,7 +14,7 @@ from polars import DataFrame
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.languages import PAIR, Languages
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pair import Pair
 from deadheat.data.queries import Queries
 from deadheat.errors import (
     counted,

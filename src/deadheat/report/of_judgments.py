@@ -9,7 +9,7 @@ import polars as pl
 
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
 from deadheat.comparison.judgments import Holes, QrelsDiff
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pair import Pair
 from deadheat.errors import collected, counted, exact_text, three
 from deadheat.report.conventions import (
     cannot_be_known,

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pair import Pair
 from deadheat.data.rows import MappingRows, MemoryRows
 from deadheat.data.tables import DocumentTable, TableFacts
 from deadheat.errors import counted

@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from deadheat.comparison.languages import AcrossLanguages, Languages, sentences_of_languages
-from deadheat.comparison.pairs import Pair, Pairs
+from deadheat.comparison.pair import Pair, Pairs
 from deadheat.errors import UNIT, counted, joined
 from deadheat.measures import Measure
 from deadheat.report.conventions import cannot_be_known, tell_ties

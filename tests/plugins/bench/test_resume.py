@@ -84,7 +84,7 @@ def test_runs_of_an_older_search_are_made_again(tmp_path: Path, monkeypatch: pyt
         return sum(one.endswith("finished before") for one in told)
 
     assert [reused(), reused()] == [0, 2]
-    monkeypatch.setattr("deadheat.plugins.bench.bench.SEARCH", -1)
+    monkeypatch.setattr("deadheat.plugins.bench.searching.SEARCH", -1)
     assert [reused(), reused()] == [0, 2]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.languages import sentences_of_languages
-from deadheat.comparison.pairs import Pairs
+from deadheat.comparison.pair import Pairs
 from deadheat.comparison.verdict import Verdict
 from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata
 from deadheat.data.queries import Queries

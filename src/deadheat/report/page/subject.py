@@ -12,7 +12,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, aligned
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pairs import Pair
+from deadheat.comparison.pair import Pair
 from deadheat.comparison.verdict import Verdict
 from deadheat.comparison.verdict_facts import CORRECTION_NAMES, number, signed
 from deadheat.data.queries import Queries

@@ -1,7 +1,8 @@
 """Labelled cases: texts with the ids that a search for each of them should find; read, checked, summarised."""
 
-from deadheat.plugins.bench.cases.model import LABELS, SMALL, Case, Cases, folded, summarise
+from deadheat.plugins.bench.cases.model import LABELS, SMALL, Case, Cases, summarise
 from deadheat.plugins.bench.cases.reading import Finding, read_cases
+from deadheat.plugins.bench.cases.texts import folded
 from deadheat.plugins.bench.cases.validation import STANDARD, Validation, half_width, schema_text, validate
 
 __all__ = [

@@ -1,9 +1,8 @@
 """Labelled cases: texts with the ids that a search for each of them should find."""
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -11,35 +10,14 @@ from typing import Any, ClassVar, cast
 import polars as pl
 
 from deadheat.data.tables import Qrels
-from deadheat.errors import CasesError, as_count, collected, counted, is_number, printable
+from deadheat.errors import CasesError, as_count, collected, counted, printable
 from deadheat.io.records import as_text
+from deadheat.plugins.bench.cases.texts import are_written_alike, folded, is_grade
 from deadheat.plugins.bench.ontology import LABEL, Ontology, Synonym
 
 LABELS = ("language", "difficulty", "category", "domain")
 _BETWEEN = re.compile(r"\s*[;,\n]\s*|\s+/\s+")  # ids in a cell, in the place of |
 SMALL = 50  # cases: fewer are for a quick look
-
-
-def folded(text: str) -> str:
-    """Return a text with case and whitespace normalised.
-
-    Examples
-    --------
-    >>> folded(" Heart  Attack")
-    'heart attack'
-    """
-    return " ".join(text.split()).casefold()
-
-
-def _are_alike(parts: Sequence[str]) -> bool:
-    """Return whether several texts are written alike but for their digits, as D1 and D22: they are ids, it seems."""
-    forms = {re.sub(r"[0-9]+", "0", part) for part in parts}
-    return len(parts) > 1 and len(forms) == 1 and "0" in forms.pop()
-
-
-def is_grade(given: object) -> bool:
-    """Return whether something is a positive finite number; one of hundreds of digits is not."""
-    return is_number(given) and 0 < given <= sys.float_info.max  # type: ignore[operator]
 
 
 @dataclass(frozen=True)
@@ -191,7 +169,7 @@ class Cases:
             for one, grade in zip(case.expected_ids, case.relevance, strict=True):
                 parts = _BETWEEN.split(one)
                 n_known = sum(part in known for part in parts)
-                if one in known or not (n_known or _are_alike(parts)):
+                if one in known or not (n_known or are_written_alike(parts)):
                     parts = [one]
                 elif n_known == len(parts):
                     cells.append(one)

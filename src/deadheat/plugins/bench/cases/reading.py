@@ -26,7 +26,8 @@ from deadheat.errors import (
 from deadheat.io.files import readable
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES
 from deadheat.io.records import Records, Wanted, as_text, read_records
-from deadheat.plugins.bench.cases.model import Case, Cases, is_grade, label
+from deadheat.plugins.bench.cases.model import Case, Cases, label
+from deadheat.plugins.bench.cases.texts import is_grade
 from deadheat.plugins.bench.languages import code_of, normalised
 
 HPO_IDS = "expected_hpo_ids"
