@@ -46,7 +46,7 @@ FAMILIES = {
     "averaged_ndcg": "Graded averages",
     "cascade": "Cascades",
     "interpolated": "Interpolated precision",
-    "maximum": "The best document",
+    "largest": "The best document",
     "geometric": "Geometric means",
     "preference": "Preferences between documents",
     "sets": "Sets",

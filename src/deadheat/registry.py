@@ -40,7 +40,7 @@ CORE = Plugin(
         ),
         MeasureFile("deadheat.measures.discounted", ("DCG", "nDCG", "IDCG", "RBP", "RBPResidual")),
         MeasureFile("deadheat.measures.average", ("AP", "AR", "GAP", "Q")),
-        MeasureFile("deadheat.measures.cascade", ("ERR", "nERR", "MaxRel")),
+        MeasureFile("deadheat.measures.cascade", ("ERR", "nERR")),
         MeasureFile("deadheat.measures.coverage", ("CharRecall", "CharPrecision", "CharIoU", "CharDensity")),
         MeasureFile("deadheat.measures.first", ("RR", "Hit", "FRP", "MTRR", "TMHits", "ESL", "MR")),
         MeasureFile("deadheat.measures.preference", ("bpref",)),
@@ -129,6 +129,7 @@ MORE_MEASURES = Plugin(
             "deadheat.plugins.more_measures.cwl",
             ("INSQ", "SDCG", "BPM", "INST", "NERR8", "NERR9", "NERR10", "NERR11"),
         ),
+        MeasureFile("deadheat.plugins.more_measures.largest", ("MaxRel",), aliases=("MaxOntSim",)),
         MeasureFile("deadheat.plugins.more_measures.preference", ("binG", "AUC", "GAUC", "Accuracy")),
         MeasureFile(
             "deadheat.plugins.more_measures.geometric", ("GMAP", "GMbpref", "yaap"), aliases=("gm_map", "gm_bpref")
@@ -201,6 +202,7 @@ EXPORTS = Plugin(
 BENCH = Plugin(
     name="bench",
     help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
+    requires=("more_measures",),
     commands=(
         Command("bench", "deadheat.plugins.bench.command", "Run retrievers on labelled cases, and compare them."),
         Command(

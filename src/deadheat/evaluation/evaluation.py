@@ -59,7 +59,7 @@ from deadheat.evaluation.scores import UNJUDGED, Scores, intervals
 from deadheat.evaluation.steps import Steps, steps_of
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.ranks import first_ranks
-from deadheat.measures import MaxRel, Measure, parse_measure
+from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import kept
@@ -196,7 +196,9 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
 
     def placements_of(self, measure: Measure) -> Placements:
         """Return what a measure is computed from: under an ontology, MaxRel has judgments of its own."""
-        return self.graded if self.graded is not None and isinstance(measure, MaxRel) else self.placements
+        if self.graded is not None and measure.by_ontology:
+            return self.graded
+        return self.placements
 
     @cached_property
     def facts(self) -> Facts:

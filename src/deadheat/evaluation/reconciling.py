@@ -35,7 +35,7 @@ from deadheat.evaluation.warned import warn
 from deadheat.io.files import path_named
 from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.kernels.weighting import are_equal
-from deadheat.measures import MaxRel, Measure, NumRet
+from deadheat.measures import Measure, NumRet
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.unjudged import deepest_counted, has_ends
@@ -285,8 +285,11 @@ def rescore(
             argument="ties", given="random", allowed="another policy: the order that was drawn is not known"
         )
     # of a function that is not in the file, or the judgments of an ontology, the values alone were kept
-    kinds = StoredMeasure if evaluation.graded is None else StoredMeasure | MaxRel
-    lost = [one for one in measures if isinstance(one, kinds)]
+    lost: list[Measure] = []
+    for measure in measures:
+        is_by_ontology = evaluation.graded is not None and measure.by_ontology
+        if is_by_ontology or isinstance(measure, StoredMeasure):
+            lost.append(measure)
     engine = engine_of(qrels, run, conventions.score_precision)
     found = evaluate_under(conventions, qrels, run, [one for one in measures if one not in lost], engine=engine)
     unknown: dict[Measure, BoolArray] = {one: np.full(len(found.query_ids), fill_value=True) for one in lost}

@@ -64,7 +64,7 @@ from deadheat.io.guarding import check_threads, guarded
 from deadheat.io.objects import parsed
 from deadheat.io.pages import read_table
 from deadheat.kernels.weighting import are_equal
-from deadheat.measures import MaxRel, Measure, parse_measure
+from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import KeptRows
@@ -629,7 +629,7 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
         replace(
             _scores(
                 measure,
-                graded if graded is not None and isinstance(measure, MaxRel) else placements,
+                graded if graded is not None and measure.by_ontology else placements,
                 rows.slice(place * n, n),
                 document["conventions"]["no_relevant"],
             ),

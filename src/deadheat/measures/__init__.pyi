@@ -2,7 +2,7 @@
 
 from deadheat.measures.average import AP, AR, GAP, MAP, MAR, Q
 from deadheat.measures.base import CutMeasure, Measure, measures, register
-from deadheat.measures.cascade import ERR, MERR, MaxRel, nERR
+from deadheat.measures.cascade import ERR, MERR, nERR
 from deadheat.measures.coverage import CharDensity, CharIoU, CharPrecision, CharRecall
 from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import ESL, FRP, HR, MR, MRR, MTRR, RR, Hit, Success, TMHits
@@ -27,6 +27,7 @@ from deadheat.plugins.more_measures.compatibility import Compat
 from deadheat.plugins.more_measures.cwl import BPM, INSQ, INST, NERR8, NERR9, NERR10, NERR11, SDCG
 from deadheat.plugins.more_measures.geometric import GMAP, GMbpref, yaap
 from deadheat.plugins.more_measures.interpolated import AP11, IPrec
+from deadheat.plugins.more_measures.largest import MaxRel
 from deadheat.plugins.more_measures.preference import AUC, GAUC, Accuracy, binG
 from deadheat.plugins.more_measures.prefix import AUPRC, G, infAP
 from deadheat.plugins.more_measures.sets import NumNonrelJudgedRet, SetAP, Utility

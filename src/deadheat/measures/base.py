@@ -271,6 +271,8 @@ class Measure(ABC, metaclass=MeasureType):
         Whether its value says nothing about a single query.
     binary : bool
         Whether judged documents differ to it only by ``relevance >= rel`` and ``relevance >= 0``.
+    by_ontology : bool
+        Whether judgments of an ontology, where an evaluation has some, are for it.
     is_quality : bool
         Whether it says how good a ranking is; others say what the data hold, and no system wins by them.
     at : str
@@ -288,6 +290,7 @@ class Measure(ABC, metaclass=MeasureType):
     geometric: ClassVar[bool] = False
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
+    by_ontology: ClassVar[bool] = False
     is_quality: ClassVar[bool] = True
     at: ClassVar[str] = "cutoff"
     names_rel: ClassVar[bool] = False  # whether the lowest relevant level was named, even if it is the default

@@ -32,7 +32,7 @@ from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import NONE
 from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.measures import AP, RR, Hit, MaxRel, Measure, P, R, nDCG
+from deadheat.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements.placements import sort_rows
 from deadheat.plugins.bench.collection import (
@@ -66,6 +66,7 @@ from deadheat.plugins.bench.retrievers import (
 )
 from deadheat.plugins.bench.searching import notes_of_run, search_parts
 from deadheat.plugins.bench.store import Store
+from deadheat.plugins.more_measures.largest import MaxRel
 from deadheat.report.model import PAGES, Report, shows
 from deadheat.settings import Conventions, Design
 

@@ -24,11 +24,12 @@ from deadheat.evaluation.intervals import (
     label,
 )
 from deadheat.evaluation.scores import Scores, intervals
-from deadheat.measures import AP, MaxRel, Measure
+from deadheat.measures import AP, Measure
 from deadheat.plugins.bench.cases import SMALL, STANDARD, half_width
 from deadheat.plugins.bench.collection import STRATA, CaseGroup, families_of
 from deadheat.plugins.bench.languages import base, is_code
 from deadheat.plugins.bench.result import BenchResult, BenchSettings, Failure, Key, PartStrata
+from deadheat.plugins.more_measures.largest import MaxRel
 from deadheat.report.conventions import (
     as_cell,
     mean_heading,
