@@ -7,7 +7,6 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History, history
 from deadheat.comparison.judges import JudgeAgreement, judge_agreement
 from deadheat.comparison.judgments import Holes, QrelsDiff, diff_qrels, holes
-from deadheat.comparison.languages import Languages, compare_languages
 from deadheat.comparison.of_values import interval, paired_test
 from deadheat.comparison.pair import Pair
 from deadheat.comparison.robustness import SystemOrders
@@ -43,6 +42,8 @@ from deadheat.plugins.columns.scorings import evaluate_columns
 from deadheat.plugins.compat.explain import Explanation, explain
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
+from deadheat.plugins.languages.across import Languages
+from deadheat.plugins.languages.comparing import compare_languages
 from deadheat.plugins.leaderboard.board import Leaderboard
 from deadheat.plugins.leaderboard.ranking import leaderboard
 from deadheat.profile.exposure import Exposure, exposure

@@ -4,9 +4,11 @@ It does not import Altair: a page without figures and the help of commands need 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import polars as pl
 
+from deadheat import hooks
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.data.renderable import Plottable
@@ -18,8 +20,16 @@ from deadheat.profile.profile import TieProfile
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
 MOST_SHOWN = 3
+STUB = Path(__file__).parent / "figures" / "__init__.pyi"
 OF_ONE_QUERY = "of one query a figure would show single points"
 """Why nothing is drawn by default."""
+
+
+def check_figure(name: str) -> None:
+    """Raise `MissingPluginError` if a figure is of a plugin that is not there: the stub names all figures."""
+    homes = hooks.homes_in(STUB)
+    if name in homes:
+        hooks.check_installed(f"the figure {name}", homes[name])
 
 
 def class_of(subject: object) -> type[Plottable]:

@@ -63,6 +63,34 @@ class OptionGroup(NamedTuple):
     typed: tuple[str, ...]
 
 
+class QueryColumn(NamedTuple):
+    """A column of the table of queries, by which something is compared beside systems.
+
+    Attributes
+    ----------
+    name : str
+    module : str
+        Where that is: functions ``find`` and ``tell_absent``, as `deadheat.report.companions` says.
+    """
+
+    name: str
+    module: str
+
+
+class CommandTables(NamedTuple):
+    """Tables that a plugin adds to what a command of the core prints.
+
+    Attributes
+    ----------
+    command : str
+    names : tuple of str
+        Their keys in JSON, which ``--table`` takes.
+    """
+
+    command: str
+    names: tuple[str, ...]
+
+
 class Service(NamedTuple):
     """A module that the core calls by the name of what it does, such as ``rescoring``.
 
@@ -137,6 +165,8 @@ class Plugin(NamedTuple):
         Modules with another way to evaluate what the command ``evaluate`` is given: ``is_for`` takes an
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
     services : tuple of Service, default ()
+    query_columns : tuple of QueryColumn, default ()
+    tables : tuple of CommandTables, default ()
     """
 
     name: str
@@ -154,6 +184,8 @@ class Plugin(NamedTuple):
     pages: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
     services: tuple[Service, ...] = ()
+    query_columns: tuple[QueryColumn, ...] = ()
+    tables: tuple[CommandTables, ...] = ()
 
 
 _plugins: list[Plugin] = []
@@ -321,6 +353,46 @@ def plugin_of_option(typed: str) -> str | None:
             if typed in group.typed:
                 return plugin.name
     return None
+
+
+def tables_of(command: str) -> tuple[str, ...]:
+    """Return the tables that plugins which are there add to a command."""
+    names: list[str] = []
+    for plugin in installed():
+        for tables in plugin.tables:
+            if tables.command == command:
+                names += tables.names
+    return tuple(names)
+
+
+def check_table(name: str) -> None:
+    """Raise `MissingPluginError` if a table is of a plugin that is not there."""
+    for plugin in _plugins:
+        for tables in plugin.tables:
+            if name in tables.names and not is_installed(plugin.name):
+                raise missing_plugin(f"--table {name}", plugin.name)
+
+
+def modules_for_queries(columns: Iterable[str]) -> list[ModuleType]:
+    """Return the modules that compare something by these columns of the table of queries."""
+    names = set(columns)
+    modules = []
+    for plugin in installed():
+        for column in plugin.query_columns:
+            if column.name in names:
+                modules.append(import_module(column.module))
+    return modules
+
+
+def missing_for_queries(columns: Iterable[str]) -> list[str]:
+    """Say which of these columns of the table of queries are of plugins that are not there."""
+    names = set(columns)
+    texts = []
+    for plugin in _plugins:
+        for column in plugin.query_columns:
+            if column.name in names and not is_installed(plugin.name):
+                texts.append(str(missing_plugin(f"the column {column.name} of queries", plugin.name)))
+    return texts
 
 
 def plugin_of_measure(name: str) -> str | None:

@@ -4,7 +4,7 @@ This is the only file that names plugins. A line here imports nothing: modules a
 they add is needed.
 """
 
-from deadheat.hooks import Command, FileFormats, MeasureFile, OptionGroup, Plugin, Service
+from deadheat.hooks import Command, CommandTables, FileFormats, MeasureFile, OptionGroup, Plugin, QueryColumn, Service
 
 CORE = Plugin(
     name="core",
@@ -69,7 +69,6 @@ CORE = Plugin(
         "deadheat.report.of_orders",
         "deadheat.report.of_profile",
         "deadheat.report.of_simulation",
-        "deadheat.report.of_tasks",
     ),
     pages=("deadheat.report.page",),
     figures=(
@@ -166,6 +165,15 @@ LEADERBOARD = Plugin(
     figures=("deadheat.plugins.leaderboard.figures",),
 )
 
+LANGUAGES = Plugin(
+    name="languages",
+    help="Compare systems on the same queries in several languages.",
+    reports=("deadheat.plugins.languages.report",),
+    figures=("deadheat.plugins.languages.figures",),
+    query_columns=(QueryColumn("pair_id", "deadheat.plugins.languages.beside"),),
+    tables=(CommandTables("compare", ("across_languages", "language_differences", "language_interactions")),),
+)
+
 AGREE = Plugin(
     name="agree",
     help="Say how far two rankings agree without judgments, or two orders of systems.",
@@ -202,7 +210,7 @@ EXPORTS = Plugin(
 BENCH = Plugin(
     name="bench",
     help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
-    requires=("more_measures",),
+    requires=("more_measures", "languages"),
     commands=(
         Command("bench", "deadheat.plugins.bench.command", "Run retrievers on labelled cases, and compare them."),
         Command(
@@ -248,6 +256,7 @@ PLUGINS = (
     MORE_MEASURES,
     GATES,
     LEADERBOARD,
+    LANGUAGES,
     AGREE,
     COLUMNS,
     EXPORTS,

@@ -29,10 +29,10 @@ WORDS = {
     "weeks": ("rescor", "histor", "rejudg"),
 }
 MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
-    "bounds": 146,
+    "bounds": 132,
     "gates": 0,
     "judges": 41,
-    "languages": 114,
+    "languages": 14,
     "leaderboard": 6,
     "repeats": 155,
     "spans": 78,

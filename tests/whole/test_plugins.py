@@ -181,6 +181,9 @@ for name in json.loads(sys.argv[7]):
         getattr(dh.figures, name)
     except AttributeError as error:
         found["errors"][name] = str(error)
+for words in json.loads(sys.argv[8]):
+    result = CliRunner().invoke(main, words)
+    found["errors"][" ".join(words)] = f"{result.exit_code}: {result.output}"
 import deadheat.integrations.pytest_plugin
 print(json.dumps(found))
 """
@@ -206,6 +209,27 @@ def copy_without(plugin: str, folder: Path) -> None:
             (folder / "deadheat" / "plugins" / path.name).symlink_to(path)
 
 
+def calls_of(plugin: hooks.Plugin, figures: list[str], folder: Path) -> tuple[list[list[str]], list[list[str]]]:
+    """Write two runs and their queries; return calls for tables and figures of a plugin, and for columns of queries."""
+    (folder / "x.qrels").write_text("a 0 d 1\nb 0 d 1\n", encoding="utf-8")
+    for name in ("one", "two"):
+        (folder / f"{name}.run").write_text(f"a Q0 d 1 2 {name}\nb Q0 d 1 2 {name}\n", encoding="utf-8")
+    files = [str(folder / name) for name in ("x.qrels", "one.run", "two.run")]
+    refused = []
+    for added in plugin.tables:
+        for name in added.names:
+            refused.append([added.command, *files, "--format", "csv", "--table", name])
+    figures_to = str(folder / "figures")
+    for name in figures:
+        refused.append(["compare", *files, "--figures", figures_to, "--figure", name])
+    columns = []
+    for column in plugin.query_columns:
+        path = folder / f"{column.name}.csv"
+        path.write_text(f"query_id,language,{column.name}\na,en,x\nb,fr,x\n", encoding="utf-8")
+        columns.append(["compare", *files, "--queries", str(path), "--full"])
+    return refused, columns
+
+
 @pytest.mark.parametrize("plugin", SHIPPED, ids=NAMES)
 def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.Plugin, tmp_path: Path) -> None:
     copy_without(plugin.name, tmp_path)
@@ -221,7 +245,8 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
         saved.append(str(tmp_path / "saved.json"))
         deadheat.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, name).save(saved[0])
     figures = names_of(plugin.name, PACKAGE / "figures" / "__init__.pyi")
-    given = (names, measures, commands, services, needs, saved, figures)
+    refused, columns = calls_of(plugin, figures, tmp_path)
+    given = (names, measures, commands, services, needs, saved, figures, [*refused, *columns])
     for name in ("train.letor", "train.svm", "train.txt"):
         (tmp_path / name).write_text("1 qid:q1 1:0.5\n", encoding="utf-8")
     result = subprocess.run(
@@ -240,6 +265,12 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     missing = f"is of the plugin {plugin.name}, which is not installed"
     for name in (*names, *measures, *commands, *services, *needs, *saved, *figures):
         assert missing in found["errors"][name].replace("\n", " ")
+    for words in refused:
+        assert found["errors"][" ".join(words)].startswith("2: ")
+        assert missing in " ".join(found["errors"][" ".join(words)].split())
+    for words in columns:  # the rest is compared, and a note says what is not
+        assert found["errors"][" ".join(words)].startswith("0: ")
+        assert missing in " ".join(found["errors"][" ".join(words)].split())
     for command in commands:
         assert found["errors"][command].startswith("2: ")
         assert f"  {command} " not in found["help"]

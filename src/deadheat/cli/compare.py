@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
+from deadheat import hooks
 from deadheat.cli.errors import missing, refuse, refuse_if
 from deadheat.cli.figures import befores, draws, with_figures
 from deadheat.cli.help import option
@@ -44,9 +45,10 @@ from deadheat.settings import Conventions
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
     from deadheat.measures import Measure
+    from deadheat.report.companions import Companion
 
 
-TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_differences", "language_interactions")
+TABLES = ("systems", "one_tie_rule", "orders")
 
 
 @command(
@@ -93,7 +95,7 @@ TABLES = ("systems", "one_tie_rule", "orders", "across_languages", "language_dif
 @draws("comparison", "languages", "strata", such_as="scatter")
 @output_options("document", "rows", "scores")
 @full_option
-@table_option("that of the pairs", *TABLES)
+@table_option("that of the pairs", *TABLES, *hooks.tables_of("compare"))
 @takes("spans", *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
@@ -107,8 +109,8 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 
     If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
     """
-    from deadheat.comparison.languages import languages_of_queries
     from deadheat.evaluation.intervals import strata_of
+    from deadheat.report.companions import find_companions
     from deadheat.report.model import side_by_side
     from deadheat.report.of_comparison_tables import report_with_requests
 
@@ -134,7 +136,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     comparison, _, queries = compare_files("" if saved else qrels, named, options, alone=alone)
     groupings = sets_of_strata(queries, comparison.evaluations.values(), options)
     output.check_sets(groupings)
-    languages = None if queries is None else languages_of_queries(comparison, queries)
+    companions = [] if queries is None else find_companions(comparison, queries)
     reports = {}
     for n, columns in enumerate(groupings):
         own: dict[str, Any] = {
@@ -144,7 +146,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
             "strata": strata_of(comparison, columns, queries) if queries is not None and columns else None,
         }
         if not n:  # what concerns all queries comes once
-            own |= {"languages": languages, "queries_worst": options["queries_worst"]}
+            own |= {"companions": companions, "queries_worst": options["queries_worst"]}
         reports[":".join(columns)] = report_with_requests(
             comparison,
             **own,
@@ -160,7 +162,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     output.print(
         with_figures(
             side_by_side(reports),
-            _subjects(comparison, queries, groupings, languages),
+            _subjects(comparison, queries, groupings, companions),
             [one.label for one in comparison.measures],
         )
     )
@@ -314,15 +316,15 @@ def _subjects(
     comparison: dh.Comparison,
     queries: dh.Queries | None,
     groupings: Sequence[tuple[str, ...]],
-    languages: dh.Languages | None,
+    companions: Sequence[Companion],
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
-    """Yield what figures are drawn of: the comparison, its languages, and its strata if there are any."""
+    """Yield what figures are drawn of: the comparison, what is compared beside it, and its strata if there are any."""
     from deadheat.evaluation.intervals import strata_of
     from deadheat.figures.base import interval_options
 
     yield "", comparison, {}
-    if languages is not None:
-        yield "", languages, {}
+    for companion in companions:
+        yield "", companion.subject, {}
     for before, columns in zip(befores(groupings), groupings, strict=True):
         if queries is None or not columns:
             continue

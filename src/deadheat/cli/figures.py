@@ -51,12 +51,14 @@ class FigureName(NameType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click's own
         """Return the name, or fail with the names that there are."""
+        from deadheat.figure_choice import check_figure
         from deadheat.figures import figures_of
 
         known: dict[str, None] = {}
         for kind in self.kinds:
             known.update(dict.fromkeys(figures_of(kind)))
         if value != ALL_FIGURES and value not in known:
+            check_figure(value)
             listed = ", ".join(nearest_first(value, known))
             self.fail(f"there is no figure {value!r} here: give {listed}, or {ALL_FIGURES}", param, ctx)
         return value

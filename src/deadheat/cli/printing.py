@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 import deadheat as dh
+from deadheat import hooks
 from deadheat.cli.errors import BAD_DATA, CommandError, refuse, refuse_if
 from deadheat.cli.help import option
 from deadheat.cli.inputs import check_inputs
@@ -208,6 +209,8 @@ class Output:
 
         if self.table is not None:
             held = {table.key: table for table in report.tables}
+            if self.table not in held:
+                hooks.check_table(self.table)
             refuse_if(self.table not in held, f"--table {self.table}: there is none here. There are {', '.join(held)}")
             report = replace(report, tables=(held[self.table],))
         chosen, is_stdout = report_formats()[self.form], self.path in {None, STDOUT}

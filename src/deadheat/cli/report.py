@@ -29,10 +29,11 @@ from deadheat.errors import (
 )
 
 if TYPE_CHECKING:
+    from deadheat.report.companions import Companion
     from deadheat.report.model import Fact
     from deadheat.report.page import Subject
 
-    Gathered = tuple[list[Subject], dict[str, str], list[dh.Languages], float | None, list[Fact]]
+    Gathered = tuple[list[Subject], dict[str, str], list[Companion], float | None, list[Fact]]
 
 SUFFIXES = {"html": (".html", ".htm"), "markdown": (".md",)}
 MOST_PAIRED = 100  # systems that are compared two by two; more are compared with one
@@ -107,7 +108,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         painter.start()  # and all else goes on
     from deadheat.report.page import Input, fragment_of, page_of
 
-    subjects, roles, languages, margin, facts = _gathered(qrels, runs, options)
+    subjects, roles, companions, margin, facts = _gathered(qrels, runs, options)
     if options["fragment"]:
         emit(fragment_of(subjects, options["form"]), output)
         return
@@ -119,7 +120,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
             title=options["title"] or "",
             inputs=inputs,
             command=shlex.join(["deadheat", *arguments]),
-            languages=languages,
+            companions=companions,
             margin=margin,
             facts=facts,
         ),
@@ -159,7 +160,7 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
 
 def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gathered:
     """Return what the page is about, as the service ``finished_bench`` does of a folder."""
-    from deadheat.comparison.languages import languages_of_queries
+    from deadheat.report.companions import find_companions
     from deadheat.report.page import before_and_after
 
     if Path(qrels).is_dir():
@@ -197,12 +198,10 @@ def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gat
             any(one.repeats is not None for one in own),
             f"{name} has repeats, and a page shows the ranking of one run: give one of them",
         )
-    languages = (
-        languages_of_queries(subject.comparison, subject.queries)
-        if subject.comparison is not None and subject.queries is not None
-        else None
-    )
-    return [subject], roles | others, [languages] if languages else [], options["margin"], []
+    companions: list[Companion] = []
+    if subject.comparison is not None and subject.queries is not None:
+        companions = find_companions(subject.comparison, subject.queries)
+    return [subject], roles | others, companions, options["margin"], []
 
 
 def _with_queries(subject: Subject, queries: dh.Queries, options: dict[str, Any]) -> Subject:

@@ -3,11 +3,10 @@
 Importing this package imports Altair and all figures; type checkers read the stub beside this file.
 """
 
-from pathlib import Path
 from typing import Any
 
 from deadheat import hooks
-from deadheat.errors import MissingDependencyError
+from deadheat.errors import MissingDependencyError, MissingPluginError
 
 try:
     import altair as alt  # noqa: F401 - tried here once, for all files
@@ -19,6 +18,7 @@ except ModuleNotFoundError as _error:
 
 hooks.load("figures")
 
+from deadheat.figure_choice import check_figure  # noqa: E402 - Altair is tried first
 from deadheat.figures.base import (  # noqa: E402 - Altair is tried first
     REGISTRY,
     Drawing,
@@ -33,11 +33,10 @@ globals().update({name: one.draw for name, one in REGISTRY.items()})
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
-    """Say which plugin a figure is of, where that is not there: the stub names all figures."""
-    home = hooks.homes_in(Path(__file__).with_suffix(".pyi")).get(name, "")
-    plugin = hooks.plugin_of(home)
-    if plugin is not None and not hooks.is_installed(plugin):
-        raise AttributeError(str(hooks.missing_plugin(f"deadheat.figures.{name}", plugin)))
+    try:
+        check_figure(name)
+    except MissingPluginError as error:
+        raise AttributeError(str(error)) from error
     raise AttributeError(f"module 'deadheat.figures' has no attribute {name!r}")
 
 

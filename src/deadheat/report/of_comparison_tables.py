@@ -13,7 +13,6 @@ from polars import DataFrame
 
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.deciding import doubt, favoured
-from deadheat.comparison.languages import PAIR, Languages
 from deadheat.comparison.pair import Pair
 from deadheat.data.queries import Queries
 from deadheat.errors import (
@@ -27,6 +26,7 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
+from deadheat.report.companions import Companion, tell_absent
 from deadheat.report.conventions import METHODS, broken_by, drawn_with, span_of
 from deadheat.report.model import (
     DOUBT,
@@ -71,7 +71,6 @@ from deadheat.report.of_comparison import (
 )
 from deadheat.report.of_evaluation import few_queries, overlapping
 from deadheat.report.of_orders import list_orders, tell_orders
-from deadheat.report.of_tasks import with_languages
 from deadheat.report.score_tables import columns_of_strata, level_heading
 from deadheat.report.tiers import LETTERS, letter
 from deadheat.settings import Design
@@ -133,7 +132,7 @@ def report_with_requests(
     source: str = "",
     columns: Sequence[str] = (),
     strata: Strata | None = None,
-    languages: Languages | None = None,
+    companions: Sequence[Companion] = (),
     margin: float | None = None,
     detect: float | None = None,
     ranks: bool = False,
@@ -162,8 +161,8 @@ def report_with_requests(
         What `strata` are of.
     strata : mapping of stratum to Comparison, optional
         Shown instead of the whole.
-    languages : Languages, optional
-        Of the queries.
+    companions : sequence of Companion, default ()
+        What else is compared on the queries.
     margin, detect : float, optional
         What differences are tested against, and one to detect.
     ranks, orders : bool, default False
@@ -174,9 +173,9 @@ def report_with_requests(
     in_one : bool, default False
         Whether the first table has the columns of margin and detect too.
     with_others : bool, default True
-        Whether there is room for the tables of languages.
+        Whether there is room for the tables of companions.
     """
-    among = "systems" if languages else ""
+    among = "systems" if companions else ""
     if compact and not comparison.by_judge:
         report = report_compact(
             comparison, qrels=qrels, columns=columns, strata=strata, margin=margin, digits=digits, among=among
@@ -218,15 +217,16 @@ def report_with_requests(
             ),
         ),
     )
-    return with_languages(report, languages, margin, for_people=for_people) if languages and with_others else report
+    if with_others:
+        for companion in companions:
+            report = companion.extend(report, margin, for_people=for_people)
+    return report
 
 
 def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparisons, source: str) -> list[Fact]:
-    """Say which languages are not compared, where the strata are from, and which are small."""
+    """Say what is not compared beside systems, where the strata are from, and which are small."""
     if queries is None:
         return []
-    is_unpaired = comparison.weights is not None and PAIR in queries.columns
-    is_judged = bool(comparison.by_judge) and PAIR in queries.columns
     small = {label(name): len(one.query_ids) for name, one in parts.items() if len(one.query_ids) < SMALLEST}
     strata = [
         Fact("strata", len(parts), "strata", f"{len(parts)} from {source}"),
@@ -234,10 +234,7 @@ def _of_queries(comparison: Comparison, queries: Queries | None, parts: Comparis
         *([Fact("small", list(small), "small", few_queries(small, SMALLEST))] if small else []),
     ]
     return [
-        note("languages", "not compared by pairs of queries, each of which has two weights" if is_unpaired else ""),
-        note(
-            "languages", "not compared by pairs of queries, of which a judge alone labelled many" if is_judged else ""
-        ),
+        *tell_absent(comparison, queries),
         *([] if () in parts else strata),
     ]
 

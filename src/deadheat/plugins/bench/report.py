@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from deadheat.comparison.comparison import KEYS, Comparison
-from deadheat.comparison.languages import sentences_of_languages
 from deadheat.comparison.pair import Pairs
 from deadheat.comparison.verdict import Verdict
 from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata
@@ -29,6 +28,18 @@ from deadheat.plugins.bench.cases import SMALL, STANDARD, half_width
 from deadheat.plugins.bench.collection import STRATA, CaseGroup, families_of
 from deadheat.plugins.bench.languages import base, is_code
 from deadheat.plugins.bench.result import BenchResult, BenchSettings, Failure, Key, PartStrata
+from deadheat.plugins.languages.beside import LanguagesBeside
+from deadheat.plugins.languages.report import (
+    AMONG,
+    data_of_languages,
+    facts_of_languages,
+    list_languages,
+    placed_pairs,
+    tell_beside,
+    tell_gaps,
+    tell_languages,
+)
+from deadheat.plugins.languages.verdict import sentences_of_languages
 from deadheat.plugins.more_measures.largest import MaxRel
 from deadheat.report.conventions import (
     as_cell,
@@ -71,16 +82,6 @@ from deadheat.report.of_comparison import (
     tell_tests,
 )
 from deadheat.report.of_evaluation import few_queries
-from deadheat.report.of_tasks import (
-    AMONG,
-    data_of_languages,
-    facts_of_languages,
-    list_languages,
-    placed_pairs,
-    tell_beside,
-    tell_gaps,
-    tell_languages,
-)
 from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
 from deadheat.version import __version__
@@ -570,7 +571,7 @@ def page_of_bench(result: BenchResult) -> str:
     ]
     return page_of(
         subjects,
-        languages=list(result.across.values()),
+        companions=[LanguagesBeside(one) for one in result.across.values()],
         margin=result.settings.margin,
         facts=report_bench(result).shown,
     )

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import NOISE, ParameterError, collected, counted
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -21,6 +20,8 @@ from deadheat.measures import Measure
 from deadheat.plugins.bench.cases import Case
 from deadheat.plugins.bench.collection import CaseGroup, Family, check_by, families_of
 from deadheat.plugins.bench.retrievers import GradedAnswers
+from deadheat.plugins.languages.across import Languages
+from deadheat.plugins.languages.comparing import languages_of
 from deadheat.settings import Design
 
 if TYPE_CHECKING:

@@ -19,7 +19,6 @@ from typing import Any
 import polars as pl
 
 from deadheat.comparison.compare import compare_evaluated
-from deadheat.comparison.languages import Languages, languages_of
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, DeadheatError, FileFormatError, collected
@@ -32,6 +31,9 @@ from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.report import report_bench, tables_of_page
 from deadheat.plugins.bench.result import BenchResult, Failure, Key
 from deadheat.plugins.bench.retrievers import GradedAnswers, System, identity
+from deadheat.plugins.languages.across import Languages
+from deadheat.plugins.languages.beside import LanguagesBeside
+from deadheat.plugins.languages.comparing import languages_of
 from deadheat.report.model import Fact, notation_of, plain
 from deadheat.report.page import Subject
 from deadheat.settings import Design
@@ -213,7 +215,7 @@ def summary_of(folder: str | Path) -> tuple[Path, dict[str, Any]] | None:
 
 def read_finished(
     folder: str | Path,
-) -> tuple[list[Subject], dict[str, str], list[Languages], float | None, list[Fact]]:
+) -> tuple[list[Subject], dict[str, str], list[LanguagesBeside], float | None, list[Fact]]:
     """Read what a benchmark has left in its folder, for a page.
 
     Returns
@@ -222,7 +224,7 @@ def read_finished(
         The sets of cases, each language by itself; with the runs if all are still there.
     dict of str to str
         What each file of a run is.
-    list of Languages
+    list of LanguagesBeside
         The languages whose cases it paired, compared.
     float or None
         Its margin of equivalence.
@@ -273,7 +275,8 @@ def read_finished(
             hint="call deadheat bench again, which takes up its finished runs",
             path=path,
         ) from error
-    return list(subjects.values()), roles, languages, made.get("margin"), facts
+    companions = [LanguagesBeside(one) for one in languages]
+    return list(subjects.values()), roles, companions, made.get("margin"), facts
 
 
 def _subject_of(case: Mapping[str, Any], made: Mapping[str, Any], design: Design, store: Store) -> Subject:

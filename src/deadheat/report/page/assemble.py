@@ -14,7 +14,6 @@ import numpy as np
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
-from deadheat.comparison.languages import Languages, sentences_of_languages
 from deadheat.data.renderable import Plottable
 from deadheat.errors import BY_DOC_ID, NOISE, counted, format_names, joined, reported_path
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
@@ -24,6 +23,7 @@ from deadheat.figure_choice import OF_ONE_QUERY, figures_to_show
 from deadheat.measures import Measure, unit_of
 from deadheat.report.as_html import harmless, parts, templates
 from deadheat.report.as_markdown import as_markdown
+from deadheat.report.companions import Companion
 from deadheat.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
 from deadheat.report.model import (
     PAGES,
@@ -45,7 +45,6 @@ from deadheat.report.of_changes import report_history
 from deadheat.report.of_comparison import list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.of_judgments import report_judges
-from deadheat.report.of_tasks import list_languages, tell_beside, tell_gaps, tell_languages
 from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.report.page.subject import Input, Subject, about, glance, headline_of
@@ -72,7 +71,6 @@ GLOSSARY = {
     "detectable difference": "Only a true difference of this size or more would be detected reliably (80% power).",
     "reversed by ties": "How often the two would change places if equal scores were ordered at random.",
 }
-N_OPEN = 2  # tables of languages that are not folded: systems by languages, and differences
 
 
 def page_of(
@@ -81,7 +79,7 @@ def page_of(
     title: str = "",
     inputs: Sequence[Input] = (),
     command: str = "",
-    languages: Sequence[Languages] = (),
+    companions: Sequence[Companion] = (),
     margin: float | None = None,
     facts: Sequence[Fact] = (),
 ) -> str:
@@ -95,10 +93,10 @@ def page_of(
     inputs : sequence of Input, default ()
     command : str, default ""
         Which makes the page again.
-    languages : sequence of Languages, default ()
-        Of queries that are the same in several; they come first.
+    companions : sequence of Companion, default ()
+        What is compared beside systems; they come first.
     margin : float, optional
-        Up to which languages are tested for equivalence.
+        Up to which companions are tested for equivalence.
     facts : sequence of Fact, default ()
         What else is to be known of all subjects.
     """
@@ -106,9 +104,8 @@ def page_of(
     first = subjects[0]
     about_it = (about(first), str(datetime.now(UTC).date()), f"deadheat {__version__}")
     missing, numbers = are_missing(), count()
-    of_languages = [
-        draw("languages", one, one.across[0].measure, numbers) if one.across and not missing else []
-        for one in languages
+    of_companions = [
+        draw(one.key, one.subject, one.measure, numbers) if one.measure and not missing else [] for one in companions
     ]
     of_subjects = [
         [] if missing else pictures_of(one, numbers, has_strata=len(subjects) <= FEW_SUBJECTS) for one in subjects
@@ -119,8 +116,8 @@ def page_of(
     table = tabulate("inputs", (Column("role", "what"), Column("path", "file")), columns, inputs, title="Files")
     sections = [
         *(
-            _of_languages(made, found, n, f" ({found.name})" * (len(languages) > 1), margin, own)
-            for n, (found, own) in enumerate(zip(languages, of_languages, strict=True))
+            _of_companion(made, one, n, margin, own, is_named=len(companions) > 1)
+            for n, (one, own) in enumerate(zip(companions, of_companions, strict=True))
         ),
         *chain.from_iterable(
             _of_subject(made, subject, n, own, missing)
@@ -129,7 +126,7 @@ def page_of(
         *([_section("notes", "Notes", parts().facts(facts))] if facts else []),
         _section("inputs", "Inputs", made.inputs(__version__, table, command)),
     ]
-    drawn = [one.rows for one in chain(*of_languages, *of_subjects) if one.drawing]
+    drawn = [one.rows for one in chain(*of_companions, *of_subjects) if one.drawing]
     data, script = encoded({"subjects": held, "charts": drawn}), _own("page.js")
     policy = POLICY.format(base64.b64encode(hashlib.sha256(script.encode()).digest()).decode())
     title = title or _title(names, first.main)
@@ -301,24 +298,25 @@ def _why_few(subject: Subject, missing: str) -> str:
     return f"Others were not drawn, as {missing}" if missing else ""
 
 
-def _of_languages(  # noqa: PLR0917 - all of a section
+def _of_companion(
     made: Any,  # noqa: ANN401 - the macros of page.html
-    found: Languages,
+    companion: Companion,
     number: int,
-    name: str,
     margin: float | None,
     pictures: Sequence[Picture],
+    *,
+    is_named: bool,
 ) -> dict[str, Any]:
-    """Return the section of a set of queries whose languages were compared: verdict, tables, figures, facts."""
-    verdict = sentences_of_languages(found, margin=margin)
-    facts = (*tell_languages(found, margin=margin), *tell_beside(found), *tell_gaps(found))
+    """Return the section of what is compared beside systems: verdict, tables, figures, facts."""
+    section = companion.section(margin)
+    name = f" ({companion.name})" if is_named else ""
     return _section(
-        f"languages{number}",
-        f"Languages{name}",
-        made.verdict(verdict) if verdict else "",
-        made.details(list(list_languages(found, found.measures, margin=margin)), N_OPEN),
+        f"{companion.key}{number}",
+        f"{section.heading}{name}",
+        made.verdict(section.verdict) if section.verdict else "",
+        made.details(section.tables, section.n_open),
         made.figures(pictures),
-        parts().facts([one for one in facts if one.text]),
+        parts().facts([fact for fact in section.facts if fact.text]),
     )
 
 

@@ -34,7 +34,7 @@ class Picture:
         Of its file: that of the figure, with the measure.
     figure : str
     part : str
-        Where it is shown: "figures", "strata" or "languages".
+        Where it is shown: "figures", "strata", or the key of a companion.
     drawing : Future of str, or None
         None if there is no figure.
     rows : sequence of mapping

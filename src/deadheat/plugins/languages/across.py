@@ -1,7 +1,6 @@
-"""compare_languages() and what it returns: the same queries in several languages, one by one; and its verdict."""
+"""Languages: means, differences and gaps of systems on the same queries in several languages."""
 
-from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import combinations
@@ -12,35 +11,22 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
-from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.flips import Side, gap_of, side_of
-from deadheat.comparison.least_p import least_p, n_units
 from deadheat.comparison.margins import planned, within_margins
 from deadheat.comparison.pair import Pair
 from deadheat.comparison.pairs import compare_sides, pairs_of
-from deadheat.comparison.verdict_facts import number, signed
-from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.data.tables import Source
 from deadheat.errors import (
     NOISE,
-    UNIT,
-    ColumnError,
-    DataError,
-    ParameterError,
-    Rng,
     as_positive,
     collected,
     counted,
-    format_p_value,
     printable,
 )
-from deadheat.evaluation.evaluation import Evaluation, refuse_judge
-from deadheat.evaluation.intervals import FEWEST, KNOWN, Cluster, cluster_codes
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import FEWEST, KNOWN
 from deadheat.measures import Measure
 from deadheat.settings import TUKEY, Design
-from deadheat.stats.units import joined_groups
 from deadheat.stats.variances import order_range, spread_of_means
 
 SPREADS: dict[str, type[pl.DataType]] = {
@@ -53,18 +39,8 @@ SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("worst", "best"), pl.String),
     **dict.fromkeys(("worst_mean", "p_worst"), pl.Float64),
 }
-PAIR = "pair_id"  # the column that says which queries are the same in several languages
 NOT_SHOWN = {*KNOWN.values(), "system", "baseline", "judged", "rerun_unknown"}
 OF_PAIR = [one.name for one in fields(Pair) if one.name not in NOT_SHOWN]
-SPOKEN = 3  # systems that are said one by one
-# what is said of the other languages; the key is why the system is not shown to be worse in them
-OTHERS = {
-    "": ", and worse by more than chance in {}",
-    "in doubt": ", and significantly worse, though the differences are too skewed to be sure, in {}",
-    "not shown": ", but is not shown worse in {}",
-    "few": ", with too few {unit} to say anything about {}",
-    "within": ", and within the margin of {margin:g} in {}",
-}
 
 
 @dataclass(frozen=True)
@@ -492,348 +468,3 @@ def _whole(sides: Sequence[Side]) -> FloatArray:
 def _of_pair(pair: Pair, *without: str) -> dict[str, Any]:
     own = {name: getattr(pair, name) for name in OF_PAIR if name not in without}
     return own | {name: getattr(pair, field) for name, field in KNOWN.items()}
-
-
-def sentences_of_languages(
-    found: Languages, *, unit: tuple[str, str] = UNIT, margin: float | None = None, name: str = ""
-) -> tuple[str, ...]:
-    """Return a sentence for each system, by the first measure that has means; none where no query is in all languages.
-
-    Parameters
-    ----------
-    found : Languages
-    unit : tuple of str
-        What a query is called, in the singular and the plural.
-    margin : float, optional
-        Then languages that are shown to be equivalent up to it are named.
-    name : str, default ""
-        Whose languages they are, if there are others.
-    """
-    having = {one.measure for one in found.across if one.n_queries}
-    measure = next((one for one in found.measures if one.is_quality and one.label in having), None)
-    if measure is None:
-        return ()
-    rows = [one for one in found.across if one.measure == measure.label and one.n_queries]
-    shared = counted(rows[0].n_queries, *unit)
-    begin = f"Between languages{f' of {name}' if name else ''}, by {measure.label}"
-    if rows[0].n_units < FEWEST:
-        return (f"{begin}: {shared} in each of {', '.join(found.languages)} prove nothing.",)
-    is_whole = {one.pair.n_queries for one in found.differences} == {rows[0].n_queries}
-    begin += f" over the same {shared}" if is_whole else f" ({shared} in all languages, more in some pairs)"
-    equivalent = [False] * len(found.differences) if margin is None else [own for _, own in found.equivalence(margin)]
-    said = []
-    for row in rows[:SPOKEN]:
-        if row.best is None:
-            said.append(f"{row.system} has the same mean in {_listed([*row.means])} ({number(row.mean)}).")
-            continue
-        leading = [
-            code for code, mean in row.means.items() if abs(mean - row.means[row.best]) <= stats.NEGLIGIBLE_DIFFERENCE
-        ]
-        others: dict[str, list[str]] = {key: [] for key in OTHERS}
-        for one, is_equivalent in zip(found.differences, equivalent, strict=True):
-            pair, names = one.pair, {one.pair.system, one.pair.baseline}
-            is_own = (one.system, pair.measure) == (row.system, measure.label) and row.best in names
-            if not is_own or not pair.n_queries or names <= {*leading}:
-                continue
-            (other,) = names - {row.best}
-            size = signed(-pair.difference if other == pair.baseline else pair.difference)
-            others[_why_not_worse(pair, measure, row.best, found.design)].append(
-                f"{other} ({size}, p {format_p_value(pair.p_adjusted)})"
-            )
-            others["within"] += [other] if is_equivalent and pair.low < pair.high else []
-        text = "".join(
-            OTHERS[key].format(_listed(own), unit=unit[1], margin=margin) for key, own in others.items() if own
-        )
-        said.append(f"{row.system} is best in {_listed(leading)} ({number(row.means[row.best])}){text}.")
-    more = (f"The tables have {counted(len(rows) - SPOKEN, 'more system')}.",) if len(rows) > SPOKEN else ()
-    return (f"{begin}: {said[0]}", *(f"By {measure.label}, {one}" for one in said[1:]), *more)
-
-
-def _why_not_worse(pair: Pair, measure: Measure, best: str, design: Design) -> str:
-    """Return why it cannot be said that a system is worse in the other language; empty if it can."""
-    if favoured(pair, measure, design) == best:
-        return doubt(pair, design)
-    return "few" if n_units(pair) < FEWEST or least_p(pair, design) >= 1 - design.confidence_level else "not shown"
-
-
-def _listed(names: list[str]) -> str:
-    if len(names) <= SPOKEN:
-        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-    return f"{', '.join(names[:SPOKEN])} and {len(names) - SPOKEN} more"
-
-
-def compare_languages(
-    evaluations: Mapping[str, Evaluation | Mapping[str, Evaluation]],
-    pairs: Mapping[str, Mapping[str, str]] | None = None,
-    *,
-    queries: Source | None = None,
-    name: str = "queries",
-    baseline: str | None = None,
-    test: str = "randomization",
-    correction: str | None = None,
-    alternative: str = "two-sided",
-    confidence_level: float = 0.95,
-    n_resamples: int = 10_000,
-    method: str = "auto",
-    cluster: Cluster = None,
-    rng: Rng = 0,
-) -> Languages:
-    """Compare languages query by query: the same system on the same queries, asked in one language and in another.
-
-    Parameters
-    ----------
-    evaluations : dict of str to Evaluation, or to dict of str to Evaluation
-        By language, of one system or of several by name; of the same measures and conventions. With `queries`: by
-        name, each of a system on the queries of all languages.
-    pairs : dict of str to dict of str to str, optional
-        By language, what each query shares with its translations; queries without an entry are left out. By default
-        queries that belong together have the same id in each language.
-    queries : path or frame, optional
-        A table of queries with the columns language and pair_id, which says what belongs together.
-    name : str, default "queries"
-    baseline : str, optional
-        The system with whose gaps those of the others are compared; by default every pair.
-    test, correction, alternative, confidence_level, n_resamples, method, rng
-        As for :func:`compare`; Tukey's test takes the queries that all languages have.
-    cluster : dict or sequence, optional
-        What queries share, by the ids that the languages share.
-
-    Returns
-    -------
-    Languages
-
-    Raises
-    ------
-    ParameterError
-        There is one language only, the systems of the languages differ, or evaluations have weights or repeats.
-    DataError
-        Two languages share no query.
-
-    Examples
-    --------
-    >>> from deadheat import evaluate
-    >>> qrels = {"fever": {"D1": 1}, "pain": {"D2": 1}, "rash": {"D3": 1}}
-    >>> english = evaluate(qrels, {name: dict.fromkeys(found, 1.0) for name, found in qrels.items()}, "RR")
-    >>> french = evaluate(qrels, {name: {"D1": 2.0, "D2": 1.0} for name in qrels}, "RR")
-    >>> found = compare_languages({"en": english, "fr": french})
-    >>> (one,) = found.differences
-    >>> one.pair.system, one.pair.baseline, round(one.pair.difference, 4)
-    ('fr', 'en', -0.5)
-    >>> found.across[0].worst, round(found.across[0].variance, 4)
-    ('fr', 0.0625)
-    """
-    design = Design.of(locals())
-    if queries is not None:
-        evaluations, pairs = split_by_language(evaluations, Queries.of(queries))
-    # one system, whatever its runs are called
-    is_one = all(isinstance(own, Evaluation) for own in evaluations.values())
-    named = {
-        language: dict(own) if isinstance(own, Mapping) else {"run" if is_one else own.name: own}
-        for language, own in evaluations.items()
-    }
-    if pairs is not None and (unknown := sorted(named.keys() - pairs.keys())):
-        raise ParameterError("has no entry of a language", argument="pairs", given=unknown[0], allowed=list(pairs))
-    return languages_of(named, pairs, design=design, name=name, cluster=cluster)
-
-
-def split_by_language(
-    evaluations: Mapping[str, Any], table: Queries
-) -> tuple[dict[str, dict[str, Evaluation]], dict[str, dict[str, str]]]:
-    """Return the evaluations of each language, and the pair id of each of its queries that has one.
-
-    Parameters
-    ----------
-    evaluations : dict of str to Evaluation
-        By system.
-    table : Queries
-        With the columns language and pair_id.
-    """
-    if any(not isinstance(one, Evaluation) for one in evaluations.values()):
-        raise ParameterError(
-            argument="evaluations",
-            given=list(evaluations),
-            allowed="a dict of system to Evaluation, where queries have the languages",
-        )
-    refuse_judge(evaluations.values(), "a comparison of languages")  # while it is there: selecting queries drops it
-    column = table.language_column
-    if column is None:
-        raise ColumnError("no column 'language' in the table of queries", allowed="one", path=table.where)
-    table.check_columns([PAIR])
-    found: dict[str, dict[str, Evaluation]] = {}
-    pairs: dict[str, dict[str, str]] = {}
-    for name, one in evaluations.items():
-        ids = one.query_ids.tolist()
-        table.check_common(ids)
-        of_query = list(zip(ids, table.column(column, ids), table.column(PAIR, ids), strict=True))
-        for language in sorted({language for _, language, pair in of_query if language and pair}):
-            own = {query: pair for query, of, pair in of_query if of == language and pair}
-            found.setdefault(language, {})[name] = one.select(np.array([query in own for query in ids], np.bool_))
-            pairs.setdefault(language, {}).update(own)
-    return found, pairs
-
-
-def languages_of(
-    evaluations: Mapping[str, Mapping[str, Evaluation]],
-    pairs: Mapping[str, Mapping[str, str]] | None,
-    *,
-    design: Design,
-    name: str,
-    cluster: Cluster = None,
-    shared_labels: Mapping[str, Mapping[str, Collection[Hashable]]] | None = None,
-) -> Languages:
-    """Do what :func:`compare_languages` does, under a given design.
-
-    In place of `cluster`, `shared_labels` says by language and pair id what a query shares with others: pairs that
-    share something in any language are one cluster.
-    """
-    if len(evaluations) < 2:
-        raise ParameterError("needs two languages or more", argument="evaluations", given=list(evaluations))
-    _check_systems(evaluations)
-    systems = list(next(iter(evaluations.values())))
-    if unknown := [one for one in design.against if one not in systems]:
-        raise ParameterError(argument="baseline", given=unknown[0], allowed=systems)
-    refuse_judge((one for own in evaluations.values() for one in own.values()), "a comparison of languages")
-    if every := _weighted_or_repeated(one for own in evaluations.values() for one in own.values()):
-        raise ParameterError(
-            "with weights or repeats cannot be compared by language", argument="evaluations", given=every
-        )
-    # by language, what languages call each query; of all systems that of the first
-    names = {
-        language: {one: one for one in next(iter(own.values())).query_ids.tolist()}
-        if pairs is None
-        else pairs[language]
-        for language, own in evaluations.items()
-    }
-    ids: dict[str, set[str]] = {}
-    for language, own in evaluations.items():
-        for one in own.values():
-            held = [names[language][query] for query in one.query_ids.tolist() if query in names[language]]
-            ids.setdefault(language, set(held))
-            if len(ids[language]) < len(held):
-                twice = next(shared for shared, n in Counter(held).items() if n > 1)
-                raise DataError(
-                    f"two queries of {one.name} in {language} are called {twice!r} across languages",
-                    hint="pair each once",
-                )
-    counts = Counter(one for own_ids in ids.values() for one in own_ids)
-    shared = {one for one, n in counts.items() if n > 1}
-    for language, own_ids in ids.items():
-        if own_ids.isdisjoint(shared):
-            raise DataError(f"no query of {language} is one of {', '.join(ids.keys() - {language})} too")
-    kept = {
-        language: {query: one for query, one in own.items() if one in ids[language] & shared}
-        for language, own in names.items()
-    }
-    query_ids, differ = np.array(sorted(shared), dtype=object), False
-    if shared_labels is not None:
-        cluster, differ = clusters_of_pairs(shared_labels)
-    return Languages(
-        name=name,
-        evaluations={
-            language: {system: one.renamed(kept[language]) for system, one in own.items()}
-            for language, own in evaluations.items()
-        },
-        design=design,
-        query_ids=query_ids,
-        cluster=cluster_codes(cluster, None, query_ids),
-        left_out={
-            language: len(next(iter(own.values())).query_ids) - len(ids[language] & shared)
-            for language, own in evaluations.items()
-        },
-        clusters_differ=differ,
-    )
-
-
-def _weighted_or_repeated(evaluations: Iterable[Evaluation]) -> list[str]:
-    """Return the names of evaluations with weights or repeats, which means across languages would leave out."""
-    return [one.name for one in evaluations if any(scores.is_weighted or scores.repeats for scores in one)]
-
-
-def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) -> tuple[dict[str, int], bool]:
-    """Return the cluster of each pair id, and whether some language has them in smaller clusters: these are joined.
-
-    Parameters
-    ----------
-    labels : mapping of str to mapping of str to collections
-        By language and pair id: what its query shares with others.
-
-    Examples
-    --------
-    >>> clusters_of_pairs({"en": {"p": "x", "q": "y"}, "fr": {"p": "x", "q": "x"}})
-    ({'p': 0, 'q': 0}, True)
-    """
-    held = collected((pair, keys) for own in labels.values() for pair, keys in own.items())
-    codes = dict(zip(held, joined_groups([set().union(*keys) for keys in held.values()]), strict=True))
-    return codes, any(
-        len(set(joined_groups(list(own.values())))) > len({codes[pair] for pair in own}) for own in labels.values()
-    )
-
-
-def _check_systems(evaluations: Mapping[str, Mapping[str, Evaluation]]) -> None:
-    """Raise if languages have other systems or measures than the first, or other conventions."""
-    (first, own), *others = evaluations.items()
-    for language, systems in others:
-        if set(systems) != set(own):
-            raise ParameterError(
-                f"{first} and {language} have different systems",
-                argument="evaluations",
-                given=" and ".join(", ".join(names) for names in (own, systems)),
-            )
-        for name, one in systems.items():
-            has_same = list(map(str, one.measures)) == list(map(str, own[name].measures))
-            if not has_same or one.conventions != own[name].conventions:
-                how = "under other conventions" if has_same else "with other measures"
-                raise ParameterError(
-                    f"{name} was evaluated {how} in {language} than in {first}", argument="evaluations"
-                )
-
-
-def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | None:
-    """Compare the languages of queries that share a pair_id, and say which queries share none.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of systems, on the queries of all languages.
-    table : Queries
-
-    Returns
-    -------
-    Languages or None
-        None where the table has no column language or pair_id, or no pair in two languages; and with weights,
-        repeats or a judge.
-    """
-    if (
-        PAIR not in table.columns
-        or table.language_column is None
-        or comparison.by_judge
-        or _weighted_or_repeated(comparison.evaluations.values())
-    ):
-        return None
-    found, pairs = split_by_language(comparison.evaluations, table)
-    times = Counter(pair for own in pairs.values() for pair in set(own.values()))
-    kept = {language: own for language, own in pairs.items() if any(times[pair] > 1 for pair in own.values())}
-    if not kept:
-        return None
-    ids = comparison.query_ids.tolist()
-    labels = None
-    if comparison.cluster is not None:
-        codes = dict(zip(ids, comparison.cluster.tolist(), strict=True))
-        labels = {language: {pair: (codes[query],) for query, pair in own.items()} for language, own in kept.items()}
-    languages = languages_of(
-        {language: found[language] for language in kept},
-        kept,
-        design=comparison.design,
-        name="queries",
-        shared_labels=labels,
-    )
-    # the queries that no pair_id pairs; those whose language is paired are told elsewhere
-    alone = Counter(
-        language or "no language"
-        for query, language in zip(ids, table.column(table.language_column, ids), strict=True)
-        if query not in kept.get(language or "", {})
-    )
-    return replace(
-        languages,
-        unpaired=", ".join(f"{counted(n, 'query', 'queries')} of {language}" for language, n in alone.items()),
-    )

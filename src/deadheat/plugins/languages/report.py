@@ -1,4 +1,4 @@
-"""Reports of comparisons in several languages."""
+"""The report of languages that are compared: tables and facts, alone or beside those of systems."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import polars as pl
 
-from deadheat.comparison.languages import AcrossLanguages, Languages, sentences_of_languages
 from deadheat.comparison.pair import Pair, Pairs
 from deadheat.errors import UNIT, counted, joined
 from deadheat.measures import Measure
+from deadheat.plugins.languages.across import AcrossLanguages, Languages
+from deadheat.plugins.languages.verdict import sentences_of_languages
 from deadheat.report.conventions import cannot_be_known, tell_ties
 from deadheat.report.model import (
     MEASURE,

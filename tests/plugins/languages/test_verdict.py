@@ -7,7 +7,8 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.comparison.languages import compare_languages, sentences_of_languages
+from deadheat.plugins.languages.comparing import compare_languages
+from deadheat.plugins.languages.verdict import sentences_of_languages
 
 N = 30
 QRELS = {f"q{n:02d}": {"r": 1} for n in range(N)}
