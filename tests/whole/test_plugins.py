@@ -115,6 +115,11 @@ NEEDS = {
         "call('evaluate', 'train.txt', 'train.txt', '--score-columns', 'all')",
     ),
     "compat": ("__import__('deadheat.compat')", "__import__('deadheat.compat.pytrec_eval')", "dh.compat"),
+    "diversity": (
+        "dh.evaluate(qrels, first, 'ERR-IA@5')",
+        "call('measures', 'alpha_nDCG')",
+        "dh.evaluate(dh.Spans([('q', 'd', 0, 10)]), [('q', 'd', 7, 20, 1)])",
+    ),
     "exports": (
         "dh.Run({'q1': {'hits': {'hits': [{'_id': 'a', '_score': 1.0}]}}})",
         "dh.Run({'q1': {'source_nodes': [{'node': 1}]}})",
@@ -123,6 +128,12 @@ NEEDS = {
         "dh.Qrels('ir_datasets:vaswani')",
         "dh.Run(type('Run', (), {'run': {}, 'to_dict': lambda self: {}})())",  # as of ranx
         "dh.Run(__import__('pathlib').Path(dh.__file__).parent)",  # a folder
+    ),
+    "more_measures": (
+        "dh.evaluate(qrels, first, 'pr_curve')",
+        "dh.parse_measure('Accuracy')",  # but accuracy is Hit
+        "dh.parse_measure('ACCURACY')",
+        "call('measures', 'infAP')",
     ),
 }
 SCRIPT = """
