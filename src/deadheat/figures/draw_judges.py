@@ -26,7 +26,7 @@ from deadheat.figures.base import (
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures.notation import MeasureLike, unit_of
 
-MOST, MOST_TASKS = 60, 60  # models or systems, and tasks, that a page has room for
+MOST = 60  # systems that a page has room for
 
 
 def _judge_of(found: JudgeAgreement, judge: str | None) -> str:

@@ -4,6 +4,7 @@ Adds the function `deadheat.compare_languages`, the class `deadheat.Languages`, 
 of queries has the column ``pair_id``, tables and a section of the page beside the comparison of systems.
 
 * `comparing` pairs queries and makes the comparison; `across` is its record: means, differences and gaps.
+* `spread` is the variance of means across languages.
 * `verdict` says it in sentences, `report` in tables and facts, `figures` draws it.
 * `beside` adds it to ``deadheat compare`` and ``deadheat report``.
 

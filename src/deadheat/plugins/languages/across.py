@@ -26,8 +26,8 @@ from deadheat.errors import (
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN
 from deadheat.measures import Measure
+from deadheat.plugins.languages.spread import order_range, spread_of_means
 from deadheat.settings import TUKEY, Design
-from deadheat.stats.variances import order_range, spread_of_means
 
 SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),

@@ -23,10 +23,12 @@ from deadheat.figures.base import (
     short,
     tips,
 )
-from deadheat.figures.draw_judges import MOST, MOST_TASKS
 from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.kernels.ranks import first_ranks
 from deadheat.plugins.leaderboard.board import Leaderboard
+
+MOST = 60  # models that a page has room for
+MOST_TASKS = 60  # tasks
 
 
 def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: str) -> alt.LayerChart:

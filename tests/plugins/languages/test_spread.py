@@ -11,8 +11,8 @@ import pytest
 import scipy
 
 from deadheat.errors import ParameterError
+from deadheat.plugins.languages.spread import Spread, order_range, spread_of_means
 from deadheat.stats.units import resampled_means
-from deadheat.stats.variances import Spread, order_range, spread_of_means
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
