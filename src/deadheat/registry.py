@@ -135,6 +135,7 @@ MORE_MEASURES = Plugin(
         ),
     ),
     figures=("deadheat.plugins.more_measures.figures",),
+    services=(Service("abstention", "deadheat.plugins.more_measures.abstention_table"),),
 )
 
 GATES = Plugin(

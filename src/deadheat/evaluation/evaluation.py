@@ -298,23 +298,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         >>> ev.abstention().select("threshold", "rate", "precision", "recall").rows()
         [(None, 0.0, None, 0.0), (0.3, 0.5, 1.0, 1.0), (0.9, 1.0, 0.5, 1.0)]
         """
-        refuse_repeats([self], "abstention")
-        tops, lacks = self.placements.top_score, self.placements.lacking
-        none = self.placements.n_relevant(rel) == 0
-        best = np.full(len(lacks), np.nan) if tops is None else tops
-        thresholds = np.unique(best[~np.isnan(best)])
-
-        def abstained(some: BoolArray) -> IntArray:
-            """Return on how many of some queries it abstains, without a threshold and at each one."""
-            return (some & lacks).sum() + np.append(
-                0, np.searchsorted(np.sort(best[some & ~lacks]), thresholds, side="right")
-            )
-
-        n_abstained, n_right, n_none = abstained(np.ones_like(lacks)), abstained(none), none.sum()
-        counts = {"n_abstained": n_abstained, "n_unanswerable": np.full_like(n_right, n_none), "n_right": n_right}
-        with np.errstate(invalid="ignore"):  # 0 / 0 is null
-            shares = {"rate": n_abstained / len(none), "precision": n_right / n_abstained, "recall": n_right / n_none}
-        return frame_of({"threshold": np.append(np.nan, thresholds), **counts, **shares})
+        table: pl.DataFrame = hooks.service("abstention").tabulate_abstention(self, rel)
+        return table
 
     def item_profile(
         self,

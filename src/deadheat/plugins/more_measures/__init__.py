@@ -1,6 +1,7 @@
 """More measures: those of trec_eval, ir_measures and papers that few people name.
 
-Adds the measures that registry.py lists, and the figure of precision against recall.
+Adds the measures that registry.py lists, the figure of precision against recall, and what `Evaluation.abstention`
+returns.
 
 * `top`, `sets`, `abstention`: counts, as of RelP, SetAP, Utility and Abstain.
 * `averaged_ndcg`, `interpolated`, `geometric`: averages over ranks and levels (RnDCG, IPrec), logarithms (GMAP).
