@@ -8,12 +8,12 @@ what it would have added is a `MissingPluginError` that names it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from deadheat.errors import MissingPluginError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FOLDER = "deadheat.plugins"
 
-Kind = Literal["measures", "readers", "objects", "evaluations", "formats", "reports", "pages", "figures"]
+Kind = Literal["measures", "readers", "dialects", "objects", "evaluations", "formats", "reports", "pages", "figures"]
 """What a module registers when it is imported: one list of modules for each of these kinds."""
 
 
@@ -158,9 +158,9 @@ class Plugin(NamedTuple):
     options : tuple of OptionGroup, default ()
     measures : tuple of MeasureFile, default ()
     readers : tuple of FileFormats, default ()
-    objects, formats, reports, pages, figures : tuple of str, default ()
-        Modules that register, when they are imported: readers of objects and JSON documents of other libraries,
-        formats of reports, the reports of results, their pages, and figures.
+    dialects, objects, formats, reports, pages, figures : tuple of str, default ()
+        Modules that register, when they are imported: how single tools write tables of text, readers of objects and
+        JSON documents of other libraries, formats of reports, the reports of results, their pages, and figures.
     evaluations : tuple of str, default ()
         Modules with another way to evaluate what the command ``evaluate`` is given: ``is_for`` takes an
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
@@ -177,6 +177,7 @@ class Plugin(NamedTuple):
     options: tuple[OptionGroup, ...] = ()
     measures: tuple[MeasureFile, ...] = ()
     readers: tuple[FileFormats, ...] = ()
+    dialects: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
@@ -318,6 +319,26 @@ def load(kind: Kind) -> tuple[ModuleType, ...]:
         for module in _modules_of(plugin, kind):
             modules.append(import_module(module))
     return tuple(modules)
+
+
+Registered = TypeVar("Registered")
+
+
+def in_order(kind: Kind, registered: Iterable[Registered], module_of: Callable[[Registered], str]) -> list[Registered]:
+    """Load the modules of a kind, and return what they registered in the order of the registry.
+
+    Which of them was imported first does not matter.
+
+    Parameters
+    ----------
+    kind : str
+    registered : iterable
+        The list to which they add when they are loaded.
+    module_of : callable
+        Takes one of these, and returns the name of the module that registered it.
+    """
+    places = {module.__name__: place for place, module in enumerate(load(kind))}
+    return sorted(registered, key=lambda one: places.get(module_of(one), len(places)))
 
 
 def _modules_of(plugin: Plugin, kind: Kind) -> tuple[str, ...]:

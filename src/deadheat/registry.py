@@ -193,6 +193,7 @@ COLUMNS = Plugin(
 EXPORTS = Plugin(
     name="exports",
     help="Read results and judgments as search libraries, engines and other tools have them.",
+    dialects=("deadheat.plugins.exports.quepid_tables",),
     objects=(  # a document is read by the first that matches
         "deadheat.plugins.exports.forms",
         "deadheat.plugins.exports.ratings",

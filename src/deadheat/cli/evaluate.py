@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 NOT_WITH = (  # an option, those that it does not go with, and why
     (
         "repeats",
-        ("beside", "figures", "score_columns", "unjudged", "then_by", "judge"),
+        ("beside", "figures", "unjudged", "then_by", "judge"),
         "is not for repeats of a run",
     ),
     ("judge", ("beside", "figures", "cluster"), "is not for --judge"),
@@ -260,13 +260,11 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
 
 def _print_instead(request: EvaluationRequest) -> bool:
     """Tell whether a plugin has printed the report of a request that is for it; refuse one for none, without runs."""
-    if request.options["repeats"]:
-        return False
     for evaluation in hooks.load("evaluations"):
         if evaluation.is_for(request):
             evaluation.print_report(request)
             return True
-    if not request.runs:
+    if not request.runs and not request.options["repeats"]:
         raise missing("runs")
     return False
 

@@ -29,7 +29,7 @@ class Export(NamedTuple):
     instead: str
 
 
-EXPORTS: list[Export] = []  # asked in their order: the first that matches reads the document
+EXPORTS: list[Export] = []
 
 
 def export(
@@ -53,6 +53,11 @@ def export(
     return lambda read: EXPORTS.append(Export(name, kind, matches, read, instead))
 
 
+def known_exports() -> list[Export]:
+    """Return the documents that are known, in the order in which they are asked."""
+    return hooks.in_order("objects", EXPORTS, lambda one: one.read.__module__)
+
+
 def exported(held: Document, kind: Kind, where: str) -> Listing | None:
     """Return the queries in a document of another tool, and notes; None if its form is not known.
 
@@ -67,8 +72,7 @@ def exported(held: Document, kind: Kind, where: str) -> Listing | None:
         raise FileFormatError(
             f"is a saved {held['kind'].removeprefix('deadheat ')}", allowed=kind, hint=SAVED[held["kind"]], path=where
         )
-    hooks.load("objects")
-    found = next((one for one in EXPORTS if one.matches(held)), None)
+    found = next((one for one in known_exports() if one.matches(held)), None)
     if found is None:
         _check_objects(held)
         return None

@@ -64,8 +64,7 @@ def _readers_of(folder: Path) -> Sequence[FolderReader]:
     """Return the readers that may know a folder; none if there is a file in it to choose."""
     if any(folder.glob(QRELS)) or any(folder.glob(f"*{PREDICTIONS}")):
         return ()
-    hooks.load("objects")
-    return REGISTERED
+    return hooks.in_order("objects", REGISTERED, lambda one: one.read.__module__)
 
 
 def file_in(folder: Path, kind: Kind | None = None) -> tuple[Path, str]:

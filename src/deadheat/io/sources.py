@@ -65,8 +65,7 @@ def _recognisers_for(source: object) -> list[Recogniser]:
     own: list[Recogniser] = [read_mapping, _of_deadheat]
     if isinstance(source, Mapping | list | tuple) or hasattr(type(source), "columns"):
         return own
-    hooks.load("objects")
-    return own + RECOGNISERS
+    return own + hooks.in_order("objects", RECOGNISERS, lambda one: one.__module__)
 
 
 def read_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:

@@ -144,6 +144,11 @@ def test_what_rounding_leaves_is_no_way_past_the_best() -> None:
             2,
             "--score-columns evaluates one table, got 2 files",
         ),
+        (
+            ["labels.txt", "--repeats", "x=*.*", "--score-columns", "all"],
+            2,
+            "--score-columns is not for repeats of a run",
+        ),
         (["labels.txt", "x.csv", "--score-columns", "goood"], 3, "Did you mean 'good'?"),
         (["labels.txt", "x.csv", "--score-columns", "name"], 3, "x.csv:2: name must be a number, got 'x'"),
         (["labels.txt", "x.csv", "--score-columns", ","], 2, "--score-columns"),

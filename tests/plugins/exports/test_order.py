@@ -7,13 +7,11 @@ import sys
 
 import pytest
 
-from deadheat import hooks
-from deadheat.io.documents import EXPORTS
+from deadheat.io.documents import known_exports
 
 
 def test_documents_are_asked_in_one_order() -> None:
-    hooks.load("objects")
-    assert [one.name for one in EXPORTS] == [
+    assert [one.name for one in known_exports()] == [
         "a list of judgments of OpenSearch",
         "a _rank_eval request",
         "a file of MTEB predictions",

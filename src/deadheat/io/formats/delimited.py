@@ -43,6 +43,7 @@ from deadheat.io.formats.base import (
     register,
     split_off,
 )
+from deadheat.io.formats.dialects import dialect_of
 from deadheat.io.formats.trec import locate_in_lines, read_trec
 from deadheat.io.kinds import (
     ANSWERABLE,
@@ -69,13 +70,6 @@ from deadheat.io.values import (
     read_value,
 )
 
-# Quepid's own columns: after them come the fields of the documents, which may have any name.
-_QUEPID: dict[Kind, dict[str, str]] = {
-    "qrels": {"query_id": "Query Text", "doc_id": "Doc ID", "relevance": "Rating"},
-    "run": {"query_id": "Query Text", "doc_id": "Doc ID", "rank": "Doc Position"},
-}
-_GUARDED = re.compile(r" (?=[=@+-])")  # against formulas in spreadsheets
-
 
 class HeaderFile:
     """A file with a header: where it is, and once `choose` was called, which of its columns are wanted.
@@ -94,8 +88,8 @@ class HeaderFile:
     header : list of str
     n_header_lines, n_header_bytes : int
         How much of the file is the header; a quoted name may hold a newline.
-    is_quepid : bool
-        Whether Quepid wrote it, whose rows may lack what is not known.
+    dialect : Dialect or None
+        How it is written, if it is not plain CSV: then rows may lack what is not known.
     unanswerable : set of str
         Those of the rows that were read.
     given, columns : mapping of str to str
@@ -121,9 +115,8 @@ class HeaderFile:
             rows = FileRows(file, path, separator)
             self.header, self.n_header_lines, self.n_header_bytes = rows.header, rows.n_lines, rows.n_bytes
         self.separator = rows.separator
-        # in its ratings, a rating follows these two, or the names of those who rated
         self.unanswerable: set[str] = set()
-        self.is_quepid = self.header[:2] == ["query", "docid"] or {"Query Text", "Doc ID"} <= set(self.header)
+        self.dialect = dialect_of(self.header)
 
     def opened(self) -> BinaryIO:
         """Open the file, unpacked."""
@@ -132,7 +125,7 @@ class HeaderFile:
     def choose(self, given: Mapping[str, str]) -> None:
         """Find the wanted columns in the header."""
         self.given = given
-        known = _QUEPID[self.kind] if self.is_quepid else {}
+        known = {} if self.dialect is None else self.dialect.columns[self.kind]
         named = {canonical: name for canonical, name in known.items() if name in self.header} | dict(given)
         self.columns = resolve_columns(self.header, self.kind, where=self.path, given=named)
         if self.columns["doc_id"] in LIST_NAMES[self.kind]:
@@ -155,7 +148,7 @@ class HeaderFile:
             has_flags = self.kind == "qrels" and ANSWERABLE in self.header
             places = [self.header.index(ANSWERABLE), *(self.places[key] for key in KEYS)] if has_flags else []
             for line, row in rows:
-                lacks = len(self.header) - len(row) if self.is_quepid else 0
+                lacks = 0 if self.dialect is None else len(self.header) - len(row)
                 if lacks <= 0 and (misfit := rows.misfit(row, line)):
                     raise misfit
                 if not places or is_judged([row[place] for place in places], self.unanswerable, self.path, line):
@@ -257,7 +250,7 @@ def _parse(table: HeaderFile, values: Mapping[str, int]) -> pl.DataFrame | None:
     there and the file holds exactly as many separators as rows take, then no row is short or long.
     """
     has_marks = table.separator == ";" or given_decimal() is not None
-    if misleads_polars(table.head) or (has_marks and table.value) or table.is_quepid or ANSWERABLE in table.header:
+    if misleads_polars(table.head) or (has_marks and table.value) or table.dialect or ANSWERABLE in table.header:
         return None  # where numbers have commas and points, one may group thousands: each is looked at
     separators = count_separators(table.data, table.separator, skip=table.n_header_bytes)
     n_columns = len(table.header)
@@ -296,8 +289,8 @@ def _read_rows(table: HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFra
         for name, place in values.items()
     ]
     for line, row in table.rows():
-        if table.is_quepid:
-            row[query], row[doc] = _text_of(row[query]), _text_of(row[doc])
+        if table.dialect is not None:
+            row[query], row[doc] = table.dialect.text_of(row[query]), table.dialect.text_of(row[doc])
             if not all(row[place] for place in (doc, *values.values())):
                 n_skipped += 1
                 continue
@@ -314,24 +307,12 @@ def _read_rows(table: HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFra
             for place, column, name in fields
         ]
         found.append((row[query], row[doc], *(row[place] for place in topic), *numbers))
-    what = {"qrels": "without a rating", "run": "without a document"}[table.kind]
-    skipped = (f"{counted(n_skipped, 'row')} of Quepid's export {what} skipped",) if n_skipped else ()
-    notes = chain.from_iterable(column.notes() for _, column, _ in fields)
-    return frame_of_rows(found, [*texts, *values]), (*skipped, *notes)
-
-
-def _text_of(field: str) -> str:
-    """Return the text of a query or an id as it was before Quepid exported it.
-
-    Its application doubles quotes, also where it adds none around the field, and puts a blank before a sign that begins
-    a formula.
-
-    Examples
-    --------
-    >>> _text_of(' -say ""hi""')
-    '-say "hi"'
-    """
-    return (field[1:] if _GUARDED.match(field) else field).replace('""', '"')
+    notes = []
+    if table.dialect is not None and n_skipped:
+        notes.append(f"{counted(n_skipped, 'row')} {table.dialect.skipped[table.kind]} skipped")
+    for _, column, _ in fields:
+        notes += column.notes()
+    return frame_of_rows(found, [*texts, *values]), tuple(notes)
 
 
 def write_table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deadheat.cli.errors import refuse_if, refuse_others
+from deadheat.cli.errors import refuse, refuse_if, refuse_others
 from deadheat.cli.inputs import named_columns
 from deadheat.cli.paths import shown_path
 from deadheat.cli.printing import Output
@@ -26,6 +26,9 @@ TAKEN = {
 
 def is_for(request: EvaluationRequest) -> bool:
     """Tell whether columns are evaluated: they were asked for, or the file is LETOR, which has nothing else."""
+    if request.options["repeats"]:
+        refuse(["score_columns"], "is not for repeats of a run")
+        return False
     if request.options["score_columns"] is not None:
         return True
     return request.form == "letor" and "score" not in named_columns("run")
