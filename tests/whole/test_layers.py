@@ -133,8 +133,6 @@ def test_imports_go_one_way(path: Path) -> None:
 LATE = {
     "__main__ imports cli in start": "Ctrl-C while it is imported",
     "__main__ imports io in _read_ahead": "Polars",
-    "benchmark.result imports figures in BenchResult.plot": "Altair",
-    "benchmark.retrievers.endpoint imports benchmark in Endpoint.open": "openai",
     "data.queries imports io in _records_of": "Narwhals",
     "data.rows imports io in Rows.repeated_pairs": "Narwhals",
     "data.rows imports io in UnreadTrec.__init__": "Narwhals",
