@@ -241,6 +241,7 @@ def calls_of(plugin: hooks.Plugin, figures: list[str], folder: Path) -> tuple[li
     return refused, columns
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("plugin", SHIPPED, ids=NAMES)
 def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.Plugin, tmp_path: Path) -> None:
     copy_without(plugin.name, tmp_path)
