@@ -1,4 +1,4 @@
-"""A measure, a file format, an output format and a figure are one new file each, which everything else finds."""
+"""A measure, a file format, a document, an output format and a figure are a file each in a plugin with one record."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ register(
 )
 """
 
-EXPORTS = """
+DOCUMENTS = """
+from deadheat.io.documents import Document, export
+from deadheat.io.results import Listing
 
 
 @export("mine", "run", lambda held: "mine" in held)
@@ -75,19 +77,38 @@ def mine(systems, measure=None):
 """
 
 
+RECORD = """
+
+MINE = Plugin(
+    name="mine",
+    help="Mine.",
+    measures=(MeasureFile("deadheat.plugins.mine.measure", ("Mine",)),),
+    readers=(FileFormats("deadheat.plugins.mine.files", ("mine",), (".mine",)),),
+    objects=("deadheat.plugins.mine.documents",),
+    formats=("deadheat.plugins.mine.formats",),
+    figures=("deadheat.plugins.mine.figures",),
+)
+PLUGINS = (*PLUGINS, MINE)
+"""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     package = tmp_path / "src" / "deadheat"
     shutil.copytree(Path(deadheat.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__", "*.gz"))
+    plugin = package / "plugins" / "mine"
+    plugin.mkdir()
     for name, content in {
-        "measures/mine.py": MEASURE,
-        "io/formats/mine.py": FILES,
-        "report/as_mine.py": REPORTS,
-        "figures/draw_mine.py": FIGURES,
+        "__init__": "",
+        "measure": MEASURE,
+        "files": FILES,
+        "documents": DOCUMENTS,
+        "formats": REPORTS,
+        "figures": FIGURES,
     }.items():
-        (package / name).write_text(content, encoding="utf-8")
-    with (package / "io" / "sources.py").open("a", encoding="utf-8") as exports:
-        exports.write(EXPORTS)
+        (plugin / f"{name}.py").write_text(content, encoding="utf-8")
+    with (package / "registry.py").open("a", encoding="utf-8") as registry:
+        registry.write(RECORD)
     (tmp_path / "x.json").write_text('{"mine": "q"}', encoding="utf-8")
     (tmp_path / "x.qrels").write_text("q 0 d 1\n", encoding="utf-8")
     (tmp_path / "x.run").write_text("q Q0 d 1 2.5 t\nq Q0 e 2 2.5 t\n", encoding="utf-8")
@@ -102,14 +123,14 @@ def call(folder: Path, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-def test_one_new_file_is_enough(folder: Path) -> None:
+def test_one_new_folder_and_a_record_are_enough(folder: Path) -> None:
     assert "Mine: mine" in call(folder, "measures", "mine")
     assert "mine_cut_1            \tall\t0.5000" in call(
         folder, "evaluate", "x.qrels", "x.run", "-m", "mine_cut_1", "--format", "trec"
     )
     call(folder, "convert", "x.run", "x.mine")
     assert (folder / "x.mine").read_text() == "[('q', 'd', 2.5), ('q', 'e', 2.5)]"
-    assert " mine, " in call(folder, "convert", "--help")
+    assert " mine" in call(folder, "convert", "--help")  # the last of the formats
     assert "Did you mean 'mine'?" in call(folder, "convert", "x.run", "y", "--to", "min")
     assert "mine 1" in call(folder, "evaluate", "x.qrels", "x.mine", "-m", "Mine@1", "--format", "mine")
     assert "mine is read" in call(folder, "evaluate", "x.qrels", "x.json", "-m", "Mine@1")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from deadheat.measures import Measure
     from deadheat.settings import Conventions
 
 
-@dataclass(frozen=True)
-class EvaluationRequest:
+class EvaluationRequest(NamedTuple):
     """A request for an evaluation.
 
     Attributes
