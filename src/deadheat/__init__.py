@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from deadheat import hooks as _hooks, registry as _registry
-from deadheat.errors import load_libraries as _load_libraries
 from deadheat.gone import instead_of as _instead_of
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
+from deadheat.libraries import load_libraries as _load_libraries
 from deadheat.version import __version__ as __version__
 
 _hooks.use(

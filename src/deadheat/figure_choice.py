@@ -12,10 +12,11 @@ from deadheat import hooks
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.data.renderable import Plottable
-from deadheat.errors import NOISE, SourceTypeError
+from deadheat.errors import SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.scores import Scores
 from deadheat.profile.profile import TieProfile
+from deadheat.scalars import NOISE
 
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 

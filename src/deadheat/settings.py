@@ -11,21 +11,10 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Self, TypedDict
 
-from deadheat.errors import (
-    Advice,
-    ParameterError,
-    Rng,
-    as_count,
-    as_flag,
-    as_level,
-    as_list,
-    as_number,
-    as_precision,
-    as_resamples,
-    as_rng,
-    check_choice,
-    counted,
-)
+from deadheat.checks import as_count, as_flag, as_level, as_list, as_number, as_precision, as_resamples, check_choice
+from deadheat.errors import Advice, ParameterError
+from deadheat.random_generators import Rng, as_rng
+from deadheat.wording import counted
 
 _POLICIES = {  # and what help says of each
     "expected": "expected (the exact mean over its orders)",

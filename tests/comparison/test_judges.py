@@ -13,9 +13,10 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.comparison.judges import LabelAgreement
-from deadheat.errors import DataError, ParameterError, three
+from deadheat.errors import DataError, ParameterError
 from deadheat.report.as_data import as_json
 from deadheat.report.of_judgments import report_judges
+from deadheat.wording import three
 from support.figure_data import rows_of
 from support.random_runs import random_runs
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import deadheat as dh
+from deadheat.checks import as_precision
 from deadheat.data.rows import round_scores
-from deadheat.errors import ParameterError, as_precision
+from deadheat.errors import ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

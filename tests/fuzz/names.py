@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from deadheat.errors import printable
 from deadheat.io.spreadsheets import unguarded_text
+from deadheat.wording import printable
 from fuzz.case import Kind
 from support.command import call
 

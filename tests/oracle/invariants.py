@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deadheat.errors import counted
 from deadheat.measures import RR, Hit, MaxRel, P, R
 from deadheat.plugins.bench.report import cutoff_of, uncut
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from deadheat import measures, parse_measure
 from deadheat.cli.printing import ASCII
-from deadheat.errors import BY_DOC_ID, ColumnError
+from deadheat.errors import ColumnError
 from deadheat.measures.base import trec_names
 from deadheat.report.as_data import as_csv, as_json, as_trec, trec_name
 from deadheat.report.as_html import fragment
@@ -36,6 +36,7 @@ from deadheat.report.model import (
     share,
 )
 from deadheat.report.text import as_text, shortened
+from deadheat.wording import BY_DOC_ID
 from support.report_tables import NAN, table
 
 if TYPE_CHECKING:

@@ -21,7 +21,22 @@ PACKAGE = Path(deadheat.__file__).parent
 
 # each may import its own floor and those before it
 FLOORS = (
-    ("version", "gone", "interrupts", "errors", "hooks", "settings", "arrays", "phases"),
+    (
+        "version",
+        "gone",
+        "interrupts",
+        "scalars",
+        "wording",
+        "errors",
+        "structures",
+        "checks",
+        "random_generators",
+        "libraries",
+        "hooks",
+        "settings",
+        "arrays",
+        "phases",
+    ),
     ("io", "kernels"),
     ("data", "stats"),
     ("placements",),

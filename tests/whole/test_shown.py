@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from deadheat import evaluate, gate
-from deadheat.errors import DataError, DeadheatError, DeadheatWarning, ParameterError, on_terminal, printable
+from deadheat.errors import DataError, DeadheatError, DeadheatWarning, ParameterError
 from deadheat.io.spreadsheets import guarded_text, unguarded_text
 from deadheat.plugins.gates.formats import as_junit
 from deadheat.plugins.gates.report import report_gate
@@ -25,6 +25,7 @@ from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.report.text import as_text
+from deadheat.wording import on_terminal, printable
 from support.command import call
 from support.html_pages import check_harmless, read_html
 

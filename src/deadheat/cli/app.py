@@ -37,22 +37,13 @@ from deadheat.cli.streams import (
     stderr_may_fail,
     write_lines,
 )
-from deadheat.errors import (
-    DataError,
-    DeadheatError,
-    NothingJudgedWarning,
-    SourceTypeError,
-    UserCodeError,
-    did_you_mean,
-    joined,
-    on_terminal,
-    printable,
-)
+from deadheat.errors import DataError, DeadheatError, NothingJudgedWarning, SourceTypeError, UserCodeError
 from deadheat.gone import instead_of
 from deadheat.hooks import commands_by_name
 from deadheat.interrupts import IS_COMMAND
 from deadheat.io.guarding import noting_files, take_stderr
 from deadheat.phases import watched_by
+from deadheat.wording import did_you_mean, joined, on_terminal, printable
 
 
 class App(click.Group):

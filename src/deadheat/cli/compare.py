@@ -39,7 +39,7 @@ from deadheat.cli.read_options import (
     sets_of_strata,
 )
 from deadheat.cli.spans import with_spans
-from deadheat.errors import Rng, generator
+from deadheat.random_generators import Rng, generator
 from deadheat.settings import Conventions
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from deadheat.cli.options import LIMITS, command, complete_from, takes
 from deadheat.cli.paths import INPUT, REPORT, STDOUT, files_read
 from deadheat.cli.printing import check_output, standard_output, writing
 from deadheat.cli.streams import say
-from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError, counted, three
+from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError
 from deadheat.io.guarding import errors_of_writing
 from deadheat.io.kinds import Kind
+from deadheat.wording import counted, three
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,7 +15,9 @@ from deadheat.cli.help import option
 from deadheat.cli.options import FIGURES, takes
 from deadheat.cli.paths import asked, outputs_of_command, shown_path
 from deadheat.cli.printing import writing
-from deadheat.errors import FigureError, collected, counted, in_brackets, nearest_first, three
+from deadheat.errors import FigureError
+from deadheat.structures import collected
+from deadheat.wording import counted, in_brackets, nearest_first, three
 
 if TYPE_CHECKING:
     from deadheat.report.model import Fact, Report

@@ -15,7 +15,8 @@ from deadheat.cli.options import command, complete_from, takes
 from deadheat.cli.paths import PATH
 from deadheat.cli.printing import Output, check_output, emit, format_option, output_option
 from deadheat.cli.streams import say
-from deadheat.errors import DataError, did_you_mean, joined
+from deadheat.errors import DataError
+from deadheat.wording import did_you_mean, joined
 
 EVERY = "*"
 

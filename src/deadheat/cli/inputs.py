@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 
 import deadheat as dh
+from deadheat.checks import check_choice
 from deadheat.cli.errors import error_message, refuse, refuse_if
 from deadheat.cli.paths import asked, label, named_runs, stands_for_file
-from deadheat.errors import (
-    DataError,
-    SwappedFilesError,
-    changed,
-    check_choice,
-    printable,
-)
+from deadheat.errors import DataError, SwappedFilesError
 from deadheat.io.guarding import guarded
+from deadheat.structures import changed
+from deadheat.wording import printable
 
 if TYPE_CHECKING:
     from deadheat.io.engines import FrameEngine

@@ -17,8 +17,8 @@ from deadheat.cli.paths import INPUT, PATH, named_runs
 from deadheat.cli.printing import Output, check_output, emit, full_option, output_options, writing
 from deadheat.cli.read_options import given_conventions, given_intervals, measures_of, need_queries
 from deadheat.cli.streams import say
-from deadheat.errors import counted
 from deadheat.settings import Conventions
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from deadheat.errors import check_choice
+from deadheat.checks import check_choice
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}

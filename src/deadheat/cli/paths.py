@@ -14,13 +14,9 @@ import click
 
 from deadheat.cli.errors import BAD_DATA, CommandError
 from deadheat.cli.outputs import Outputs
-from deadheat.errors import (
-    STDIN,
-    STREAM,
-    printable,
-    reported_path,
-)
+from deadheat.errors import STDIN, STREAM
 from deadheat.io.guarding import errors_of_writing
+from deadheat.wording import printable, reported_path
 
 if TYPE_CHECKING:
     TextChoice = click.Choice[str]

@@ -21,9 +21,7 @@ from deadheat.cli.help import option
 from deadheat.cli.inputs import check_inputs
 from deadheat.cli.paths import REPORT, STDOUT, outputs_of_command
 from deadheat.cli.streams import ClosedOutput, discard, say
-from deadheat.errors import (
-    printable,
-)
+from deadheat.wording import printable
 
 if TYPE_CHECKING:
     from rich.text import Text

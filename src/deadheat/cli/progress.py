@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from deadheat.errors import (
-    on_terminal,
-)
 from deadheat.phases import Advance
+from deadheat.wording import on_terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -11,9 +11,10 @@ import click
 
 import deadheat as dh
 from deadheat import hooks
+from deadheat.checks import check_choice
 from deadheat.cli.errors import refuse, refuse_if
 from deadheat.cli.paths import shown_path
-from deadheat.errors import check_choice, load_libraries
+from deadheat.libraries import load_libraries
 from deadheat.settings import (
     PROPORTION,
     TIES,

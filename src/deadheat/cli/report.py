@@ -23,10 +23,8 @@ from deadheat.cli.printing import check_output, emit, warn_of_nothing_judged
 from deadheat.cli.read_options import check_strata, conventions_of, measures_of, read_queries, sets_of_strata, weighed
 from deadheat.cli.spans import with_spans
 from deadheat.cli.streams import say
-from deadheat.errors import (
-    DataError,
-    reported_path,
-)
+from deadheat.errors import DataError
+from deadheat.wording import reported_path
 
 if TYPE_CHECKING:
     from deadheat.report.companions import Companion

@@ -65,7 +65,7 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     "--dtypes",
     metavar="bfloat16,...",
     callback=lambda _, __, text: None if text is None else tuple(dict.fromkeys(text.replace(",", " ").split())),
-    shell_complete=complete_from("deadheat.errors:FLOATS"),
+    shell_complete=complete_from("deadheat.checks:FLOATS"),
     help="Round to bfloat16, float16 or float32 instead.",
 )
 @option(

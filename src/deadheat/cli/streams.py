@@ -15,11 +15,8 @@ from typing import NoReturn, TextIO
 import click
 
 from deadheat.cli.errors import BAD_DATA, CommandError
-from deadheat.errors import (
-    DeadheatWarning,
-    on_terminal,
-    three,
-)
+from deadheat.errors import DeadheatWarning
+from deadheat.wording import on_terminal, three
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")  # noqa: PTH118, PTH120 - with a separator behind it
 MOST_ALIKE = 3  # warnings

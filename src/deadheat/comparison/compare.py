@@ -6,12 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from deadheat.checks import as_list, as_positive, by_name
 from deadheat.comparison.comparison import Comparison, assemble, check_queries_shared
 from deadheat.data.judgments import as_qrels
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
-from deadheat.errors import DataError, ParameterError, Rng, as_list, as_positive, by_name, generator
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import (
     EvaluationArguments,
     by_own_name,
@@ -28,6 +29,7 @@ from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
+from deadheat.random_generators import Rng, generator
 from deadheat.settings import Conventions, Design
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from deadheat import stats
 from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
+from deadheat.checks import as_count, as_level, as_positive
 from deadheat.comparison.deciding import Grounds
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
 from deadheat.comparison.label_bounds import LabelBound, OuterBound, bound_of_pair, outer_bounds
@@ -24,18 +25,7 @@ from deadheat.comparison.verdict import Lacking, Verdict, Within
 from deadheat.comparison.verdict_facts import describe_missing
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
-from deadheat.errors import (
-    UNIT,
-    DataError,
-    ParameterError,
-    Rng,
-    as_count,
-    as_level,
-    as_positive,
-    collected,
-    counted,
-    printable,
-)
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation, check_judge_has_values, labelled_by_none, refuse_bounds
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
@@ -53,9 +43,12 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.phases import lasting
+from deadheat.random_generators import Rng
 from deadheat.settings import OF_MAXIMA, TUKEY, Design
 from deadheat.stats.power import check_power
 from deadheat.stats.significance import t_tail
+from deadheat.structures import collected
+from deadheat.wording import UNIT, counted, printable
 
 ONE_RULE: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),

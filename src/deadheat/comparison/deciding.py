@@ -24,11 +24,11 @@ from deadheat.comparison.verdict_facts import (
     headline_without_pair,
     number,
 )
-from deadheat.errors import UNIT
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.settings import OF_NO_MEAN, Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, adjust, significant
+from deadheat.wording import UNIT
 
 ENOUGH = {"bootstrap": 25}  # queries, with which it finds at most 6.5% instead of 5% (docs/simulations.md)
 OUTCOMES = {

@@ -28,12 +28,14 @@ from deadheat.comparison.orders import (
     n_draws,
     probability_below,
 )
-from deadheat.errors import ROUNDING, Rng, T, generator
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.placements import Placements
+from deadheat.random_generators import Rng, generator
+from deadheat.scalars import ROUNDING
+from deadheat.structures import T
 
 BERRY_ESSEEN = 0.5606  # for values of different distributions: Tyurin 2009
 PROVED = 0.005  # what the normal distribution may be off

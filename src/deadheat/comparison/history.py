@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, TextArray, aligned, members
+from deadheat.checks import as_count, as_list
 from deadheat.comparison.flips import Side, over_all
 from deadheat.comparison.of_values import side_of_values
 from deadheat.comparison.pair import Pair
@@ -19,7 +20,7 @@ from deadheat.comparison.pairs import compare_sides
 from deadheat.data.changes import changes
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import what_is_judged
-from deadheat.errors import NOISE, DataError, T, as_count, as_list, collected, counted, printable, reported_path, three
+from deadheat.errors import DataError
 from deadheat.evaluation.evaluate import opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
@@ -29,7 +30,10 @@ from deadheat.evaluation.scores import Repeated
 from deadheat.io.files import path_named
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure
+from deadheat.scalars import NOISE
 from deadheat.settings import Design
+from deadheat.structures import T, collected
+from deadheat.wording import counted, printable, reported_path, three
 
 OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 OF_PAIR: dict[str, type[pl.DataType]] = {

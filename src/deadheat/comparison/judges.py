@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, members
+from deadheat.checks import as_level, as_number, by_name
 from deadheat.comparison.compare import named_runs
 from deadheat.comparison.of_values import side_of_values
 from deadheat.comparison.pair import Pair
@@ -18,18 +19,7 @@ from deadheat.data.judgments import as_qrels, note_of_scores
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import (
-    NOISE,
-    DataError,
-    Rng,
-    SwappedFilesError,
-    as_level,
-    as_number,
-    by_name,
-    counted,
-    printable,
-    three,
-)
+from deadheat.errors import DataError, SwappedFilesError
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, groups
@@ -38,9 +28,12 @@ from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.phases import phase
+from deadheat.random_generators import Rng
+from deadheat.scalars import NOISE
 from deadheat.settings import Conventions, Design
 from deadheat.stats import labels
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
+from deadheat.wording import counted, printable, three
 
 MOST_GRADES = 50
 STATISTICS = {

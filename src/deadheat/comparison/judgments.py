@@ -11,23 +11,14 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, aligned
+from deadheat.checks import as_count, as_list, check_choice
 from deadheat.comparison.compare import named_runs
 from deadheat.data.changes import PAIR, Changes, changes
 from deadheat.data.known_ids import ids_of
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import (
-    NOISE,
-    MeasureError,
-    ParameterError,
-    as_count,
-    as_list,
-    check_choice,
-    counted,
-    printable,
-    reported_path,
-)
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
@@ -46,7 +37,9 @@ from deadheat.measures.unjudged import (
 )
 from deadheat.phases import phase
 from deadheat.placements.placements import Placements
+from deadheat.scalars import NOISE
 from deadheat.settings import ConventionArguments, Conventions
+from deadheat.wording import counted, printable, reported_path
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,18 +6,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from deadheat.arrays import ArrayLike, FloatArray, IntArray, with_own_arithmetic
+from deadheat.checks import array_of
 from deadheat.comparison.flips import (
     Side,
 )
 from deadheat.comparison.pair import Pair
 from deadheat.comparison.pairs import compare_sides
-from deadheat.errors import (
-    ParameterError,
-    Rng,
-    array_of,
-)
+from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import BEARABLE_SKEWNESS, Interval, IntervalOptions, cluster_codes
 from deadheat.measures import Custom, Measure
+from deadheat.random_generators import Rng
 from deadheat.settings import BOUNDED, PROPORTION, SKEWED, Design
 from deadheat.stats import (
     interval_bounds,

@@ -25,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import ROUNDING, collected
 from deadheat.kernels.segments import segment_sums
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
+from deadheat.scalars import ROUNDING
+from deadheat.structures import collected
 
 MAX_ORDERS = 10_000
 MAX_QUERIES = 2_000

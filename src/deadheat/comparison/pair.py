@@ -10,13 +10,9 @@ import numpy as np
 
 from deadheat.arrays import AnyArray, BoolArray, IntArray, run_starts
 from deadheat.data.renderable import InNotebooks
-from deadheat.errors import (
-    format_p_value,
-    is_share_known,
-    rounded,
-)
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.measures import unit_of
+from deadheat.wording import format_p_value, is_share_known, rounded
 
 SHOWN = 100  # pairs that are written out
 KEPT = 1 << 16  # pairs whose objects stay

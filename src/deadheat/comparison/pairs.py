@@ -25,14 +25,11 @@ from deadheat.comparison.flips import (
 from deadheat.comparison.pair import Pairs
 from deadheat.comparison.stack import K, Stack, block_size
 from deadheat.comparison.testing import check_tukey, corrected, test_pairs
-from deadheat.errors import (
-    ParameterError,
-    generator,
-    warn_of_time,
-)
+from deadheat.errors import ParameterError, warn_of_time
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.phases import phase
+from deadheat.random_generators import generator
 from deadheat.settings import CLUSTERED, RANDOMIZATION, TUKEY, Design
 from deadheat.stats import (
     interval_bounds,

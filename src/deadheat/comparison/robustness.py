@@ -16,16 +16,17 @@ from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.comparison.pair import JudgeContribution, Pair, Pairs
 from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.errors import MOST_OFF, generator, printable
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels import agreement, weighting
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
+from deadheat.random_generators import generator
 from deadheat.settings import Design
 from deadheat.stats import is_doubtful
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt
 from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
+from deadheat.wording import MOST_OFF, printable
 
 OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
 

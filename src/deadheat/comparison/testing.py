@@ -11,10 +11,8 @@ from deadheat.comparison.flips import (
     Side,
 )
 from deadheat.comparison.stack import HELD, K, Stack, block_size
-from deadheat.errors import (
-    ParameterError,
-    generator,
-)
+from deadheat.errors import ParameterError
+from deadheat.random_generators import generator
 from deadheat.settings import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
 from deadheat.stats import (
     adjust,

@@ -10,10 +10,14 @@ from deadheat.comparison.least_p import beyond_resamples, least_adjusted, n_diff
 from deadheat.comparison.pair import Pair, Pairs
 from deadheat.comparison.pairs import LIKELY
 from deadheat.comparison.verdict import NEAR, Verdict, Within
-from deadheat.errors import (
+from deadheat.evaluation.intervals import FEW, FEWEST
+from deadheat.measures import Measure, unit_of
+from deadheat.settings import OF_NO_MEAN, TUKEY, Design
+from deadheat.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
+from deadheat.structures import collected
+from deadheat.wording import (
     BY_DOC_ID,
     UNIT,
-    collected,
     counted,
     format_names,
     format_p_value,
@@ -24,10 +28,6 @@ from deadheat.errors import (
     rounded,
     three,
 )
-from deadheat.evaluation.intervals import FEW, FEWEST
-from deadheat.measures import Measure, unit_of
-from deadheat.settings import OF_NO_MEAN, TUKEY, Design
-from deadheat.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
 
 Facts = dict[str, str]
 """Texts by their labels, in the order in which they are read."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from deadheat.data.tables import OF_DOCUMENTS, Qrels, spans_of, what_is_judged
-from deadheat.errors import counted
+from deadheat.wording import counted
 
 PAIR = ("query_id", "doc_id")
 DIFFERS = pl.col("old").ne_missing(pl.col("new"))

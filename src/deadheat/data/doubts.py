@@ -15,10 +15,11 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.data.rows import LazyRows, Rows
-from deadheat.errors import DeadheatWarning, counted
+from deadheat.errors import DeadheatWarning
 from deadheat.io.formats.base import FEWEST, ROWS
 from deadheat.io.results import ListOrder
 from deadheat.io.values import Nested
+from deadheat.wording import counted
 
 LOOKED = 100  # documents of each side that are looked at
 NAMES = {"query": "queries", "document": "documents"}

@@ -11,9 +11,11 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, run_starts
+from deadheat.checks import array_of
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import DataError, ParameterError, array_of, counted
+from deadheat.errors import DataError, ParameterError
 from deadheat.io.values import BEYOND, are_beyond
+from deadheat.wording import counted
 
 
 def from_arrays(

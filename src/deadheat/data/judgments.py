@@ -14,28 +14,18 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 import polars as pl
 
+from deadheat.checks import as_number, as_positive, check_choice
 from deadheat.data.rows import first_row_where
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    DuplicateError,
-    SourceTypeError,
-    as_number,
-    as_positive,
-    changed,
-    check_choice,
-    counted,
-    format_names,
-    shown,
-    three,
-)
+from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.io.formats import ending
 from deadheat.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, check_column, find_column
 from deadheat.io.objects import JsonText, read_text
 from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.io.spreadsheets import unguarded_text
 from deadheat.io.values import is_plain, read_value
+from deadheat.structures import changed
+from deadheat.wording import counted, format_names, shown, three
 
 FAILED = ("error", "drop", "lowest", "bounds")
 # Answers may be of any length and content: nothing here is tried again with fewer characters, in quadratic time

@@ -13,22 +13,13 @@ import polars as pl
 from deadheat import hooks
 from deadheat.data.judgments import records_in
 from deadheat.data.tables import Qrels, Source, path_of
-from deadheat.errors import (
-    DataError,
-    DeadheatWarning,
-    FileFormatError,
-    ParameterError,
-    SourceTypeError,
-    changed,
-    collected,
-    counted,
-    reported_path,
-    three,
-)
+from deadheat.errors import DataError, DeadheatWarning, FileFormatError, ParameterError, SourceTypeError
 from deadheat.io.files import decoded, read_all, readable
 from deadheat.io.kinds import COLUMN_NAMES, find_column
 from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Wanted, as_text, format_of_records, read_records
+from deadheat.structures import changed, collected
+from deadheat.wording import counted, reported_path, three
 
 NAMES = ("doc_id", "id", "_id", *COLUMN_NAMES["run"]["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"

@@ -10,20 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from deadheat.data.tables import Source, label_of, path_of
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    DuplicateError,
-    SourceTypeError,
-    counted,
-    did_you_mean,
-    printable,
-    three,
-)
+from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.io.guarding import guarded
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
 from deadheat.io.records import Records, Wanted, as_text, as_written, read_records
 from deadheat.io.values import NUL, id_with_nul, text_of_ids
+from deadheat.wording import counted, did_you_mean, printable, three
 
 if TYPE_CHECKING:
     import narwhals as nw

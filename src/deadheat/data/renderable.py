@@ -12,8 +12,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from deadheat import hooks
-from deadheat.errors import ParameterError, as_digits, collected, package
+from deadheat.checks import as_digits
+from deadheat.errors import ParameterError
 from deadheat.io.guarding import check_threads
+from deadheat.libraries import package
+from deadheat.structures import collected
 
 if TYPE_CHECKING:
     import altair as alt

@@ -20,7 +20,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
-from deadheat.errors import LARGEST_INTEGER, DataError, DeadheatWarning, as_precision, changed, counted
+from deadheat.checks import as_precision
+from deadheat.errors import DataError, DeadheatWarning
 from deadheat.io.files import BLOCK, FileState
 from deadheat.io.formats.trec import Marked, note_of_comments, read_blocks
 from deadheat.io.guarding import guarded_rows
@@ -29,6 +30,9 @@ from deadheat.io.kinds import KEYS, TREC_FIELDS, Kind
 from deadheat.io.pages import check_texts
 from deadheat.io.splitting import doc_hash
 from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mapping, normalized_keys
+from deadheat.scalars import LARGEST_INTEGER
+from deadheat.structures import changed
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from deadheat.checks import as_positive, check_choice
 from deadheat.data.rows import first_row_where
 from deadheat.data.tables import (
     LOWER_FIRST,
@@ -23,24 +24,12 @@ from deadheat.data.tables import (
     path_of,
     spans_of,
 )
-from deadheat.errors import (
-    Advice,
-    ColumnError,
-    DataError,
-    DuplicateError,
-    NothingJudgedWarning,
-    ParameterError,
-    as_positive,
-    changed,
-    check_choice,
-    counted,
-    printable,
-    shown,
-    three,
-)
+from deadheat.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.io.kinds import ANSWERABLE, KEYS, find_column
 from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, as_written, read_records
+from deadheat.structures import changed
+from deadheat.wording import counted, printable, shown, three
 
 OVERLAP_OF = ("span", "chunk", "any")
 UNITS = "count code points, as Python does, not bytes or UTF-16"

@@ -15,6 +15,7 @@ import polars as pl
 
 from deadheat import hooks
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.checks import as_precision, as_text, check_choice
 from deadheat.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
 from deadheat.data.renderable import InNotebooks
 from deadheat.data.rows import (
@@ -30,19 +31,7 @@ from deadheat.data.rows import (
     round_and_warn,
 )
 from deadheat.data.source_columns import SourceColumns, source_columns_of
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    ParameterError,
-    SourceTypeError,
-    as_precision,
-    as_text,
-    changed,
-    check_choice,
-    counted,
-    printable,
-    three,
-)
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.files import CATALOGUE, FileState, exceeds, in_catalogue, path_named
 from deadheat.io.folders import file_in, read_folder
 from deadheat.io.formats import (
@@ -63,6 +52,8 @@ from deadheat.io.results import LEAVE_OUT_PADDING, PADDING, Pick, Reader, Repeat
 from deadheat.io.sources import OF_CASES, read_object
 from deadheat.io.values import FORMS, Nested, check_mapping
 from deadheat.phases import phase
+from deadheat.structures import changed
+from deadheat.wording import counted, printable, three
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart

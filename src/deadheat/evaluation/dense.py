@@ -10,25 +10,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
+from deadheat.checks import as_count, as_text, check_choice
 from deadheat.data.doubts import note_of_negative
 from deadheat.data.renderable import frame_of
 from deadheat.data.tables import Qrels
-from deadheat.errors import (
-    Advice,
-    DataError,
-    DuplicateError,
-    ParameterError,
-    Rng,
-    SourceTypeError,
-    as_count,
-    as_given,
-    as_text,
-    check_choice,
-    counted,
-    generator,
-    printable,
-    whole,
-)
+from deadheat.errors import Advice, DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluate import check_measures, score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.sampled import POSITIVES, sampled_scores
@@ -49,7 +35,10 @@ from deadheat.placements import policies
 from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
 from deadheat.placements.lists import Lists
+from deadheat.random_generators import Rng, generator
+from deadheat.scalars import whole
 from deadheat.settings import Conventions
+from deadheat.wording import as_given, counted, printable
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 REPEATED = ("error", "once")

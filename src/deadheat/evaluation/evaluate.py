@@ -16,25 +16,14 @@ import polars as pl
 
 from deadheat import hooks
 from deadheat.arrays import BoolArray, FloatArray, members
+from deadheat.checks import as_list, by_name
 from deadheat.data.doubts import alike, note_of_negative
 from deadheat.data.judgments import as_qrels
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision, UnreadRows
 from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
-from deadheat.errors import (
-    NOISE,
-    Advice,
-    DataError,
-    ParameterError,
-    Rng,
-    as_list,
-    by_name,
-    collected,
-    counted,
-    presentable,
-    three,
-)
+from deadheat.errors import Advice, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.repeats import Repeats, are_runs, together
@@ -59,7 +48,11 @@ from deadheat.placements.contiguous import Together, can_be_together
 from deadheat.placements.place import Engine, engine_of, open_pair
 from deadheat.placements.placements import Placements
 from deadheat.placements.policies import Shortened
+from deadheat.random_generators import Rng
+from deadheat.scalars import NOISE
 from deadheat.settings import ConventionArguments, Conventions
+from deadheat.structures import collected
+from deadheat.wording import counted, presentable, three
 
 MOST_TOGETHER = 64  # runs that are placed together: their columns are memory that is used again
 

@@ -13,24 +13,11 @@ import polars as pl
 
 from deadheat import hooks
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members
+from deadheat.checks import as_count, as_text
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, are_scores_of, hash_of_ids
-from deadheat.errors import (
-    DataError,
-    MeasureError,
-    ParameterError,
-    Rng,
-    UnknownMeasureError,
-    as_count,
-    as_text,
-    changed,
-    collected,
-    counted,
-    did_you_mean,
-    printable,
-    reported_path,
-)
+from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import (
     AVERAGES,
@@ -65,7 +52,10 @@ from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import kept
 from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
+from deadheat.random_generators import Rng
 from deadheat.settings import ConventionArguments, Conventions, Saving
+from deadheat.structures import changed, collected
+from deadheat.wording import counted, did_you_mean, printable, reported_path
 
 
 class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "traditional")):

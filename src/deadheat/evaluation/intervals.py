@@ -17,26 +17,17 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray
+from deadheat.checks import as_list
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import InNotebooks
 from deadheat.data.tables import Source
-from deadheat.errors import (
-    Advice,
-    ColumnError,
-    DataError,
-    DeadheatWarning,
-    ParameterError,
-    Rng,
-    UnlabelledQueriesWarning,
-    as_list,
-    counted,
-    rounded,
-    three,
-    whole,
-)
+from deadheat.errors import Advice, ColumnError, DataError, DeadheatWarning, ParameterError, UnlabelledQueriesWarning
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure
+from deadheat.random_generators import Rng
+from deadheat.scalars import whole
 from deadheat.settings import BOUNDED, PROPORTION, SKEWED, Estimation
+from deadheat.wording import counted, rounded, three
 
 # A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids
 Cluster: TypeAlias = str | Mapping[str, object] | Iterable[object] | None

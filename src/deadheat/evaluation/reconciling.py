@@ -28,7 +28,7 @@ from deadheat.data.tables import (
     spans_of,
     what_is_judged,
 )
-from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError, changed, counted, three
+from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, ParameterError
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
@@ -42,6 +42,8 @@ from deadheat.measures.unjudged import deepest_counted, has_ends
 from deadheat.placements.contiguous import Kept, KeptRows
 from deadheat.placements.place import engine_of
 from deadheat.settings import ConventionArguments, Conventions, Rejudging
+from deadheat.structures import changed
+from deadheat.wording import counted, three
 
 OLD_NEW = ("old", "new")
 CUT = "of the ranking the first {:,} documents of each list are known"

@@ -11,7 +11,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, members
 from deadheat.data.tables import REPEAT, DocumentTable, Qrels, Run, Source, has_repeats, label_of, path_of
-from deadheat.errors import ParameterError, changed, counted, printable
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Repeated, Scores, TieSpread
 from deadheat.io.formats import format_of
@@ -20,6 +20,8 @@ from deadheat.io.passages import NAMES, ROW
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import is_result_set
 from deadheat.io.values import is_id
+from deadheat.structures import changed
+from deadheat.wording import counted, printable
 
 
 def are_runs(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, sums_of
-from deadheat.errors import MeasureError, Rng
+from deadheat.errors import MeasureError
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.kernels import sampled as kernel
 from deadheat.kernels.segments import ratio
@@ -19,6 +19,7 @@ from deadheat.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
 from deadheat.placements import policies
 from deadheat.placements.dense import Counted
 from deadheat.placements.placements import Placements
+from deadheat.random_generators import Rng
 from deadheat.settings import Conventions
 
 POSITIVES = {"together": "together", "each": "each in a list of its own"}  # and what notes say

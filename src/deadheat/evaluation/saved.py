@@ -30,16 +30,7 @@ from deadheat.data.tables import (
     SpanRule,
     hash_of_ids,
 )
-from deadheat.errors import (
-    DataError,
-    DeadheatError,
-    FileFormatError,
-    MissingPluginError,
-    ParameterError,
-    T,
-    as_given,
-    changed,
-)
+from deadheat.errors import DataError, DeadheatError, FileFormatError, MissingPluginError, ParameterError
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, intervals
@@ -70,7 +61,9 @@ from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import KeptRows
 from deadheat.placements.placements import Passages, Placements, Subtopics
 from deadheat.settings import Conventions
+from deadheat.structures import T, changed
 from deadheat.version import __version__
+from deadheat.wording import as_given
 
 HEAD = 1 << 10  # bytes, enough to recognise a document
 ENCODING = "Parquet in base64"

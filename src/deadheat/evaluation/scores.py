@@ -21,19 +21,10 @@ from deadheat.arrays import (
     special,
     with_own_arithmetic,
 )
+from deadheat.checks import as_level, as_positive
 from deadheat.data.renderable import InNotebooks, Numbers
 from deadheat.data.tables import Source
-from deadheat.errors import (
-    MeasureError,
-    ParameterError,
-    Rng,
-    as_level,
-    as_positive,
-    changed,
-    collected,
-    counted,
-    printable,
-)
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.intervals import (
     BEARABLE_SKEWNESS,
     Cluster,
@@ -49,7 +40,10 @@ from deadheat.measures import Measure
 from deadheat.measures.unjudged import Unjudged, ends, has_ends
 from deadheat.phases import phase
 from deadheat.placements.placements import Placements
+from deadheat.random_generators import Rng
 from deadheat.settings import PROPORTION, SKEWED
+from deadheat.structures import changed, collected
+from deadheat.wording import counted, printable
 
 if TYPE_CHECKING:
     from deadheat.stats.labels import Powered

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deadheat.errors import as_given
 from deadheat.settings import Conventions
+from deadheat.wording import as_given
 
 
 class WrongValueError(ValueError):

@@ -11,7 +11,7 @@ from deadheat.arrays import FloatArray, IntArray, with_own_arithmetic
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import round_scores
 from deadheat.data.tables import Run
-from deadheat.errors import DataError, ParameterError, did_you_mean, printable
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels.segments import ratio, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
@@ -20,6 +20,7 @@ from deadheat.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.settings import Conventions
+from deadheat.wording import did_you_mean, printable
 
 POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
 EQUAL = 1e-9

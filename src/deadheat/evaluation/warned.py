@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import polars as pl
 
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
-from deadheat.errors import DeadheatWarning, NothingJudgedWarning, counted, three
+from deadheat.errors import DeadheatWarning, NothingJudgedWarning
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import heavy
 from deadheat.io.formats import format_of
 from deadheat.placements.place import looks_swapped
 from deadheat.placements.placements import lost_zeros
+from deadheat.wording import counted, three
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
 PADDED = re.compile("0+[0-9]+")

@@ -15,18 +15,21 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from deadheat.checks import by_name
 from deadheat.comparison.comparison import Comparison
 from deadheat.data.renderable import Plottable
-from deadheat.errors import (
+from deadheat.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.evaluation.intervals import Interval, IntervalOptions
+from deadheat.evaluation.scores import Scores, order_by_mean
+from deadheat.figure_choice import kind_of
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
+from deadheat.scalars import NOISE
+from deadheat.structures import T
+from deadheat.wording import (
     BROKEN_BY,
     LONGEST_LABEL,
-    NOISE,
-    FigureError,
-    ParameterError,
-    SourceTypeError,
-    T,
-    UnknownMeasureError,
-    by_name,
     counted,
     format_p_value,
     level_text,
@@ -35,12 +38,6 @@ from deadheat.errors import (
     shorten,
     three,
 )
-from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import Interval, IntervalOptions
-from deadheat.evaluation.scores import Scores, order_by_mean
-from deadheat.figure_choice import kind_of
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
 
 Drawable: TypeAlias = Plottable | pl.DataFrame | Mapping[str, object] | Sequence[object]
 """What can be drawn: an evaluation or several, a comparison, strata of one system or several, ties, a simulation."""

@@ -3,8 +3,9 @@
 import altair as alt
 import numpy as np
 
+from deadheat.checks import check_choice
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
-from deadheat.errors import FigureError, check_choice, counted, exact_text, level_text, percentage
+from deadheat.errors import FigureError
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.figures.base import (
     BLACK,
@@ -25,6 +26,7 @@ from deadheat.figures.base import (
 )
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures.notation import MeasureLike, unit_of
+from deadheat.wording import counted, exact_text, level_text, percentage
 
 MOST = 60  # systems that a page has room for
 

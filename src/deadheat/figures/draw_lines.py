@@ -7,8 +7,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from deadheat.checks import as_cutoffs
 from deadheat.comparison.history import History, has_other_queries
-from deadheat.errors import BY_DOC_ID, FigureError, ParameterError, as_cutoffs, counted, three
+from deadheat.errors import FigureError, ParameterError
 from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
@@ -42,6 +43,7 @@ from deadheat.figures.base import (
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.simulation.coarsening import AS_GIVEN, CoarseningProfile
+from deadheat.wording import BY_DOC_ID, counted, three
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 MOST = 8  # lines that can be told apart

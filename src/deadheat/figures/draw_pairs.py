@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
+from deadheat.checks import check_choice
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pair import Pair
-from deadheat.errors import NOISE, FigureError, check_choice, counted, is_share_known, percentage, three
+from deadheat.errors import FigureError
 from deadheat.evaluation.scores import Scores
 from deadheat.figures.base import (
     BAND,
@@ -46,7 +47,9 @@ from deadheat.figures.base import (
 )
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, unit_of
+from deadheat.scalars import NOISE
 from deadheat.settings import TUKEY, Design
+from deadheat.wording import counted, is_share_known, percentage, three
 
 MOST_NAMED = 40  # queries whose ids fit below the bars
 MOST_BARS = 300

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.errors import BY_DOC_ID, NOISE, FigureError, counted, level_text, percentage
+from deadheat.errors import FigureError
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
 from deadheat.evaluation.scores import Scores, n_swapped, order_by_mean
@@ -62,6 +62,8 @@ from deadheat.figures.draw_ties import (
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, measure_named, unit_of
+from deadheat.scalars import NOISE
+from deadheat.wording import BY_DOC_ID, counted, level_text, percentage
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import BROKEN_BY, NOISE, FigureError
+from deadheat.errors import FigureError
 from deadheat.figures.base import (
     BLUE,
     ORANGE,
@@ -31,7 +31,9 @@ from deadheat.figures.base import (
 )
 from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.profile.profile import Correlation, TieProfile, correlate
+from deadheat.scalars import NOISE
 from deadheat.simulation.rerankers import Simulation
+from deadheat.wording import BROKEN_BY
 
 Ties: TypeAlias = (
     TieProfile | Simulation | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]

@@ -9,7 +9,8 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from deadheat.errors import ParameterError, as_number
+from deadheat.checks import as_number
+from deadheat.errors import ParameterError
 from deadheat.io.files import replacing
 from deadheat.io.painter import painter
 

@@ -25,23 +25,14 @@ from typing import IO, Any, Generic, Literal, Self, cast
 
 import polars as pl
 
-from deadheat.errors import (
-    LARGEST_INTEGER,
-    Advice,
-    DataError,
-    DeadheatWarning,
-    FileFormatError,
-    MalformedRowError,
-    ParameterError,
-    T,
-    as_count,
-    did_you_mean,
-    printable,
-    three,
-)
+from deadheat.checks import as_count
+from deadheat.errors import Advice, DataError, DeadheatWarning, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io.guarding import errors_of_writing, note_file
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.unpacking import COMPRESSED, HEAD, compression, opened, unpacked
+from deadheat.scalars import LARGEST_INTEGER
+from deadheat.structures import T
+from deadheat.wording import did_you_mean, printable, three
 
 LONGEST_LINE = STEP = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import hooks
-from deadheat.errors import ColumnError, DataError, SourceTypeError, as_given, counted
+from deadheat.errors import ColumnError, DataError, SourceTypeError
 from deadheat.io.formats.base import ROWS, Content, ranks_of, split_off, which_judged
 from deadheat.io.guarding import guarded_rows
 from deadheat.io.kinds import (
@@ -42,6 +42,7 @@ from deadheat.io.values import (
     series_of_ids,
     text_of_ids,
 )
+from deadheat.wording import as_given, counted
 
 
 def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], *, is_large: bool = False) -> Content:

@@ -5,7 +5,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set as Abst
 from pathlib import Path
 from typing import Literal, cast
 
-from deadheat.errors import Advice, ColumnError, ParameterError, SwappedFilesError, check_choice, did_you_mean
+from deadheat.checks import check_choice
+from deadheat.errors import Advice, ColumnError, ParameterError, SwappedFilesError
+from deadheat.wording import did_you_mean
 
 Kind = Literal["qrels", "run"]
 

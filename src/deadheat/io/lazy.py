@@ -11,11 +11,12 @@ from typing import Any, cast
 import narwhals as nw
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, counted
+from deadheat.errors import ColumnError, DataError
 from deadheat.io.guarding import check_threads
 from deadheat.io.id_columns import IdRuns, are_ids
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.io.values import BEYOND, NUL, id_with_nul, is_beyond
+from deadheat.wording import counted
 
 Frame = nw.LazyFrame[Any]
 

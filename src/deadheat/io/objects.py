@@ -10,8 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import Advice, DataError, DuplicateError, MalformedRowError, shown
+from deadheat.errors import Advice, DataError, DuplicateError, MalformedRowError
 from deadheat.io.files import decoded, read_all, readable
+from deadheat.wording import shown
 
 _BETWEEN = re.compile(r"[\s,:]*")
 _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')

@@ -11,16 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import (
-    ABSENT,
-    LARGEST_INTEGER,
-    ColumnError,
-    DataError,
-    MalformedRowError,
-    ParameterError,
-    SourceTypeError,
-    did_you_mean,
-)
+from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, ParameterError, SourceTypeError
 from deadheat.io.formats import ending
 from deadheat.io.forms import known_forms
 from deadheat.io.guarding import guarded
@@ -29,6 +20,8 @@ from deadheat.io.objects import parsed, read_text
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.results import described, names_in, results_in, value_at
 from deadheat.io.values import as_python, is_id, read_value, text_of_ids
+from deadheat.scalars import LARGEST_INTEGER
+from deadheat.wording import did_you_mean
 
 OFFSETS = ("start", "end")
 TEXT = "text"

@@ -20,15 +20,7 @@ from zipfile import ZipFile
 
 import polars as pl
 
-from deadheat.errors import (
-    Advice,
-    DataError,
-    DeadheatWarning,
-    FileFormatError,
-    MalformedRowError,
-    ParameterError,
-    did_you_mean,
-)
+from deadheat.errors import Advice, DataError, DeadheatWarning, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io import files
 from deadheat.io.files import WithValue, decoded, read_all, readable
 from deadheat.io.formats import chosen_format, ending
@@ -40,6 +32,7 @@ from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.pages import check_texts
 from deadheat.io.unpacking import HEAD
 from deadheat.io.values import DecimalColumn, given_decimal
+from deadheat.wording import did_you_mean
 
 _encoding: ContextVar[str | None] = ContextVar("encoding", default=None)
 

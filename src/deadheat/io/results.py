@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from deadheat import hooks
+from deadheat.checks import check_choice
 from deadheat.errors import (
     ABSENT,
     ColumnError,
@@ -25,11 +26,6 @@ from deadheat.errors import (
     DuplicateError,
     ParameterError,
     SourceTypeError,
-    check_choice,
-    counted,
-    did_you_mean,
-    is_number,
-    three,
 )
 from deadheat.io.forms import Shape, known_forms
 from deadheat.io.kinds import (
@@ -47,6 +43,8 @@ from deadheat.io.kinds import (
 )
 from deadheat.io.notes import Notes, Ranked
 from deadheat.io.values import Nested, check_number, is_id, text_of_ids
+from deadheat.scalars import is_number
+from deadheat.wording import counted, did_you_mean, three
 
 Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result

@@ -12,16 +12,14 @@ from typing import Any
 import polars as pl
 
 from deadheat import hooks
-from deadheat.errors import (
-    SourceTypeError,
-    three,
-)
+from deadheat.errors import SourceTypeError
 from deadheat.io.documents import exported
 from deadheat.io.files import in_catalogue
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.results import Listing, nested_of
 from deadheat.io.values import copied, has_numbers, is_plain
+from deadheat.wording import three
 
 Recogniser = Callable[[Any, Kind, str, Mapping[str, str]], Content | None]
 RECOGNISERS: list[Recogniser] = []  # that plugins register

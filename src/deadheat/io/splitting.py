@@ -12,11 +12,12 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from deadheat.errors import DataError, T
+from deadheat.errors import DataError
 from deadheat.io.files import check_lines_of, is_bounded, is_held, misleads_polars, plain_head
 from deadheat.io.guarding import check_threads
 from deadheat.io.kinds import SUBTOPIC, TREC_FIELDS, VALUE_COLUMN, Kind
 from deadheat.io.unpacking import opened
+from deadheat.structures import T
 
 DOC_HASH = "doc_hash"
 HASH_BITS = 32  # that are kept of each: half the memory to sort

@@ -22,20 +22,13 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from deadheat.errors import (
-    LARGEST_INTEGER,
-    Advice,
-    DataError,
-    DuplicateError,
-    MalformedRowError,
-    SourceTypeError,
-    as_given,
-    check_choice,
-    collected,
-    shown,
-)
+from deadheat.checks import check_choice
+from deadheat.errors import Advice, DataError, DuplicateError, MalformedRowError, SourceTypeError
 from deadheat.io.files import WithValue
 from deadheat.io.kinds import VALUE_COLUMN, Kind
+from deadheat.scalars import LARGEST_INTEGER
+from deadheat.structures import collected
+from deadheat.wording import as_given, shown
 
 Nested = Mapping[str, Mapping[str, float]]
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import ROUNDING
+from deadheat.scalars import ROUNDING
 
 
 def first_ranks(values: FloatArray) -> FloatArray:

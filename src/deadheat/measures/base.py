@@ -16,21 +16,14 @@ from typing import Any, ClassVar, Self, TypeAlias, TypeVar, dataclass_transform
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import (
-    ROUNDING,
-    MeasureError,
-    ParameterError,
-    T,
-    as_count,
-    as_flag,
-    as_given,
-    as_number,
-    changed,
-    did_you_mean,
-)
+from deadheat.checks import as_count, as_flag, as_number
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.kernels.segments import ratio
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
+from deadheat.scalars import ROUNDING
+from deadheat.structures import T, changed
+from deadheat.wording import as_given, did_you_mean
 
 M = TypeVar("M", bound="type[Measure]")
 GAINS = {"log2": "linear", "exp-log2": "exp"}  # ir_measures' forms of DCG, and the gain that each has

@@ -7,7 +7,8 @@ wrong, as the notes say. Targets are what those authors aim at in retrieval for 
 import re
 from dataclasses import dataclass
 
-from deadheat.errors import ParameterError, did_you_mean, joined
+from deadheat.errors import ParameterError
+from deadheat.wording import did_you_mean, joined
 
 
 @dataclass(frozen=True)

@@ -11,21 +11,12 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
-from deadheat.errors import (
-    ABSENT,
-    MeasureError,
-    MissingPluginError,
-    ParameterError,
-    UnknownMeasureError,
-    as_given,
-    as_list,
-    changed,
-    did_you_mean,
-    joined,
-    literal,
-)
+from deadheat.checks import as_list, literal
+from deadheat.errors import ABSENT, MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
 from deadheat.hooks import missing_measure
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
+from deadheat.structures import changed
+from deadheat.wording import as_given, did_you_mean, joined
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 # Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.errors import MeasureError, as_count, as_rng, warn_of_time
+from deadheat.checks import as_count
+from deadheat.errors import MeasureError, warn_of_time
 from deadheat.kernels import orders
 from deadheat.measures.base import (
     ALIASES,
@@ -29,6 +30,7 @@ from deadheat.measures.base import (
 from deadheat.measures.notation import measure_named
 from deadheat.phases import Advance, lasting, phase
 from deadheat.placements.placements import Placements
+from deadheat.random_generators import as_rng
 
 MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn, or fewer of large ties
 MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 100 are drawn

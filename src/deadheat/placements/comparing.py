@@ -13,7 +13,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from deadheat.arrays import AnyArray, BoolArray, IntArray
-from deadheat.errors import ParameterError, package
+from deadheat.errors import ParameterError
+from deadheat.libraries import package
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # the bits of numbers that NumPy has no type for
 _OF_JAX = ("jax", "jaxlib")

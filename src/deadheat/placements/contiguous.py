@@ -29,7 +29,6 @@ from deadheat.data.rows import (
 )
 from deadheat.data.source_columns import refuse_one_column
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import changed
 from deadheat.io.guarding import check_threads, guarded
 from deadheat.io.splitting import HASH_BITS, doc_hash
 from deadheat.io.values import look_up
@@ -44,6 +43,7 @@ from deadheat.placements.placements import (
     sort_rows,
     subtopics_of,
 )
+from deadheat.structures import changed
 
 TABLE_BITS = 22  # of each hash, at most, to look up judged documents: a table of 4 MB stays in the processor's cache
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster

@@ -11,7 +11,8 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray
-from deadheat.errors import DataError, DeadheatWarning, ParameterError, array_of, counted
+from deadheat.checks import array_of
+from deadheat.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.io.guarding import check_threads
 from deadheat.io.values import NUL, are_beyond, id_with_nul
 from deadheat.placements.comparing import (
@@ -31,6 +32,7 @@ from deadheat.placements.comparing import (
 )
 from deadheat.placements.lists import Lists, first_of, ties_of
 from deadheat.placements.placements import Placements, sort_rows
+from deadheat.wording import counted
 
 LOOKED = 8  # rows that are looked at
 NUMBERS = "numbers of shape (n_queries, n_documents)"

@@ -9,9 +9,10 @@ from deadheat.arrays import IntArray
 from deadheat.data.rows import LazyRows, MappingRows, MemoryRows, ScorePrecision, UnreadRows
 from deadheat.data.source_columns import refuse_one_column
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, check_each
-from deadheat.errors import LARGEST_INTEGER, DeadheatWarning, ParameterError
+from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.placements.contiguous import Contiguous, Kept, KeptRows, OfDicts
 from deadheat.placements.placements import Placements
+from deadheat.scalars import LARGEST_INTEGER
 
 LOOKED = 1000  # numbers of a dict that are looked at, to see whether qrels and run are swapped
 FEW = 10  # numbers that say nothing

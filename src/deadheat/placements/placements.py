@@ -13,9 +13,12 @@ from deadheat.data.doubts import nearly_equal
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import UnreadRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import ABSENT, LARGEST_INTEGER, DataError, T, counted, three
+from deadheat.errors import ABSENT, DataError
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
+from deadheat.scalars import LARGEST_INTEGER
+from deadheat.structures import T
+from deadheat.wording import counted, three
 
 
 @dataclass(frozen=True, eq=False)

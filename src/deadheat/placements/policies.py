@@ -10,9 +10,10 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.tables import Run
-from deadheat.errors import Advice, DataError, ParameterError, Rng, generator
+from deadheat.errors import Advice, DataError, ParameterError
 from deadheat.placements.place import Engine
 from deadheat.placements.placements import Placements
+from deadheat.random_generators import Rng, generator
 
 LOOK_AT_RUN = ("doc_id", "input")
 

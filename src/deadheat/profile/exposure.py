@@ -9,21 +9,12 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, codes_of, run_starts, spans, sums_of
+from deadheat.checks import as_count, as_level, check_choice
 from deadheat.data.known_ids import BETWEEN, read_groups
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import (
-    DataError,
-    ParameterError,
-    as_count,
-    as_level,
-    check_choice,
-    collected,
-    counted,
-    printable,
-    three,
-)
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.evaluation.repeats import Repeats
 from deadheat.io.guarding import check_threads
@@ -33,6 +24,8 @@ from deadheat.placements.comparing import is_array
 from deadheat.placements.dense import NOTHING, count_dense
 from deadheat.placements.lists import Lists
 from deadheat.profile.items import check_form, gini
+from deadheat.structures import collected
+from deadheat.wording import counted, printable, three
 
 MOST_GROUPS = 300  # whose pairs are compared: 44,850 take about a second
 Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]

@@ -10,14 +10,16 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import ArrayLike, FloatArray, IntArray, TextArray, run_starts, sums_of
+from deadheat.checks import as_count, as_number, as_positive
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import ParameterError, as_count, as_number, as_positive, counted, printable
+from deadheat.errors import ParameterError
 from deadheat.io.guarding import check_threads
 from deadheat.placements.comparing import is_array, to_memory
 from deadheat.placements.dense import NOTHING, count_dense, entries_of
 from deadheat.placements.lists import Lists
+from deadheat.wording import counted, printable
 
 CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")

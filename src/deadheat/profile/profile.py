@@ -12,23 +12,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.checks import MAX_DECIMALS, as_count, as_cutoffs, as_list, check_choice
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import (
-    MAX_DECIMALS,
-    NOISE,
-    DataError,
-    ParameterError,
-    as_count,
-    as_cutoffs,
-    as_list,
-    check_choice,
-    collected,
-    counted,
-    did_you_mean,
-    printable,
-    short_repr,
-)
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import RuleDifference, difference_of, differences, evaluate, evaluate_beside, keys_of
 from deadheat.evaluation.scores import Scores
 from deadheat.evaluation.warned import warn
@@ -40,7 +27,10 @@ from deadheat.placements.place import open_pair
 from deadheat.placements.placements import Placements
 from deadheat.placements.policies import LOOK_AT_RUN
 from deadheat.profile.grouping import GRIDS, Grouped, find_levels, grouped, is_kept, is_on_grid, ties_of
+from deadheat.scalars import NOISE
 from deadheat.settings import Conventions
+from deadheat.structures import collected
+from deadheat.wording import counted, did_you_mean, printable, short_repr
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5

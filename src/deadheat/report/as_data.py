@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deadheat.errors import ColumnError, printable, without_commands
+from deadheat.errors import ColumnError
 from deadheat.io.spreadsheets import guarded_text
 from deadheat.report.model import Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
+from deadheat.wording import printable, without_commands
 
 if TYPE_CHECKING:
     from deadheat.measures import Measure

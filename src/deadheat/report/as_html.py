@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from deadheat.errors import presentable
 from deadheat.report.model import (
     MOST_SIDE_BY_SIDE,
     Bar,
@@ -21,6 +20,7 @@ from deadheat.report.model import (
     format_cell,
     register,
 )
+from deadheat.wording import presentable
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -5,7 +5,6 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import groupby
 
-from deadheat.errors import on_terminal, presentable
 from deadheat.report.model import (
     MOST_SIDE_BY_SIDE,
     Cell,
@@ -16,6 +15,7 @@ from deadheat.report.model import (
     format_cell,
     register,
 )
+from deadheat.wording import on_terminal, presentable
 
 ESCAPES = {
     "\\": r"\textbackslash{}",

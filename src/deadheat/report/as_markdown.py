@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from deadheat.errors import presentable
 from deadheat.report.model import (
     Cell,
     Column,
@@ -17,6 +16,7 @@ from deadheat.report.model import (
     format_cell,
     register,
 )
+from deadheat.wording import presentable
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 COMMAND = re.compile(r"^(\s*):(?=:)")  # what begins so, a build log may take for a command

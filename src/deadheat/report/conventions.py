@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from deadheat.errors import BY_DOC_ID, UNIT, collected, counted, in_brackets, reported_path, three
 from deadheat.evaluation.facts import NOTABLE, TOP, Facts
 from deadheat.evaluation.intervals import FEWEST_RESAMPLED, Interval, heavy
 from deadheat.kernels.weighting import effective_number
@@ -29,6 +28,8 @@ from deadheat.report.model import (
     share,
     warning,
 )
+from deadheat.structures import collected
+from deadheat.wording import BY_DOC_ID, UNIT, counted, in_brackets, reported_path, three
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, TextArray

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from deadheat import hooks
-from deadheat.errors import is_shown_as_one, joined, percentage, rounded
+from deadheat.wording import is_shown_as_one, joined, percentage, rounded
 
 if TYPE_CHECKING:
     from rich.text import Text

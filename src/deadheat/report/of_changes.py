@@ -8,13 +8,6 @@ import numpy as np
 from deadheat.comparison.history import History, has_other_queries
 from deadheat.comparison.pair import Pair
 from deadheat.comparison.verdict_facts import signed
-from deadheat.errors import (
-    NOISE,
-    counted,
-    format_p_value,
-    reported_path,
-    rounded,
-)
 from deadheat.measures.notation import unit_of
 from deadheat.report.conventions import (
     tell_geometric,
@@ -38,6 +31,8 @@ from deadheat.report.model import (
     table_of_rows,
     tabulate,
 )
+from deadheat.scalars import NOISE
+from deadheat.wording import counted, format_p_value, reported_path, rounded
 
 MOST = 5  # queries that fell, and that rose
 MOST_BRIEF = 3  # of these in brief, by the first measure

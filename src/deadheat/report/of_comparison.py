@@ -32,20 +32,6 @@ from deadheat.comparison.verdict_facts import (
     doubt_of_margin,
     headline_of_strata,
 )
-from deadheat.errors import (
-    BY_DOC_ID,
-    MOST_NAMED,
-    MOST_OFF,
-    UNIT,
-    collected,
-    counted,
-    error_of_share,
-    in_brackets,
-    is_share_known,
-    joined,
-    three,
-    whole,
-)
 from deadheat.evaluation.evaluation import Evaluation, has_scores_of
 from deadheat.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label, why_unknown
 from deadheat.evaluation.scores import order_by_mean
@@ -96,8 +82,22 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
+from deadheat.scalars import whole
 from deadheat.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, TUKEY, Design
+from deadheat.structures import collected
 from deadheat.version import __version__
+from deadheat.wording import (
+    BY_DOC_ID,
+    MOST_NAMED,
+    MOST_OFF,
+    UNIT,
+    counted,
+    error_of_share,
+    in_brackets,
+    is_share_known,
+    joined,
+    three,
+)
 
 BASELINE = Column("baseline", "baseline", is_name=True)
 RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")

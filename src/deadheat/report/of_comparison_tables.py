@@ -15,14 +15,6 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.pair import Pair
 from deadheat.data.queries import Queries
-from deadheat.errors import (
-    counted,
-    format_names,
-    joined,
-    reported_path,
-    three,
-    whole,
-)
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import SMALLEST, keys_of, label
 from deadheat.measures import Measure
@@ -73,8 +65,10 @@ from deadheat.report.of_evaluation import few_queries, overlapping
 from deadheat.report.of_orders import list_orders, tell_orders
 from deadheat.report.score_tables import columns_of_strata, level_heading
 from deadheat.report.tiers import LETTERS, letter
+from deadheat.scalars import whole
 from deadheat.settings import Design
 from deadheat.stats.ranks import tiers_of
+from deadheat.wording import counted, format_names, joined, reported_path, three
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
 NUMBERS = ("difference", "value", "baseline_value")

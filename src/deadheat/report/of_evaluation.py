@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import NOISE, collected, counted, three, whole
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import NONE, IntervalOptions, label, order
 from deadheat.evaluation.scores import Scores, n_swapped
@@ -57,8 +56,11 @@ from deadheat.report.score_tables import (
     tabulate_scores,
     unexplained,
 )
+from deadheat.scalars import NOISE, whole
 from deadheat.settings import Estimation
+from deadheat.structures import collected
 from deadheat.version import __version__
+from deadheat.wording import counted, three
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ import polars as pl
 from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
 from deadheat.comparison.judgments import Holes, QrelsDiff
 from deadheat.comparison.pair import Pair
-from deadheat.errors import collected, counted, exact_text, three
 from deadheat.report.conventions import (
     cannot_be_known,
     finite,
@@ -41,6 +40,8 @@ from deadheat.report.model import (
     warning,
 )
 from deadheat.report.score_tables import level_heading
+from deadheat.structures import collected
+from deadheat.wording import counted, exact_text, three
 
 JUDGE = Column("judge", "judge")
 

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from deadheat.errors import BY_DOC_ID, counted
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.steps import Steps
 from deadheat.measures import Measure, measures
@@ -27,6 +26,7 @@ from deadheat.report.model import (
     shows,
     tabulate,
 )
+from deadheat.wording import BY_DOC_ID, counted
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 

@@ -5,7 +5,6 @@ import polars as pl
 from deadheat.comparison.pair import Pair
 from deadheat.data.rows import MappingRows, MemoryRows
 from deadheat.data.tables import DocumentTable, TableFacts
-from deadheat.errors import counted
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
 from deadheat.report.conventions import OF_TIES, as_cell, mean_heading, span_of, tell_geometric
@@ -23,6 +22,7 @@ from deadheat.report.model import (
 )
 from deadheat.report.of_comparison import BASELINE, cells_of
 from deadheat.report.score_tables import level_heading
+from deadheat.wording import counted
 
 MOST_ROWS = 10  # of values by query, and of documents: more are no table to read
 

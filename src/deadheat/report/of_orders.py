@@ -3,7 +3,6 @@
 import numpy as np
 
 from deadheat.comparison.robustness import OrderAgreement, SystemOrders
-from deadheat.errors import counted, three
 from deadheat.report.model import (
     Column,
     Fact,
@@ -15,6 +14,7 @@ from deadheat.report.model import (
     shows,
     tabulate,
 )
+from deadheat.wording import counted, three
 
 OF_ORDERS = {
     "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference, as a"

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from deadheat.errors import BROKEN_BY, collected, counted, level_text
 from deadheat.profile.exposure import Exposure
 from deadheat.profile.items import OF_RUN, ItemProfile, mean_of_queries
 from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, TieOrders, TieProfile
@@ -37,6 +36,8 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
+from deadheat.structures import collected
+from deadheat.wording import BROKEN_BY, counted, level_text
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 COLUMNS = {

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deadheat.errors import BY_DOC_ID, counted
 from deadheat.measures.notation import unit_of
 from deadheat.report.conventions import nothing_judged, of_runs, tell_geometric
 from deadheat.report.model import (
@@ -20,6 +19,7 @@ from deadheat.report.model import (
 from deadheat.report.of_profile import report_profile
 from deadheat.simulation.coarsening import CoarseningProfile
 from deadheat.simulation.rerankers import Simulation
+from deadheat.wording import BY_DOC_ID, counted
 
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")
 COLUMNS = (

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from deadheat.arrays import members
-from deadheat.errors import level_text
 from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
@@ -30,6 +29,7 @@ from deadheat.report.model import (
     tabulate,
     tabulate_groups,
 )
+from deadheat.wording import level_text
 
 FOR_PEOPLE = ("traditional", "difference")
 APART = {

@@ -7,10 +7,6 @@ here: an evaluation is printed without loading the others.
 from typing import Any
 
 from deadheat import hooks
-from deadheat.errors import (
-    counted,
-    reported_path,
-)
 from deadheat.evaluation.evaluate import Evaluations
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.placements.placements import Placements
@@ -32,6 +28,7 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.of_evaluation import Grouping, report_evaluations
+from deadheat.wording import counted, reported_path
 
 MOST_ROWS = 20  # of placements: more are no table to read
 WRITERS = {"markdown": as_markdown, "latex": as_latex, "html": fragment}

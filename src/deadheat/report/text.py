@@ -10,7 +10,6 @@ from itertools import chain, count, zip_longest
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from deadheat.errors import is_plain, on_terminal
 from deadheat.report.model import (
     DOUBT,
     MOST_SIDE_BY_SIDE,
@@ -23,6 +22,7 @@ from deadheat.report.model import (
     format_cell,
     marks_of,
 )
+from deadheat.wording import is_plain, on_terminal
 
 GAP = "  "
 LINE = "─"

@@ -13,26 +13,14 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import members
+from deadheat.checks import FLOATS, MAX_DECIMALS, as_count, check_choice
 from deadheat.comparison.compare import named_runs
 from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
 from deadheat.comparison.pairs import pairs_of
 from deadheat.data.renderable import Plottable, frame_of
 from deadheat.data.rows import MemoryRows, round_and_warn
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import (
-    FLOATS,
-    MAX_DECIMALS,
-    ROUNDING,
-    ParameterError,
-    Rng,
-    as_count,
-    as_rng,
-    changed,
-    check_choice,
-    counted,
-    printable,
-    whole,
-)
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluate import evaluate_beside
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.repeats import are_runs
@@ -40,8 +28,12 @@ from deadheat.evaluation.warned import warn
 from deadheat.io.guarding import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
+from deadheat.random_generators import Rng, as_rng
+from deadheat.scalars import ROUNDING, whole
 from deadheat.settings import Conventions
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
+from deadheat.structures import changed
+from deadheat.wording import counted, printable
 
 LEVELS = (2, 3, 5, 10, 20, 50, 100)
 AS_GIVEN = "as given"

@@ -9,20 +9,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.checks import as_count
 from deadheat.data.renderable import frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
-from deadheat.errors import (
-    ParameterError,
-    Rng,
-    UnknownMeasureError,
-    as_count,
-    as_rng,
-    counted,
-    did_you_mean,
-    generator,
-    is_number,
-    printable,
-)
+from deadheat.errors import ParameterError, UnknownMeasureError
 from deadheat.evaluation.evaluate import EvaluationArguments, evaluate, keys_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import TieSpread
@@ -30,7 +20,10 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, parse_measures
 from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.placements.placements import Placements
+from deadheat.random_generators import Rng, as_rng, generator
+from deadheat.scalars import is_number
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
+from deadheat.wording import counted, did_you_mean, printable
 
 CELLS = 1 << 19  # documents that are ordered together, in all drawn orders: some tens of MB
 FEWEST_DRAWS = 2  # of which there is a standard error

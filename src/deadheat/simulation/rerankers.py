@@ -15,28 +15,21 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.checks import as_count
 from deadheat.data.renderable import Plottable
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import (
-    ParameterError,
-    Rng,
-    as_count,
-    as_rng,
-    counted,
-    did_you_mean,
-    generator,
-    is_number,
-    printable,
-    whole,
-)
+from deadheat.errors import ParameterError
 from deadheat.io.files import LONGEST, file_name, path_named, write_files
 from deadheat.io.formats import write
 from deadheat.io.guarding import check_threads
 from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.profile.profile import TieProfile, tie_profile
+from deadheat.random_generators import Rng, as_rng, generator
+from deadheat.scalars import is_number, whole
 from deadheat.settings import Settings, setting
 from deadheat.simulation.coarsening import check_coarse
+from deadheat.wording import counted, did_you_mean, printable
 
 Named = TypeVar("Named", "Reranker", "QueryType")
 

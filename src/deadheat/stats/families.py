@@ -27,7 +27,7 @@ from typing import TypeAlias
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts, special
-from deadheat.errors import ROUNDING
+from deadheat.scalars import ROUNDING
 from deadheat.settings import MAX_T, OF_MAXIMA
 from deadheat.stats.significance import adjust, exact_p_value, most_exact, significant
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Alternative, Units, batches, drawn_signs, towards, units_of

@@ -5,7 +5,9 @@ from statistics import NormalDist
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special, with_own_arithmetic
-from deadheat.errors import ROUNDING, Rng, as_level, as_resamples, check_choice, generator
+from deadheat.checks import as_level, as_resamples, check_choice
+from deadheat.random_generators import Rng, generator
+from deadheat.scalars import ROUNDING
 from deadheat.settings import BOUNDED, OF_ANY_MEANS, SKEWED
 from deadheat.stats.gaffke import NORMAL_QUANTILE, gaffke_bounds
 from deadheat.stats.units import (

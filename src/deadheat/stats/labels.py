@@ -12,8 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, special
-from deadheat.errors import ROUNDING
 from deadheat.kernels import weighting
+from deadheat.scalars import ROUNDING
 from deadheat.stats.units import BATCH_CELLS, batches
 
 FEWEST = 5  # known values: with fewer the weight would be a guess

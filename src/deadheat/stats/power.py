@@ -5,7 +5,9 @@ from bisect import bisect_left
 from functools import lru_cache
 
 from deadheat.arrays import special, with_own_arithmetic
-from deadheat.errors import ParameterError, as_count, as_level, as_number, as_positive, is_number
+from deadheat.checks import as_count, as_level, as_number, as_positive
+from deadheat.errors import ParameterError
+from deadheat.scalars import is_number
 from deadheat.stats.units import as_alternative
 
 MAX_QUERIES = 10**9

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
-from deadheat.errors import ROUNDING, Rng, generator
+from deadheat.random_generators import Rng, generator
+from deadheat.scalars import ROUNDING
 from deadheat.stats.units import (
     batches,
     drawn_counts,

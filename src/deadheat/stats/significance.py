@@ -7,16 +7,10 @@ from functools import partial
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, special, with_own_arithmetic
-from deadheat.errors import (
-    ROUNDING,
-    ParameterError,
-    Rng,
-    array_of,
-    as_level,
-    as_resamples,
-    check_choice,
-    generator,
-)
+from deadheat.checks import array_of, as_level, as_resamples, check_choice
+from deadheat.errors import ParameterError
+from deadheat.random_generators import Rng, generator
+from deadheat.scalars import ROUNDING
 from deadheat.settings import CLUSTERED, CORRECTIONS, TESTS
 from deadheat.stats.intervals import t_bounds
 from deadheat.stats.units import (

@@ -16,18 +16,12 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, with_own_arithmetic
-from deadheat.errors import (
-    NOISE,
-    ROUNDING,
-    ParameterError,
-    Rng,
-    array_of,
-    as_resamples,
-    check_choice,
-    generator,
-)
+from deadheat.checks import array_of, as_resamples, check_choice
+from deadheat.errors import ParameterError
 from deadheat.kernels.weighting import are_equal, effective_number, relative
 from deadheat.phases import lasting
+from deadheat.random_generators import Rng, generator
+from deadheat.scalars import NOISE, ROUNDING
 from deadheat.settings import ALTERNATIVES
 
 NEGLIGIBLE_DIFFERENCE = NOISE  # differences below it count as zero

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import FloatArray, special
-from deadheat.errors import ROUNDING
+from deadheat.scalars import ROUNDING
 from deadheat.stats.units import Alternative
 
 HALVINGS = 60  # of the range in which a p value lies: more than a float has digits

@@ -11,7 +11,7 @@ from typing import IO, cast
 import polars as pl
 
 from deadheat import hooks
-from deadheat.errors import DataError, ParameterError, shown
+from deadheat.errors import DataError, ParameterError
 from deadheat.io.files import BOM, Compression, blocks, is_held, path_named, plain_head, readable, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, register
 from deadheat.io.formats.delimited import is_trec
@@ -19,6 +19,7 @@ from deadheat.io.formats.trec import is_comment
 from deadheat.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.unpacking import HEAD
 from deadheat.io.values import CONTROL
+from deadheat.wording import shown
 
 hooks.load("readers")
 for known in hooks.names_of_formats():

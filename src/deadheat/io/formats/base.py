@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from deadheat.errors import DataError, counted
+from deadheat.errors import DataError
 from deadheat.io.files import Compression
 from deadheat.io.kinds import (
     ANSWERABLE,
@@ -20,6 +20,7 @@ from deadheat.io.kinds import (
 from deadheat.io.notes import Notes
 from deadheat.io.results import ASSUMED, Listing, ListOrder, note_of_merged
 from deadheat.io.values import Nested
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import narwhals as nw

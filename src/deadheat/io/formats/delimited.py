@@ -16,7 +16,7 @@ from typing import IO, Any, BinaryIO, Literal
 
 import polars as pl
 
-from deadheat.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError, counted, shown
+from deadheat.errors import ColumnError, DataError, DeadheatWarning, MalformedRowError
 from deadheat.io import files
 from deadheat.io.byte_counts import count_separators
 from deadheat.io.files import (
@@ -69,6 +69,7 @@ from deadheat.io.values import (
     holds_only_ids,
     read_value,
 )
+from deadheat.wording import counted, shown
 
 
 class HeaderFile:

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import LARGEST_INTEGER, DataError, FileFormatError, MalformedRowError, shown
+from deadheat.errors import DataError, FileFormatError, MalformedRowError
 from deadheat.io.files import (
     PATTERN,
     Compression,
@@ -69,6 +69,8 @@ from deadheat.io.values import (
     is_broken,
     read_value,
 )
+from deadheat.scalars import LARGEST_INTEGER
+from deadheat.wording import shown
 
 
 class JsonNumber(str):

@@ -20,15 +20,7 @@ from typing import IO
 
 import polars as pl
 
-from deadheat.errors import (
-    LARGEST_INTEGER,
-    Advice,
-    DataError,
-    MalformedRowError,
-    SwappedFilesError,
-    counted,
-    shown,
-)
+from deadheat.errors import Advice, DataError, MalformedRowError, SwappedFilesError
 from deadheat.io.byte_counts import Blanks, count_blanks, with_single_blanks
 from deadheat.io.files import (
     BLOCK,
@@ -67,6 +59,8 @@ from deadheat.io.values import (
     is_number,
     read_value,
 )
+from deadheat.scalars import LARGEST_INTEGER
+from deadheat.wording import counted, shown
 
 COMMENT = 200  # bytes of memory for a comment, beside its text
 FIRST = 1 << 20  # bytes in which ranks are compared with scores

@@ -7,12 +7,14 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.checks import as_count, as_level
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run, Source, check_each
-from deadheat.errors import DataError, DeadheatWarning, as_count, as_level, printable, three
+from deadheat.errors import DataError, DeadheatWarning
 from deadheat.kernels import agreement
 from deadheat.placements.place import are_levels
+from deadheat.wording import printable, three
 
 KINDS = {
     "tau_b": "Kendall's tau-b",

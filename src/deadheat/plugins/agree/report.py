@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import counted, three
 from deadheat.plugins.agree.rankings import BOUNDS, KINDS, Agreement
 from deadheat.report.model import (
     QUERY,
@@ -22,6 +21,7 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
+from deadheat.wording import counted, three
 
 KIND = Column("agreement", "agreement")
 PAIR = Column("runs", "runs")

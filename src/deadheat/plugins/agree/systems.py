@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.arrays import BoolArray, members
+from deadheat.checks import as_level
 from deadheat.comparison.compare import compare_evaluated
 from deadheat.comparison.robustness import SystemOrders, order_agreement, totals_of
-from deadheat.errors import DataError, DuplicateError, as_level, three
+from deadheat.errors import DataError, DuplicateError
 from deadheat.evaluation.evaluate import by_own_name, opened
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import reconciled
@@ -19,6 +20,7 @@ from deadheat.io.files import path_named
 from deadheat.measures import Measure
 from deadheat.plugins.agree.rankings import list_queries
 from deadheat.settings import Design
+from deadheat.wording import three
 
 
 def agree_systems(

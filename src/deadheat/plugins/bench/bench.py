@@ -10,24 +10,10 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
+from deadheat.checks import as_count, as_cutoffs, as_positive, check_choice
 from deadheat.comparison.comparison import assemble
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import (
-    DeadheatWarning,
-    NoteWarning,
-    ParameterError,
-    Rng,
-    SourceTypeError,
-    UnknownExpectedWarning,
-    as_count,
-    as_cutoffs,
-    as_positive,
-    check_choice,
-    collected,
-    counted,
-    generator,
-    whole,
-)
+from deadheat.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import NONE
@@ -67,8 +53,12 @@ from deadheat.plugins.bench.retrievers import (
 from deadheat.plugins.bench.searching import notes_of_run, search_parts
 from deadheat.plugins.bench.store import Store
 from deadheat.plugins.more_measures.largest import MaxRel
+from deadheat.random_generators import Rng, generator
 from deadheat.report.model import PAGES, Report, shows
+from deadheat.scalars import whole
 from deadheat.settings import Conventions, Design
+from deadheat.structures import collected
+from deadheat.wording import counted
 
 PAGES[BenchResult] = page_of_bench
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.arrays import IntArray
+from deadheat.checks import by_name, check_choice
 from deadheat.data.tables import label_of
 from deadheat.errors import (
     ColumnError,
@@ -23,13 +24,6 @@ from deadheat.errors import (
     MalformedRowError,
     NoteWarning,
     ParameterError,
-    by_name,
-    check_choice,
-    collected,
-    counted,
-    did_you_mean,
-    printable,
-    three,
 )
 from deadheat.evaluation.intervals import NONE, names_of
 from deadheat.io.files import readable
@@ -40,6 +34,8 @@ from deadheat.plugins.bench.cases import Cases, folded, read_cases
 from deadheat.plugins.bench.languages import base, checked_code
 from deadheat.plugins.bench.ontology import LABEL, ORIGINAL, Ontology, listed, read_ontology, read_translations
 from deadheat.stats.units import joined_groups
+from deadheat.structures import collected
+from deadheat.wording import counted, did_you_mean, printable, three
 
 SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.

@@ -11,7 +11,6 @@ from deadheat.comparison.pair import Pairs
 from deadheat.comparison.verdict import Verdict
 from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata
 from deadheat.data.queries import Queries
-from deadheat.errors import collected, counted, joined, three
 from deadheat.evaluation.intervals import (
     NONE,
     SMALLEST,
@@ -84,7 +83,9 @@ from deadheat.report.of_comparison import (
 from deadheat.report.of_evaluation import few_queries
 from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
+from deadheat.structures import collected
 from deadheat.version import __version__
+from deadheat.wording import counted, joined, three
 
 RETRIEVER = Column("retriever", "retriever", is_name=True)
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file

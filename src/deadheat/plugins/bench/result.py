@@ -13,7 +13,7 @@ import polars as pl
 
 from deadheat.comparison.comparison import Comparison
 from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.errors import NOISE, ParameterError, collected, counted
+from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, NUMBERS, Interval, IntervalOptions, Stratum, strata_of
 from deadheat.measures import Measure
@@ -22,7 +22,10 @@ from deadheat.plugins.bench.collection import CaseGroup, Family, check_by, famil
 from deadheat.plugins.bench.retrievers import GradedAnswers
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import languages_of
+from deadheat.scalars import NOISE
 from deadheat.settings import Design
+from deadheat.structures import collected
+from deadheat.wording import counted
 
 if TYPE_CHECKING:
     import altair as alt

@@ -8,11 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from deadheat.errors import (
-    NoteWarning,
-    counted,
-    three,
-)
+from deadheat.errors import NoteWarning
 from deadheat.evaluation.intervals import NONE
 from deadheat.plugins.bench.collection import (
     CaseGroup,
@@ -30,6 +26,7 @@ from deadheat.plugins.bench.retrievers import (
     retrieve,
 )
 from deadheat.plugins.bench.store import Store
+from deadheat.wording import counted, three
 
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
 # the same texts, documents and options, so that no outdated run is reused. The version of the package would discard

@@ -21,7 +21,7 @@ import polars as pl
 from deadheat.comparison.compare import compare_evaluated
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
-from deadheat.errors import DataError, DeadheatError, FileFormatError, collected
+from deadheat.errors import DataError, DeadheatError, FileFormatError
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.intervals import NONE, cluster_name
 from deadheat.evaluation.saved import SAVED, DocumentKind
@@ -37,6 +37,7 @@ from deadheat.plugins.languages.comparing import languages_of
 from deadheat.report.model import Fact, notation_of, plain
 from deadheat.report.page import Subject
 from deadheat.settings import Design
+from deadheat.structures import collected
 
 ACROSS: dict[str, Callable[[Languages, float | None], pl.DataFrame]] = {
     "across_languages": lambda found, _: found.to_polars(),

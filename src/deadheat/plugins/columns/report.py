@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import NOISE, counted, three
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
@@ -20,8 +19,10 @@ from deadheat.report.conventions import (
     without_relevant,
 )
 from deadheat.report.model import Column, Fact, Report, format_cell, share, tabulate
+from deadheat.scalars import NOISE
 from deadheat.stats.ranks import Selection, resample_choice
 from deadheat.version import __version__
+from deadheat.wording import counted, three
 
 ENDS = ("tie_min", "tie_max")
 

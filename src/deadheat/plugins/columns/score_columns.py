@@ -7,8 +7,9 @@ from pathlib import Path
 import polars as pl
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import ColumnError, three
+from deadheat.errors import ColumnError
 from deadheat.io.kinds import NO_SCORES, check_column
+from deadheat.wording import three
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.data.rows import ScorePrecision, blocks_of, round_and_warn
 from deadheat.data.tables import LOWER_FIRST, DocumentTable, Qrels, Run, Source, label_of, path_of
-from deadheat.errors import ColumnError, ParameterError, Rng, SourceTypeError, changed, generator
+from deadheat.errors import ColumnError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
@@ -21,7 +21,9 @@ from deadheat.measures import Custom, Measure
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements.contiguous import Contiguous, are_tied, find_judged
 from deadheat.plugins.columns.tables import scan_columns, score_columns
+from deadheat.random_generators import Rng, generator
 from deadheat.settings import Conventions
+from deadheat.structures import changed
 
 MOST = 10_000  # columns that are evaluated without being named: a column takes about a millisecond
 N_THREADS = 2  # columns at a time: NumPy sorts and adds without the interpreter's lock

@@ -16,7 +16,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, members, with_own_a
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
-from deadheat.errors import DataError, ParameterError, counted, printable
+from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import keys_of
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.measures import Measure, parse_measure
@@ -36,6 +36,7 @@ from deadheat.plugins.compat.tools import (
     under,
     values_of,
 )
+from deadheat.wording import counted, printable
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)  # at which lists are usually cut
 SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments are

@@ -13,23 +13,15 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray
+from deadheat.checks import by_name, check_choice
 from deadheat.comparison import compare as comparing
 from deadheat.comparison.comparison import Comparison
-from deadheat.errors import (
-    DataError,
-    ParameterError,
-    SourceTypeError,
-    UnknownMeasureError,
-    by_name,
-    check_choice,
-    counted,
-    did_you_mean,
-    three,
-)
+from deadheat.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.io.values import Nested
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
 from deadheat.plugins.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.compat.tools import order_of
+from deadheat.wording import counted, did_you_mean, three
 
 __all__ = ["compare", "evaluate"]
 

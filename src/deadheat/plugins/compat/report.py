@@ -1,6 +1,5 @@
 """The report of an explanation."""
 
-from deadheat.errors import counted, three
 from deadheat.measures import Measure
 from deadheat.plugins.compat.explain import Explanation
 from deadheat.report.conventions import cell_of
@@ -14,6 +13,7 @@ from deadheat.report.model import (
     shows,
     tabulate,
 )
+from deadheat.wording import counted, three
 
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned

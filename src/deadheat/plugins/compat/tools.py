@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import collected
 from deadheat.kernels.segments import ratio
 from deadheat.measures import (
     AP,
@@ -32,6 +31,7 @@ from deadheat.measures import (
 )
 from deadheat.measures.base import trec_names
 from deadheat.placements.placements import Placements
+from deadheat.structures import collected
 
 # what each setting can be, in words; a number that is not here says it itself
 WORDS: dict[str, dict[Any, str]] = {

@@ -19,17 +19,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.data.tables import Qrels, Run
-from deadheat.errors import (
-    DataError,
-    MeasureError,
-    UnknownMeasureError,
-    counted,
-    did_you_mean,
-    printable,
-    rounded,
-    three,
-    without_commands,
-)
+from deadheat.errors import DataError, MeasureError, UnknownMeasureError
 from deadheat.io.files import blocks
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.base import Only, parameter, parameters
@@ -39,6 +29,7 @@ from deadheat.placements.placements import Placements
 from deadheat.placements.policies import condense, truncate
 from deadheat.plugins.compat.evaluating import OF_TREC_EVAL
 from deadheat.plugins.more_measures.interpolated import InterpolatedMeasure
+from deadheat.wording import counted, did_you_mean, printable, rounded, three, without_commands
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 TENTHS = tuple(f"{n / 10:.1f}" for n in range(11))

@@ -12,7 +12,8 @@ from deadheat.cli.options import LAST, command, complete_from, takes
 from deadheat.cli.paths import INPUT, kept, label
 from deadheat.cli.printing import emit
 from deadheat.cli.streams import say
-from deadheat.errors import DataError, MalformedRowError, changed
+from deadheat.errors import DataError, MalformedRowError
+from deadheat.structures import changed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.errors import MeasureError, collected
+from deadheat.errors import MeasureError
 from deadheat.placements.placements import Placements
+from deadheat.structures import collected
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from deadheat.errors import DataError, package
+from deadheat.errors import DataError
 from deadheat.io.files import CATALOGUE, in_catalogue
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import Kind
 from deadheat.io.sources import RECOGNISERS, read_frame
+from deadheat.libraries import package
 
 _DATA_SETS: dict[Kind, tuple[str, str, str]] = {  # of ir_datasets
     "qrels": ("has_qrels", "qrels_iter", "judgments (qrels)"),

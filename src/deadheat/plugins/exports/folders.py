@@ -5,12 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    counted,
-    shown,
-)
+from deadheat.errors import DataError, DuplicateError
 from deadheat.io.documents import exported
 from deadheat.io.folders import REGISTERED, FolderReader
 from deadheat.io.formats.base import Content
@@ -19,6 +14,7 @@ from deadheat.io.objects import parsed, read_text
 from deadheat.io.results import Listing
 from deadheat.io.values import check_ids_of_row
 from deadheat.plugins.exports.responses import is_response
+from deadheat.wording import counted, shown
 
 _RESPONSES = (".json", ".json.gz", ".json.zst")
 _RESPONSE = '{"hits": {"hits": [...]}}, the response of a search'

@@ -4,12 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from deadheat.errors import (
-    DataError,
-    counted,
-    did_you_mean,
-    three,
-)
+from deadheat.errors import DataError
+from deadheat.wording import counted, did_you_mean, three
 
 _WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number", Real: "a number"}
 

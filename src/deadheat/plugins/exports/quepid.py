@@ -4,15 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deadheat.errors import (
-    DuplicateError,
-    counted,
-    three,
-)
+from deadheat.errors import DuplicateError
 from deadheat.io.documents import Document, export
 from deadheat.io.results import Listing, Reader
 from deadheat.io.values import check_ids_of_row
 from deadheat.plugins.exports.parts import are_all, part
+from deadheat.wording import counted, three
 
 
 def _quepid_text(query: object) -> str | None:

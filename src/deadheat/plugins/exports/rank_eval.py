@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 
-from deadheat.errors import (
-    counted,
-)
 from deadheat.io.documents import Document, export
 from deadheat.io.results import Listing, Reader
 from deadheat.plugins.exports.parts import part, tell_failed
+from deadheat.wording import counted
 
 
 @export(

@@ -3,15 +3,12 @@
 from numbers import Real
 from typing import Any
 
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    three,
-)
+from deadheat.errors import DataError, DuplicateError
 from deadheat.io.documents import Document, export
 from deadheat.io.results import Listing, Reader, results_in
 from deadheat.io.values import is_number
 from deadheat.plugins.exports.parts import are_all, part
+from deadheat.wording import three
 
 _JUDGMENTS = "judgmentRatings"
 

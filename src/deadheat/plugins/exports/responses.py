@@ -2,15 +2,11 @@
 
 from dataclasses import replace
 
-from deadheat.errors import (
-    ABSENT,
-    DataError,
-    counted,
-    three,
-)
+from deadheat.errors import ABSENT, DataError
 from deadheat.io.documents import Document, export
 from deadheat.io.results import Listing, Reader, results_in, value_at
 from deadheat.plugins.exports.parts import are_all, tell_failed
+from deadheat.wording import counted, three
 
 
 def is_response(held: object) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 from xml.etree import ElementTree as ET
 
-from deadheat.errors import counted, on_terminal
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import Report, ReportFormat, register
+from deadheat.wording import counted, on_terminal
 
 if TYPE_CHECKING:
     from deadheat.plugins.gates.notation import Check, GateResult

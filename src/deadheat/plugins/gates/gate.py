@@ -14,20 +14,7 @@ from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
 from deadheat.data.queries import Queries
 from deadheat.data.tables import DocumentTable, Source
-from deadheat.errors import (
-    NOISE,
-    Advice,
-    DataError,
-    ParameterError,
-    Rng,
-    UnknownMeasureError,
-    UnlabelledQueriesWarning,
-    collected,
-    counted,
-    format_p_value,
-    generator,
-    presentable,
-)
+from deadheat.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluate import checked, opened
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
 from deadheat.evaluation.intervals import (
@@ -59,7 +46,11 @@ from deadheat.plugins.gates.notation import (
     parse_all,
 )
 from deadheat.plugins.gates.settings import GateOptions
+from deadheat.random_generators import Rng, generator
+from deadheat.scalars import NOISE
 from deadheat.settings import BOUNDED, PROPORTION
+from deadheat.structures import collected
+from deadheat.wording import counted, format_p_value, presentable
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval

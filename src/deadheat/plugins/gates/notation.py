@@ -12,21 +12,9 @@ from typing import Any, TypeAlias, cast
 
 import polars as pl
 
+from deadheat.checks import as_list, check_choice
 from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.errors import (
-    NOISE,
-    ROUNDING,
-    FileFormatError,
-    ParameterError,
-    as_given,
-    as_list,
-    check_choice,
-    counted,
-    did_you_mean,
-    joined,
-    printable,
-    rounded,
-)
+from deadheat.errors import FileFormatError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import Reconciled
 from deadheat.io.files import decoded, read_all, readable
@@ -35,6 +23,8 @@ from deadheat.measures.base import ALIASES, REGISTRY, Measure
 from deadheat.measures.notation import LONGEST, measure_named, parse_measure
 from deadheat.measures.orders import StoredMeasure
 from deadheat.plugins.gates.settings import GateOptions
+from deadheat.scalars import NOISE, ROUNDING
+from deadheat.wording import as_given, counted, did_you_mean, joined, printable, rounded
 
 QUANTITIES = {
     "mean": "the mean over the queries",

@@ -4,13 +4,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from deadheat.errors import (
-    UNIT,
-    collected,
-    counted,
-    three,
-    whole,
-)
 from deadheat.evaluation.intervals import FEW, FEWEST
 from deadheat.plugins.gates.notation import Check, GateResult
 from deadheat.report.conventions import (
@@ -41,7 +34,10 @@ from deadheat.report.model import (
     tabulate,
     warning,
 )
+from deadheat.scalars import whole
+from deadheat.structures import collected
 from deadheat.version import __version__
+from deadheat.wording import UNIT, counted, three
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠ passed, proves little", FAILED: "❌ failed"}

@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from deadheat.errors import (
-    as_flag,
-    as_level,
-    as_positive,
-)
+from deadheat.checks import as_flag, as_level, as_positive
 from deadheat.settings import Estimation, setting
 
 

@@ -10,19 +10,15 @@ import numpy as np
 from deadheat.comparison.comparison import Comparison
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
-from deadheat.errors import (
-    ColumnError,
-    DataError,
-    ParameterError,
-    Rng,
-    collected,
-    counted,
-)
+from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import Cluster, cluster_codes
 from deadheat.plugins.languages.across import Languages
+from deadheat.random_generators import Rng
 from deadheat.settings import Design
 from deadheat.stats.units import joined_groups
+from deadheat.structures import collected
+from deadheat.wording import counted
 
 PAIR = "pair_id"  # the column that says which queries are the same in several languages
 

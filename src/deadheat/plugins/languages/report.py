@@ -7,7 +7,6 @@ from dataclasses import replace
 import polars as pl
 
 from deadheat.comparison.pair import Pair, Pairs
-from deadheat.errors import UNIT, counted, joined
 from deadheat.measures import Measure
 from deadheat.plugins.languages.across import AcrossLanguages, Languages
 from deadheat.plugins.languages.verdict import sentences_of_languages
@@ -32,6 +31,7 @@ from deadheat.report.of_comparison import cells_of, doubt_margin, tell_intervals
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import TUKEY
 from deadheat.version import __version__
+from deadheat.wording import UNIT, counted, joined
 
 POWER = 0.8
 AMONG = "languages"

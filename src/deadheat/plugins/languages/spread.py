@@ -6,7 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray
-from deadheat.errors import ROUNDING, as_level
+from deadheat.checks import as_level
+from deadheat.scalars import ROUNDING
 from deadheat.stats.units import as_clusters, as_matrix, means_of, units_of
 
 HALVINGS = 60  # of the range in which an end lies: more than a float has digits

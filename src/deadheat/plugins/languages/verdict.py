@@ -5,15 +5,11 @@ from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.least_p import least_p, n_units
 from deadheat.comparison.pair import Pair
 from deadheat.comparison.verdict_facts import number, signed
-from deadheat.errors import (
-    UNIT,
-    counted,
-    format_p_value,
-)
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.plugins.languages.across import Languages
 from deadheat.settings import Design
+from deadheat.wording import UNIT, counted, format_p_value
 
 SPOKEN = 3  # systems that are said one by one
 # what is said of the other languages; the key is why the system is not shown to be worse in them

@@ -10,15 +10,12 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.errors import (
-    ROUNDING,
-    counted,
-    printable,
-)
 from deadheat.evaluation.scores import n_swapped
 from deadheat.kernels import agreement
 from deadheat.plugins.leaderboard.separation import rank_bounds
+from deadheat.scalars import ROUNDING
 from deadheat.stats.ranks import ranks, tiers_of
+from deadheat.wording import counted, printable
 
 WITHOUT_TASK: dict[str, type[pl.DataType]] = {
     "task": pl.String,

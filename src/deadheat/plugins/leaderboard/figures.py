@@ -5,7 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from deadheat.errors import FigureError, counted, level_text
+from deadheat.errors import FigureError
 from deadheat.figures.base import (
     BLACK,
     BLUE,
@@ -26,6 +26,7 @@ from deadheat.figures.base import (
 from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.kernels.ranks import first_ranks
 from deadheat.plugins.leaderboard.board import Leaderboard
+from deadheat.wording import counted, level_text
 
 MOST = 60  # models that a page has room for
 MOST_TASKS = 60  # tasks

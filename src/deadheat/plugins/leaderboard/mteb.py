@@ -9,14 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    three,
-)
+from deadheat.errors import DataError, DuplicateError
 from deadheat.io.objects import read_text
 from deadheat.plugins.leaderboard.results import TaskResults
 from deadheat.plugins.leaderboard.tables import NEEDED, read_table
+from deadheat.wording import three
 
 
 def _read_json(path: Path) -> Any:  # noqa: ANN401 - what JSON holds

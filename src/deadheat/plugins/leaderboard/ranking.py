@@ -7,20 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray, special
+from deadheat.checks import array_of, as_level, as_positive, as_resamples, check_choice
 from deadheat.data.tables import Source
-from deadheat.errors import (
-    DataError,
-    Rng,
-    array_of,
-    as_level,
-    as_positive,
-    as_resamples,
-    check_choice,
-    collected,
-    counted,
-    generator,
-    three,
-)
+from deadheat.errors import DataError
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures.notation import MeasureLike
@@ -36,8 +25,11 @@ from deadheat.plugins.leaderboard.separation import (
     separated,
 )
 from deadheat.plugins.leaderboard.sources import labels_of_tasks, read_results
+from deadheat.random_generators import Rng, generator
 from deadheat.stats.ranks import bounds_of_ranks, ranks
 from deadheat.stats.units import Units
+from deadheat.structures import collected
+from deadheat.wording import counted, three
 
 FEWEST_TASKS = 10  # of which a spread over tasks can be estimated
 

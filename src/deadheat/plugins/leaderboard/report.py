@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.errors import counted, format_names, level_text, three
 from deadheat.plugins.leaderboard.board import Leaderboard
 from deadheat.report.model import (
     Column,
@@ -24,6 +23,7 @@ from deadheat.report.model import (
     warning,
 )
 from deadheat.report.tiers import letter
+from deadheat.wording import counted, format_names, level_text, three
 
 MODEL = Column("model", "model", is_name=True)
 MOST = 5  # tasks without which the order is shown

@@ -9,11 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray
-from deadheat.errors import (
-    DataError,
-    counted,
-    three,
-)
+from deadheat.errors import DataError
+from deadheat.wording import counted, three
 
 ALLOWED = (
     "a folder with TASK/qrels and TASK/MODEL.run, saved evaluations, a benchmark, a table with the columns task, model"

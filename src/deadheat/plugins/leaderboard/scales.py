@@ -5,14 +5,11 @@ from collections.abc import Sequence, Set as AbstractSet
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.errors import (
-    ROUNDING,
-    DataError,
-    ParameterError,
-    three,
-)
+from deadheat.errors import DataError, ParameterError
 from deadheat.measures.notation import measure_named
 from deadheat.plugins.leaderboard.results import Task, TaskResults
+from deadheat.scalars import ROUNDING
+from deadheat.wording import three
 
 MISSING = ("apart", "drop-task", "drop-model", "bounds")
 LEAST_PERCENTAGE = 10.0  # values of a task up to it are no percentages

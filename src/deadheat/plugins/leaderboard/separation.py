@@ -12,8 +12,8 @@ import numpy as np
 from scipy import special
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
-from deadheat.errors import ROUNDING
 from deadheat.phases import lasting
+from deadheat.scalars import ROUNDING
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, Units, batches, drawn_signs, sign_flip_sums
 
 MANY = 1e9  # of Student's t, which is the normal distribution then

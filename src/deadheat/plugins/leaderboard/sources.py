@@ -10,16 +10,7 @@ import polars as pl
 
 from deadheat.arrays import TextArray, aligned
 from deadheat.data.tables import Qrels, Source, label_of
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    MeasureError,
-    ParameterError,
-    SourceTypeError,
-    collected,
-    counted,
-    three,
-)
+from deadheat.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluate import by_own_name, evaluate, opened, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
 from deadheat.evaluation.reconciling import check_conventions, check_weights
@@ -35,6 +26,8 @@ from deadheat.measures.notation import MeasureLike, parse_measure, parse_measure
 from deadheat.plugins.leaderboard.mteb import find_mteb_results, read_mteb
 from deadheat.plugins.leaderboard.results import ALLOWED, Task, TaskResults, find_complete_queries
 from deadheat.plugins.leaderboard.tables import NAMES, NEEDED, WANTED, as_table, read_table
+from deadheat.structures import collected
+from deadheat.wording import counted, three
 
 QRELS = "qrels"
 

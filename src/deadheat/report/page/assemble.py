@@ -15,7 +15,6 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.data.renderable import Plottable
-from deadheat.errors import BY_DOC_ID, NOISE, counted, format_names, joined, reported_path
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.evaluation.steps import POLICIES
@@ -49,7 +48,9 @@ from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.report.page.subject import Input, Subject, about, glance, headline_of
 from deadheat.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
+from deadheat.scalars import NOISE
 from deadheat.version import __version__
+from deadheat.wording import BY_DOC_ID, counted, format_names, joined, reported_path
 
 # Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:"

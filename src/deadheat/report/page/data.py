@@ -16,7 +16,6 @@ from deadheat.arrays import FloatArray, members
 from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.rows import round_scores
-from deadheat.errors import NOISE, presentable
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, label
 from deadheat.evaluation.steps import POLICIES, Steps
@@ -24,7 +23,9 @@ from deadheat.measures import Measure, unit_of
 from deadheat.report.of_measures import HEADINGS
 from deadheat.report.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
 from deadheat.report.score_tables import level_heading
+from deadheat.scalars import NOISE
 from deadheat.settings import Conventions
+from deadheat.wording import presentable
 
 LONGEST_TEXT = 200  # characters of a document, below its id
 N_RANKS = 100  # of each ranking

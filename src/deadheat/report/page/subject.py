@@ -17,7 +17,6 @@ from deadheat.comparison.verdict import Verdict
 from deadheat.comparison.verdict_facts import CORRECTION_NAMES, number, signed
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
-from deadheat.errors import NOISE, counted, is_share_known, level_text, percentage
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
@@ -26,7 +25,9 @@ from deadheat.profile.grouping import grouped, ties_of
 from deadheat.report.conventions import span_of, span_of_ties
 from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.report.of_comparison import best_first
+from deadheat.scalars import NOISE
 from deadheat.settings import OF_MAXIMA, Design
+from deadheat.wording import counted, is_share_known, level_text, percentage
 
 N_DECIDING = 20  # queries whose rankings a page holds
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds

@@ -9,11 +9,14 @@ from typing import Any, ClassVar, cast
 
 import polars as pl
 
+from deadheat.checks import as_count
 from deadheat.data.tables import Qrels
-from deadheat.errors import CasesError, as_count, collected, counted, printable
+from deadheat.errors import CasesError
 from deadheat.io.records import as_text
 from deadheat.plugins.bench.cases.texts import are_written_alike, folded, is_grade
 from deadheat.plugins.bench.ontology import LABEL, Ontology, Synonym
+from deadheat.structures import collected
+from deadheat.wording import counted, printable
 
 LABELS = ("language", "difficulty", "category", "domain")
 _BETWEEN = re.compile(r"\s*[;,\n]\s*|\s+/\s+")  # ids in a cell, in the place of |

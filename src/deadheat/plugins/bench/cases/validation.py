@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any, Self
 
 from deadheat.data.tables import label_of
-from deadheat.errors import DataError, collected, counted, did_you_mean, package, shown
+from deadheat.errors import DataError
 from deadheat.io.files import readable
+from deadheat.libraries import package
 from deadheat.plugins.bench.cases.model import LABELS, SMALL, Case, Cases, label, summarise
 from deadheat.plugins.bench.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, quoted
 from deadheat.plugins.bench.languages import code_of, guess, known
 from deadheat.plugins.bench.ontology import Ontology, read_ontology
 from deadheat.report.model import Column, Fact, Report, Table, said, tabulate
+from deadheat.structures import collected
+from deadheat.wording import counted, did_you_mean, shown
 
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
 

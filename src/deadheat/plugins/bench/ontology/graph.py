@@ -23,23 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.errors import (
-    DataError,
-    FileFormatError,
-    MalformedRowError,
-    ParameterError,
-    SourceTypeError,
-    T,
-    counted,
-    did_you_mean,
-    is_number,
-    three,
-)
+from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError, SourceTypeError
 from deadheat.io.files import readable
 from deadheat.io.kinds import find_column
 from deadheat.io.records import Wanted, read_records
 from deadheat.kernels.segments import ratio
 from deadheat.plugins.bench.languages import ALLOWED, is_code, near_code
+from deadheat.scalars import is_number
+from deadheat.structures import T
+from deadheat.wording import counted, did_you_mean, three
 
 MAX_BYTES = 1 << 25  # for the bits that say which terms are below which
 MOST_NAMED = 10  # terms of a cycle

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
+from deadheat.checks import as_count, check_choice
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import (
     DataError,
@@ -27,15 +28,10 @@ from deadheat.errors import (
     ParameterError,
     SourceTypeError,
     UnknownExpectedWarning,
-    as_count,
-    check_choice,
-    collected,
-    package,
-    printable,
-    three,
 )
 from deadheat.io.files import decoded, read_all, readable
 from deadheat.io.objects import parsed as parsed_json
+from deadheat.libraries import package
 from deadheat.plugins.bench.ontology.graph import (
     KINDS,
     ORIGINAL,
@@ -52,6 +48,8 @@ from deadheat.plugins.bench.ontology.graph import (
     read_translations,
     translated_names,
 )
+from deadheat.structures import collected
+from deadheat.wording import printable, three
 
 if TYPE_CHECKING:
     from pronto.ontology import Ontology as Parsed

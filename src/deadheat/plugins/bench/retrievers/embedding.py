@@ -30,18 +30,10 @@ from typing import Any, Literal
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of
-from deadheat.errors import (
-    DataError,
-    DeadheatWarning,
-    MissingDependencyError,
-    ParameterError,
-    as_count,
-    as_number,
-    as_pattern,
-    check_choice,
-    package,
-)
+from deadheat.checks import as_count, as_number, as_pattern, check_choice
+from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
 from deadheat.io.files import replacing
+from deadheat.libraries import package
 from deadheat.phases import phase
 from deadheat.plugins.bench.collection import Collection, hash_of
 from deadheat.plugins.bench.languages import ALLOWED, NAMES, base, checked_code, is_code, near_code

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from deadheat.errors import DataError, ParameterError, package, shown
+from deadheat.errors import DataError, ParameterError
+from deadheat.libraries import package
+from deadheat.wording import shown
 
 MAY_PASS = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # answers of a server that is busy, or broken for a moment
 HIDDEN = "***"

@@ -10,11 +10,13 @@ from pathlib import Path
 from threading import Event
 from typing import Literal
 
-from deadheat.errors import DataError, DeadheatWarning, ParameterError, as_count, as_number, as_positive, counted
+from deadheat.checks import as_count, as_number, as_positive
+from deadheat.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.phases import phase
 from deadheat.plugins.bench.collection import hash_of
 from deadheat.plugins.bench.retrievers.embedding import default_folder
 from deadheat.plugins.bench.retrievers.endpoint import Chat, Endpoint, NoAnswerError
+from deadheat.wording import counted
 
 PROMPT = """How well does the document answer the query?
 0: not at all, 1: it is about the same, but does not answer it, 2: in part, 3: completely.

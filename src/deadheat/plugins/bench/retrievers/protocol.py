@@ -12,20 +12,14 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
+from deadheat.checks import as_count
 from deadheat.data.tables import Run, label_of
-from deadheat.errors import (
-    DataError,
-    DuplicateError,
-    ParameterError,
-    SourceTypeError,
-    T,
-    as_count,
-    collected,
-)
+from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
 from deadheat.io.files import BLOCK, readable
 from deadheat.io.unpacking import opened
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import listed
+from deadheat.structures import T, collected
 
 STRINGS = ("best", "joined")
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}

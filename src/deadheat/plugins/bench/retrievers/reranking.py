@@ -15,30 +15,17 @@ from typing import Any, TypeAlias, cast
 
 import polars as pl
 
+from deadheat.checks import as_count, by_name, literal
 from deadheat.data.judgments import describe_far_grades, read_grade
-from deadheat.errors import (
-    DataError,
-    NoteWarning,
-    ParameterError,
-    SourceTypeError,
-    UserCodeError,
-    as_count,
-    by_name,
-    changed,
-    collected,
-    counted,
-    did_you_mean,
-    joined,
-    literal,
-    package,
-    percentage,
-    shown,
-)
+from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UserCodeError
 from deadheat.io.formats import SUFFIXES
+from deadheat.libraries import package
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers.embedding import BM25, Embedding, StringSimilarity, identity_of
 from deadheat.plugins.bench.retrievers.language_model import LLM
 from deadheat.plugins.bench.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
+from deadheat.structures import changed, collected
+from deadheat.wording import counted, did_you_mean, joined, percentage, shown
 
 RERANKERS = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"
 CROSS_ENCODER = "cross-encoder:"

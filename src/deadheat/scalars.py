@@ -1,0 +1,31 @@
+"""Single numbers: what is one, which are whole, and what floating point leaves of a difference that is zero."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    pass
+
+
+NOISE = 1e-12  # what floating point leaves of a difference that is zero
+ROUNDING = 1e-12  # relative: values closer than this are equal in theory
+LARGEST_INTEGER = 2**53  # from here on a float has no fraction, and no neighbour less than 1 away
+
+
+def whole(given: object) -> int | None:
+    """Return an integer, Python's or NumPy's, as an int; None for anything else."""
+    try:
+        return None if isinstance(given, bool) else operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def is_number(given: object) -> bool:
+    """Tell whether an argument is a single real number, Python's or NumPy's."""
+    if type(given) in {float, int}:
+        return True
+    from numbers import Real
+
+    return isinstance(given, Real) and not isinstance(given, bool)
