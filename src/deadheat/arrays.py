@@ -50,12 +50,12 @@ def run_starts(*keys: AnyArray) -> IntArray:
     return np.flatnonzero(changes)
 
 
-def spans(starts: IntArray, sizes: IntArray) -> IntArray:
+def concatenated_ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     """Return the ranges ``start, ..., start + size - 1``, concatenated.
 
     Examples
     --------
-    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
+    >>> concatenated_ranges(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]
     """
     return np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
@@ -73,7 +73,7 @@ def sums_of(codes: IntArray, values: AnyArray, size: int) -> FloatArray:
     return np.bincount(codes, values, size).astype(np.float64, copy=False)
 
 
-def aligned(values: FloatArray, ids: TextArray, wanted: TextArray) -> FloatArray:
+def align_values(values: FloatArray, ids: TextArray, wanted: TextArray) -> FloatArray:
     """Return the values of other ids, in their order; NaN of an id without one.
 
     Parameters
@@ -84,7 +84,7 @@ def aligned(values: FloatArray, ids: TextArray, wanted: TextArray) -> FloatArray
 
     Examples
     --------
-    >>> aligned(np.array([0.5, 1.0]), np.array(["a", "b"]), np.array(["b", "c"])).tolist()
+    >>> align_values(np.array([0.5, 1.0]), np.array(["a", "b"]), np.array(["b", "c"])).tolist()
     [1.0, nan]
     """
     found = dict(zip(ids.tolist(), values.tolist(), strict=True))
@@ -108,7 +108,7 @@ def places_of(keep: BoolArray | IntArray) -> IntArray:
     return np.flatnonzero(keep) if keep.dtype == np.bool_ else np.asarray(keep, np.int64)
 
 
-def members(texts: TextArray, some: TextArray) -> BoolArray:
+def is_member(texts: TextArray, some: TextArray) -> BoolArray:
     """Tell which of `texts` are in `some`, of shape (n_texts,); `np.isin` takes quadratic time on strings.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from deadheat.gone import instead_of
 from deadheat.scalars import LARGEST_INTEGER, is_number, whole
 from deadheat.structures import T
-from deadheat.wording import as_given, did_you_mean
+from deadheat.wording import did_you_mean, format_given
 
 if TYPE_CHECKING:
     import ast
@@ -207,7 +207,7 @@ def as_precision(name: str, given: str | int) -> str | int:
             argument=name,
             given=given,
             allowed=f"one of {', '.join(map(repr, FLOATS))} or a number of decimals from 0 to {MAX_DECIMALS}",
-            hint=did_you_mean(as_given(given), FLOATS),
+            hint=did_you_mean(format_given(given), FLOATS),
         )
     return decimals
 

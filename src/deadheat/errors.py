@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from deadheat.wording import LONGEST_GIVEN, as_given, cut_words, did_you_mean, printable
+from deadheat.wording import LONGEST_GIVEN, cut_long_words, did_you_mean, escape_invisible, format_given
 
 if TYPE_CHECKING:
     pass
@@ -53,7 +53,7 @@ Options: TypeAlias = Mapping[str, str] | None  # of a command, by the arguments 
 def _named(options: Options, name: str, value: object = None) -> str:
     """Name an argument or its option, with its value if it has one; one without an option keeps its Python name."""
     if options is None or name not in options:
-        return name if value is None else f"{name}={as_given(value)}"
+        return name if value is None else f"{name}={format_given(value)}"
     if isinstance(value, Mapping):
         value = ",".join(f"{key}={repr(one) if ' ' in one else one}" for key, one in value.items())  # for a shell
     return options[name] if value is None else f"{options[name]} {value}"
@@ -148,7 +148,7 @@ class DeadheatError(Exception):
         place = f"{self.measure}: " if self.measure else ""
         if self.path is not None and has_place:
             line = "" if self.line is None else f"{self.line}:"
-            place = f"{printable(str(self.path))}:{line} {place}"
+            place = f"{escape_invisible(str(self.path))}:{line} {place}"
         choices = () if isinstance(self.allowed, str | None) else tuple(self.allowed)
         allowed = f"one of {', '.join(map(repr, choices))}" if choices else str(self.allowed or "")
         if self.argument:
@@ -158,9 +158,9 @@ class DeadheatError(Exception):
         if self.beside:
             text += f" with {', '.join(_named(options, *one) for one in self.beside.items())}"
         if self.is_given:  # several values of an option are shown as they are typed
-            given = as_given(self.given, self.longest_given) if self.found is None else str(self.found)
+            given = format_given(self.given, self.longest_given) if self.found is None else str(self.found)
             if options is not None and isinstance(self.given, list | tuple):
-                given = ", ".join(map(as_given, self.given))
+                given = ", ".join(map(format_given, self.given))
             text += f", got {given}"
         hint = _advised(options, self.hint, self.path) if isinstance(self.hint, Advice) else self.hint
         hint = hint or (did_you_mean(self.found or self.given, choices) if len(choices) > 1 else "")
@@ -169,7 +169,7 @@ class DeadheatError(Exception):
         elif hint:
             text += f"{';' if self.is_given else ':'} {hint}"
         sentence = place + text + (f"; {self.python}" if self.python and options is None else "")
-        return "\n".join(map(cut_words, sentence.split("\n")))
+        return "\n".join(map(cut_long_words, sentence.split("\n")))
 
 
 class DataError(DeadheatError, ValueError):
@@ -284,7 +284,7 @@ class DeadheatWarning(UserWarning):
 
     def __init__(self, text: str, where: str = "", **fields: object) -> None:
         self.text, self.where = text, where
-        super().__init__(cut_words((f"{where}: " if where else "") + (text.format(**fields) if fields else text)))
+        super().__init__(cut_long_words((f"{where}: " if where else "") + (text.format(**fields) if fields else text)))
 
 
 class NothingJudgedWarning(DeadheatWarning):

@@ -16,7 +16,7 @@ def load_libraries() -> None:
         import_module(name)
 
 
-def package(name: str, what: str, extra: str) -> Any:  # noqa: ANN401 - many are published without types
+def import_package(name: str, what: str, extra: str) -> Any:  # noqa: ANN401 - many are published without types
     """Return a module of a package that may not be installed; `what` needs it, and an extra installs it."""
     try:
         return import_module(name)

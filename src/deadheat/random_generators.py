@@ -13,7 +13,7 @@ from deadheat.errors import ParameterError
 Rng: TypeAlias = "np.random.Generator | int | None"
 
 
-def generator(rng: Rng, *keys: int) -> np.random.Generator:
+def random_generator(rng: Rng, *keys: int) -> np.random.Generator:
     """Return a random generator; the same seed and keys give the same one.
 
     Parameters
@@ -25,11 +25,11 @@ def generator(rng: Rng, *keys: int) -> np.random.Generator:
     """
     import numpy as np
 
-    number = whole(as_rng("rng", rng))
+    number = whole(check_rng("rng", rng))
     return np.random.default_rng(rng if number is None else [number, *keys])
 
 
-def as_rng(name: str, given: Rng) -> Rng:
+def check_rng(name: str, given: Rng) -> Rng:
     """Return what `generator` takes; to check a seed loads no generators of NumPy."""
     import numpy as np
 

@@ -13,8 +13,8 @@ from typing import Any, Self, TypedDict
 
 from deadheat.checks import as_count, as_flag, as_level, as_list, as_number, as_precision, as_resamples, check_choice
 from deadheat.errors import Advice, ParameterError
-from deadheat.random_generators import Rng, as_rng
-from deadheat.wording import counted
+from deadheat.random_generators import Rng, check_rng
+from deadheat.wording import format_count
 
 _POLICIES = {  # and what help says of each
     "expected": "expected (the exact mean over its orders)",
@@ -183,7 +183,7 @@ class Conventions(Settings):
         told=lambda given: (
             "compared as float64, not rounded"
             if given is None
-            else f"rounded to {counted(given, 'decimal') if isinstance(given, int) else given} first"
+            else f"rounded to {format_count(given, 'decimal') if isinstance(given, int) else given} first"
         ),
     )
     rel: float | None = setting(
@@ -210,7 +210,7 @@ class Conventions(Settings):
         option="-M --depth",
         metavar="N",
         heading="lists",
-        told=lambda given: "" if given is None else f"cut after {counted(given, 'document')}",
+        told=lambda given: "" if given is None else f"cut after {format_count(given, 'document')}",
     )
     unjudged: str = setting(
         "zero",
@@ -337,7 +337,7 @@ class Estimation(Settings):
         " where these leave it open whether a difference is significant.",
         metavar="N",
     )
-    rng: Rng = setting(0, as_rng)
+    rng: Rng = setting(0, check_rng)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,12 +14,12 @@ K = TypeVar("K")
 T = TypeVar("T")  # of every file that has a generic function
 
 
-def collected(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+def group_values(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
     """Return the values of each key, in order of appearance.
 
     Examples
     --------
-    >>> collected([("a", 1), ("b", 2), ("a", 3)])
+    >>> group_values([("a", 1), ("b", 2), ("a", 3)])
     {'a': [1, 3], 'b': [2]}
     """
     found: dict[K, list[T]] = {}
@@ -28,7 +28,7 @@ def collected(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
     return found
 
 
-def changed(thing: T, **attributes: Any) -> T:  # noqa: ANN401 - of any object
+def copy_with(thing: T, **attributes: Any) -> T:  # noqa: ANN401 - of any object
     """Return a copy of an object with some other attributes."""
     found = copy(thing)
     vars(found).update(attributes)

@@ -38,16 +38,16 @@ SURELY = 3  # errors that a share is surely not off by
 UNKNOWN = "unknown"
 
 
-def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
+def format_given(value: object, limit: int = LONGEST_GIVEN) -> str:
     """Return the repr of what a user gave, cut if it is too long for a message.
 
     Examples
     --------
-    >>> as_given("float23"), as_given(10**5000)
+    >>> format_given("float23"), format_given(10**5000)
     ("'float23'", 'a number of thousands of digits')
     """
     if isinstance(value, str):
-        return shown(value, limit)
+        return quote_text(value, limit)
     try:
         text = repr(value)
     except ValueError:  # Python refuses to print integers of so many digits
@@ -55,29 +55,29 @@ def as_given(value: object, limit: int = LONGEST_GIVEN) -> str:
     return text if len(text) <= limit else f"{text[:limit]}..."
 
 
-def shown(text: str, limit: int = 80) -> str:
+def quote_text(text: str, limit: int = 80) -> str:
     """Return `text` in quotes, cut to `limit` characters, for an error message."""
     return repr(text if len(text) <= limit else f"{text[: limit - 3]}...")
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
+def format_count(number: int, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, singular or plural.
 
     Examples
     --------
-    >>> counted(1, "query", "queries"), counted(1200, "run")
+    >>> format_count(1, "query", "queries"), format_count(1200, "run")
     ('1 query', '1,200 runs')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def rounded(number: float, digits: int = 4) -> str:
+def format_rounded(number: float, digits: int = 4) -> str:
     """Return a number with so many decimals; one that they would show as zero has a power of ten.
 
     Examples
     --------
-    >>> rounded(0.71234), rounded(0.00002), rounded(-0.0), rounded(1e-17), rounded(float("nan"))
-    ('0.7123', '2e-05', '0.0000', '0.0000', 'nan')
+    >>> [format_rounded(value) for value in (0.71234, 0.00002, -0.0, 1e-17, float("nan"))]
+    ['0.7123', '2e-05', '0.0000', '0.0000', 'nan']
     """
     if NOISE < abs(number) < 0.5 * 10**-digits:
         return f"{number:.0e}"  # 0.0000 would look like a zero
@@ -111,23 +111,23 @@ def format_p_value(p: float, digits: int = 4, *, is_bound: bool = False) -> str:
     return f"= {p:.{digits}f}"
 
 
-def level_text(level: float) -> str:
+def format_level(level: float) -> str:
     """Return a confidence level as a percentage with all of its digits.
 
     Examples
     --------
-    >>> level_text(0.95), level_text(0.995)
+    >>> format_level(0.95), format_level(0.995)
     ('95%', '99.5%')
     """
     return f"{100 * level:g}%"
 
 
-def exact_text(value: float) -> str:
+def format_exactly(value: float) -> str:
     """Return a number with all of its digits: different numbers have different texts.
 
     Examples
     --------
-    >>> exact_text(1.0), exact_text(0.5), exact_text(1000001.0)
+    >>> format_exactly(1.0), format_exactly(0.5), format_exactly(1000001.0)
     ('1', '0.5', '1000001')
     """
     return str(float(value)).removesuffix(".0")
@@ -160,14 +160,16 @@ def is_share_known(share: Any, error: Any) -> Any:
     return is_precise | is_surely_small
 
 
-def percentage(share: float, error: float = 0.0) -> str:
+def format_percentage(share: float, error: float = 0.0) -> str:
     """Return a share as a percentage, with its error where that shows; else 0% and 100% only if it is exactly that.
 
     Examples
     --------
-    >>> percentage(0.845), percentage(0.001), percentage(0.845, 0.0041), percentage(0.001, 0.0041)
-    ('84%', '<1%', '84% ± 0.4%', '<2%')
-    >>> percentage(0.39, 0.43)
+    >>> format_percentage(0.845), format_percentage(0.001)
+    ('84%', '<1%')
+    >>> format_percentage(0.845, 0.0041), format_percentage(0.001, 0.0041)
+    ('84% ± 0.4%', '<2%')
+    >>> format_percentage(0.39, 0.43)
     'unknown'
     """
     if not is_share_known(share, error):
@@ -177,20 +179,20 @@ def percentage(share: float, error: float = 0.0) -> str:
     text = f"{100 * share:.0f}%"
     if error < 0.0005 and (0 < share < 0.01 or 0.99 < share < 1):
         text = "<1%" if share < 0.5 else ">99%"
-    return f"{text} ± {error_of_share(error)}" if error >= 0.0005 else text
+    return f"{text} ± {percentage_error(error)}" if error >= 0.0005 else text
 
 
-def error_of_share(error: float) -> str:
+def percentage_error(error: float) -> str:
     """Return how far a percentage may be off: with a decimal, unless the error is large."""
     return f"{100 * error:.{0 if error >= 0.1 else 1}f}%"
 
 
-def three(ids: Sequence[str], between: str = ", ", *, n: int = 0) -> str:
+def format_list(ids: Sequence[str], between: str = ", ", *, n: int = 0) -> str:
     """Return up to four ids; of more the first three, and how many others there are of the `n` that `ids` begin.
 
     Examples
     --------
-    >>> three(["q1", "q2", "q3", "q4"]), three(list("abcdef"))
+    >>> format_list(["q1", "q2", "q3", "q4"]), format_list(list("abcdef"))
     ('q1, q2, q3, q4', 'a, b, c and 3 more')
     """
     n = max(n, len(ids))
@@ -206,23 +208,25 @@ def format_names(names: Sequence[str]) -> str:
     ('a', 'a and b', 'a, b and c', 'a, b, c and 3 more')
     """
     if len(names) < 2 or len(names) > MOST_NAMED:
-        return three(names)
+        return format_list(names)
     *first, last = names
     return f"{', '.join(first)} and {last}"
 
 
-def in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:
+def format_in_brackets(names: Sequence[str], what: str = "", *, head: str = "") -> str:
     """Return up to four names in brackets behind a head; of more, which would hide the sentence, their number alone.
 
     Examples
     --------
-    >>> in_brackets(["a", "b"], "interval"), in_brackets(list("abcde"), "interval"), in_brackets(list("abcde"))
-    (' (a, b)', ' (5 intervals)', '')
+    >>> format_in_brackets(["a", "b"], "interval"), format_in_brackets(list("abcde"), "interval")
+    (' (a, b)', ' (5 intervals)')
+    >>> format_in_brackets(list("abcde"))
+    ''
     """
     listed = ", ".join(names)
     if len(names) <= MOST_NAMED and len(listed) <= LONGEST_LIST:
         return f" ({head}{listed})"
-    return f" ({counted(len(names), what)})" if what else ""
+    return f" ({format_count(len(names), what)})" if what else ""
 
 
 def did_you_mean(given: object, known: Iterable[str], n: int = 1) -> str:
@@ -251,12 +255,12 @@ def nearest_first(given: str, known: Iterable[str]) -> list[str]:
     return sorted(known, key=lambda name: -SequenceMatcher(None, folded, name.casefold()).ratio())
 
 
-def joined(*sentences: str) -> str:
+def join_sentences(*sentences: str) -> str:
     """Join the sentences that are not empty, with a blank between them."""
     return " ".join(filter(None, sentences))
 
 
-def printable(text: str, kept: str = "") -> str:
+def escape_invisible(text: str, kept: str = "") -> str:
     r"""Return a text in which characters that control a terminal or are invisible are Python escapes.
 
     These are control characters, line ends, marks that change the direction of writing, zero-width characters, fillers,
@@ -270,7 +274,7 @@ def printable(text: str, kept: str = "") -> str:
 
     Examples
     --------
-    >>> print(printable("q\x1b[2J\n\u202e1"))
+    >>> print(escape_invisible("q\x1b[2J\n\u202e1"))
     q\x1b[2J\n\u202e1
     """
     if is_visible(text):
@@ -286,12 +290,12 @@ def is_visible(text: str) -> bool:
     return text.isprintable() and (text.isascii() or re.search(INVISIBLE, text) is None)
 
 
-def cut_words(text: str) -> str:
+def cut_long_words(text: str) -> str:
     """Return a text for people: of words of more than 300 characters, such as ids, and of long texts the middle is cut.
 
     Examples
     --------
-    >>> len(cut_words("document " + "x" * 10**6)), cut_words("document x")
+    >>> len(cut_long_words("document " + "x" * 10**6)), cut_long_words("document x")
     (309, 'document x')
     """
     if len(text) <= LONGEST_WORD:
@@ -300,15 +304,15 @@ def cut_words(text: str) -> str:
     return shorten(words, LONGEST_TEXT)
 
 
-def presentable(text: str) -> str:
+def format_for_people(text: str) -> str:
     r"""Return a text for people, in one line: what cannot be seen as escapes, and long words and texts cut.
 
     Examples
     --------
-    >>> print(presentable("q\n1"), len(presentable("x" * 10**6)))
+    >>> print(format_for_people("q\n1"), len(format_for_people("x" * 10**6)))
     q\n1 300
     """
-    return printable(cut_words(text))
+    return escape_invisible(cut_long_words(text))
 
 
 def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
@@ -326,12 +330,12 @@ def shorten(text: str, longest: int = LONGEST_LABEL) -> str:
     return f"{text[:n_first]}…{text[len(text) - n_last :]}"
 
 
-def reported_path(path: str | Path) -> str:
+def format_path(path: str | Path) -> str:
     """Return a path as reports name it: as it was given, but of an absolute one the name: its folders are private.
 
     Examples
     --------
-    >>> reported_path("runs/bm25.run"), reported_path("/home/ada/runs/bm25.run"), reported_path("the qrels")
+    >>> format_path("runs/bm25.run"), format_path("/home/ada/runs/bm25.run"), format_path("the qrels")
     ('runs/bm25.run', 'bm25.run', 'the qrels')
     """
     if not Path(path).is_absolute():
@@ -339,30 +343,30 @@ def reported_path(path: str | Path) -> str:
     return Path(path).name or str(path)
 
 
-def on_terminal(text: str) -> str:
+def escape_for_terminal(text: str) -> str:
     r"""Return a one-line text that neither a terminal nor a GitHub build log takes for commands.
 
     Examples
     --------
-    >>> print(on_terminal("q\x1b[2J"), on_terminal("::error::q"), on_terminal("##[error]q"))
+    >>> print(escape_for_terminal("q\x1b[2J"), escape_for_terminal("::error::q"), escape_for_terminal("##[error]q"))
     q\x1b[2J \x3a:error::q #\x23[error]q
     """
-    return without_commands(presentable(text))
+    return escape_commands(format_for_people(text))
 
 
-def without_commands(text: str) -> str:
+def escape_commands(text: str) -> str:
     r"""Return a text, of any number of lines, in which a GitHub build log finds no commands.
 
     Examples
     --------
-    >>> print(without_commands("::error::q"), without_commands("##[error]q"), without_commands("a::error::q"))
+    >>> print(escape_commands("::error::q"), escape_commands("##[error]q"), escape_commands("a::error::q"))
     \x3a:error::q #\x23[error]q a::error::q
     """
     return re.sub(COMMAND, lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def is_plain(texts: Sequence[str]) -> bool:
-    """Return whether :func:`on_terminal` would surely leave some texts as they are: a fast look."""
+def needs_no_escape(texts: Sequence[str]) -> bool:
+    """Return whether :func:`escape_for_terminal` would surely leave some texts as they are: a fast look."""
     whole = "".join(texts)
     is_short = max(map(len, texts), default=0) <= LONGEST_WORD
     return is_short and is_visible(whole) and "::" not in whole and "#[" not in whole

@@ -16,7 +16,7 @@ from deadheat.comparison.judges import LabelAgreement
 from deadheat.errors import DataError, ParameterError
 from deadheat.report.as_data import as_json
 from deadheat.report.of_judgments import report_judges
-from deadheat.wording import three
+from deadheat.wording import format_list
 from support.figure_data import rows_of
 from support.random_runs import random_runs
 from support.shared_data import LLM_RUNS, llm_qrels, llm_run, needs_shared_data
@@ -392,7 +392,7 @@ def test_of_ranks_less_is_better(name: str, value: Callable[..., float], seed: i
         if place
     ]
     assert one.tau_ap == pytest.approx(2 * np.mean(parts) - 1)
-    favoured = three(list(one.favoured))
+    favoured = format_list(list(one.favoured))
     assert f"favours {favoured}: do not decide on {favoured} by these labels" in " ".join(str(found).split())
     assert f"llm favours {favoured}" in found.to_html(full=True)
     facts: dict[str, Any] = {fact.key: fact.value for fact in report_judges(found).facts}

@@ -17,9 +17,9 @@ import deadheat as dh
 from deadheat.comparison.deciding import Grounds, doubt, favoured
 from deadheat.comparison.pair import Pair, Pairs
 from deadheat.comparison.verdict import Lacking, Verdict, Within
-from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata, number
+from deadheat.comparison.verdict_facts import describe_strata, format_number, headline_of_strata
 from deadheat.measures import parse_measure
-from deadheat.report.model import format_cell, p_value
+from deadheat.report.model import format_cell, p_value_cell
 from deadheat.report.of_comparison import reversal
 from deadheat.settings import Design
 from support.demo import DEMO
@@ -666,7 +666,7 @@ def test_it_never_says_better_without_significance(one: Pair, test: str, alterna
 
 @given(st.floats(-1e6, 1e6, allow_nan=False))
 def test_numbers_are_those_of_the_tables(value: float) -> None:
-    shown = number(value)
+    shown = format_number(value)
     assert shown == format_cell(value) or (value.is_integer() and shown == format_cell(int(value)))
 
 
@@ -680,7 +680,7 @@ def test_numbers_come_from_the_pairs() -> None:
     assert held > {"p_value", "p_adjusted", "difference", "low", "high", "n_queries", "flip_probability", "can_flip"}
     for name in held:
         assert getattr(found, name) == getattr(own, name)
-    assert found.facts["p"].startswith(f"{format_cell(p_value(own.p_adjusted))},")
+    assert found.facts["p"].startswith(f"{format_cell(p_value_cell(own.p_adjusted))},")
     assert found.facts["95% CI"] == f"[{own.low:.4f}, {own.high:.4f}]"
     assert (found.agree, found.others) == (("RR",), {"AP": "Olz-gpt4o"})
     detectable = comparison.sample_sizes()["detectable_difference"][0]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from deadheat.io.spreadsheets import unguarded_text
-from deadheat.wording import printable
+from deadheat.wording import escape_invisible
 from fuzz.case import Kind
 from support.command import call
 
@@ -158,7 +158,7 @@ class Names(Kind):
             problems.append(("exit code", str(result.exit_code), result.stderr[-500:]))
         if result.exit_code > 1 and not result.stderr:
             problems.append(("nothing is said", str(words), ""))
-        if printable(result.stderr, "\n") != result.stderr or commands_in(result.stderr):
+        if escape_invisible(result.stderr, "\n") != result.stderr or commands_in(result.stderr):
             problems.append(("standard error is not plain", repr(result.stderr[:500]), ""))
         if len(result.stderr) > 30_000:
             problems.append(("standard error is long", str(len(result.stderr)), ""))
@@ -220,8 +220,8 @@ def checked_output(text: str, form: str) -> list[Row]:
     problems: list[Row] = []
     if commands_in(text):
         problems.append(("a line is a command", form, repr(commands_in(text)[0][:300])))
-    if form in FOR_PEOPLE and printable(text, "\n\t") != text:
-        unseen = {one for one in set(text) - {"\n", "\t"} if printable(one) != one}
+    if form in FOR_PEOPLE and escape_invisible(text, "\n\t") != text:
+        unseen = {one for one in set(text) - {"\n", "\t"} if escape_invisible(one) != one}
         problems.append(("characters that nobody sees", form, repr(unseen)))
     if form == "json":
         try:

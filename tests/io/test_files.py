@@ -143,7 +143,7 @@ def test_locate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, compress: bo
 @pytest.mark.parametrize("name", ["x" * 300 + ".run", "字" * 100 + ".csv", "a\0b.run"], ids=["ASCII", "CJK", "NUL"])
 def test_a_name_that_no_file_can_have_is_bad_data(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match="cannot be opened: "):
-        files.readable(tmp_path / name)
+        files.check_readable(tmp_path / name)
 
 
 @pytest.mark.parametrize("inner", ["gzip", "zstd"])

@@ -502,10 +502,10 @@ def test_files_joined_with_their_byte_order_marks(name: str, content: str, packi
 
 def test_names_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the file name is empty"):
-        files.readable("")
+        files.check_readable("")
     path = tmp_path / "gr\udcfcn.run"
     with pytest.raises(DataError, match=r"gr\\udcfcn.run: the file name is not UTF-8"):
-        files.readable(path)
+        files.check_readable(path)
 
 
 @pytest.mark.parametrize("packing", [".gz", ".zst"])

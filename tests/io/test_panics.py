@@ -22,7 +22,7 @@ from deadheat.errors import DataError, FileFormatError
 from deadheat.evaluation.saved import checksum
 from deadheat.io import files, pages
 from deadheat.io.formats.parquet import check_file
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guard_polars
 from deadheat.io.pages import read_table
 from deadheat.io.records import read_records
 from support.parquet_file import Column, File, Page, texts
@@ -148,7 +148,7 @@ def test_parquet_files_that_were_joined(writer: str, tmp_path: Path) -> None:
 
 
 def test_too_few_threads_are_no_damage() -> None:
-    with pytest.raises(OSError, match="no threads left"), guarded("x.run"):
+    with pytest.raises(OSError, match="no threads left"), guard_polars("x.run"):
         raise pl.exceptions.PanicException("could not spawn threads: Resource temporarily unavailable (os error 11)")
 
 
@@ -198,7 +198,7 @@ def test_decimals_of_256_bits(precision: int, tmp_path: Path) -> None:
 def test_a_panic_names_the_data() -> None:
     with (
         pytest.raises(DataError, match=r"^bm25\.run: Polars crashed while reading it: it is damaged") as caught,
-        guarded("bm25.run"),
+        guard_polars("bm25.run"),
     ):
         raise pl.exceptions.PanicException("index out of bounds\nand more")
     assert isinstance(caught.value.__cause__, pl.exceptions.PanicException)
@@ -243,9 +243,12 @@ def test_a_panic_that_is_not_the_datas_is_a_mistake_of_ours(tmp_path: Path) -> N
 
 def test_a_store_that_does_not_answer(tmp_path: Path) -> None:
     """Polars raises an OSError without a number then."""
-    with pytest.raises(DataError, match=r"run.parquet: cannot be read: error sending request$"), guarded("run.parquet"):
+    with (
+        pytest.raises(DataError, match=r"run.parquet: cannot be read: error sending request$"),
+        guard_polars("run.parquet"),
+    ):
         raise OSError("error sending request\nCaused by:\n    0: no name")
-    with pytest.raises(FileNotFoundError), guarded("run.parquet"):
+    with pytest.raises(FileNotFoundError), guard_polars("run.parquet"):
         (tmp_path / "none").read_bytes()
 
 
@@ -264,12 +267,12 @@ class _OfJava(Exception):  # noqa: N818 - its module is what is looked at
     ],
 )
 def test_what_spark_says_in_one_line(told: str, expected: str) -> None:
-    with pytest.raises(DataError, match=expected), guarded("run"):
+    with pytest.raises(DataError, match=expected), guard_polars("run"):
         raise _OfJava(told)
 
 
 def test_what_fails_in_a_worker_is_not_the_data() -> None:
-    with pytest.raises(_OfJava), guarded("run"):
+    with pytest.raises(_OfJava), guard_polars("run"):
         raise _OfJava("An error in o1.\n: org.apache.spark.api.python.PythonException: Traceback")
 
 

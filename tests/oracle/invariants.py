@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.measures import RR, Hit, MaxRel, P, R
 from deadheat.plugins.bench.report import cutoff_of, uncut
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +69,6 @@ def _has_one(evaluation: Evaluation, recall: R) -> BoolArray | None:
 def _hold(evaluation: Evaluation, rule: str, holds: BoolArray) -> None:
     if not holds.all():
         query = evaluation.query_ids[int(np.argmin(holds))]
-        failing = counted(int((~holds).sum()), "query", "queries")
+        failing = format_count(int((~holds).sum()), "query", "queries")
         msg = f"{rule} does not hold for {query!r} of {evaluation.name}, and {failing} in all"
         raise BrokenInvariantError(msg)

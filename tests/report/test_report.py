@@ -32,8 +32,8 @@ from deadheat.report.model import (
     Span,
     Table,
     format_cell,
-    p_value,
-    share,
+    p_value_cell,
+    share_cell,
 )
 from deadheat.report.text import as_text, shortened
 from deadheat.wording import BY_DOC_ID
@@ -62,24 +62,24 @@ def test_every_text_format_has_what_closes_a_report() -> None:
         (math.inf, "inf"),
         (None, "-"),
         (NAN, "-"),
-        (share(0), "0%"),
-        (share(0.001), "<1%"),
-        (share(0.999), ">99%"),
-        (share(1), "100%"),
+        (share_cell(0), "0%"),
+        (share_cell(0.001), "<1%"),
+        (share_cell(0.999), ">99%"),
+        (share_cell(1), "100%"),
         ("q1", "q1"),
         (True, "yes"),
         (Span(0.48149, 0.59151), "[0.4815, 0.5915]"),
         (Span(-0.00001, 0.0), "[-1e-05, 0.0000]"),
         (Span(NAN, NAN), "-"),
         (Bar(0.0, 0.5, 1.0, 0.0, 1.0), "├─────────●─────────┤"),
-        (p_value(0.0), "<.0001"),
-        (p_value(0.00009), "<.0001"),
-        (p_value(0.0001), "0.0001"),
-        (p_value(1.0), "1.0000"),
-        (p_value(NAN), "-"),
-        (p_value(None), "-"),
-        (p_value(0.00001, is_significant=True), "<.0001*"),
-        (p_value(0.04, is_significant=True), "0.0400*"),
+        (p_value_cell(0.0), "<.0001"),
+        (p_value_cell(0.00009), "<.0001"),
+        (p_value_cell(0.0001), "0.0001"),
+        (p_value_cell(1.0), "1.0000"),
+        (p_value_cell(NAN), "-"),
+        (p_value_cell(None), "-"),
+        (p_value_cell(0.00001, is_significant=True), "<.0001*"),
+        (p_value_cell(0.04, is_significant=True), "0.0400*"),
     ],
 )
 def test_cells(cell: Cell, text: str) -> None:
@@ -94,7 +94,7 @@ def test_digits_are_the_only_rounding() -> None:
 
 
 def test_small_p_values_are_words_for_people_and_numbers_for_programs() -> None:
-    rows = (Row(("a < 1",), ((p_value(1e-5, is_significant=True), p_value(0.5), share(0.001), "<.1"),)),)
+    rows = (Row(("a < 1",), ((p_value_cell(1e-5, is_significant=True), p_value_cell(0.5), share_cell(0.001), "<.1"),)),)
     columns = tuple(Column(name, name) for name in ("p_adjusted", "p_value", "share", "word"))
     report = Report((Table("pairs", (Column("system", "system"),), columns, rows),))
     assert as_text(report).plain.splitlines()[-1].split() == ["a", "<", "1", "<.0001*", "0.5000", "<1%", "<.1"]

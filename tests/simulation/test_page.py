@@ -7,7 +7,7 @@ import re
 import pytest
 
 import deadheat as dh
-from deadheat.report.model import format_cell, share
+from deadheat.report.model import format_cell, share_cell
 from deadheat.simulation.coarsening import LEVELS, coarsening_profile
 from support.paths import ROOT
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data
@@ -27,11 +27,11 @@ def test_tables_of_real_runs() -> None:
         expected = [
             [
                 row.scores.removesuffix(" levels"),
-                format_cell(share(row.share_tied)),
+                format_cell(share_cell(row.share_tied)),
                 f"{row.value:.4f}",
                 f"{row.tie_min:.4f} to {row.tie_max:.4f}",
                 f"{row.error:.4f}".replace("-0.0000", "0.0000"),
-                format_cell(share(row.wrong_winner)),
+                format_cell(share_cell(row.wrong_winner)),
             ]
             for row in found.rows
             if row.run == "minilm"

@@ -25,7 +25,7 @@ from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import Column, Fact, Report, Row, Table
 from deadheat.report.text import as_text
-from deadheat.wording import on_terminal, printable
+from deadheat.wording import escape_for_terminal, escape_invisible
 from support.command import call
 from support.html_pages import check_harmless, read_html
 
@@ -138,10 +138,14 @@ def test_html_gets_text(write: Callable[[Report], str]) -> None:
     root = read_html(text)
     check_harmless(root)
     (table,) = root.all("table")
-    assert [row[0] for row in table.rows()[2:]] == [row[3] for row in table.rows()[2:]] == list(map(printable, EVIL))
-    assert [one.text for one in root.all("dt", "dd")] == [printable(text) for text in EVIL for _ in range(2)]
-    assert root.all("h1" if write is as_html else "strong")[0].text == printable(EVIL[0])
-    assert table.all("caption")[0].text == root.all("div")[-1].attributes["aria-label"] == printable(EVIL[3])
+    assert (
+        [row[0] for row in table.rows()[2:]]
+        == [row[3] for row in table.rows()[2:]]
+        == list(map(escape_invisible, EVIL))
+    )
+    assert [one.text for one in root.all("dt", "dd")] == [escape_invisible(text) for text in EVIL for _ in range(2)]
+    assert root.all("h1" if write is as_html else "strong")[0].text == escape_invisible(EVIL[0])
+    assert table.all("caption")[0].text == root.all("div")[-1].attributes["aria-label"] == escape_invisible(EVIL[3])
 
 
 def test_csv_holds_no_formula_and_every_text() -> None:
@@ -234,7 +238,7 @@ def test_json_is_valid_and_exact() -> None:
 
 def test_what_can_be_seen_stays() -> None:
     for text in ("木 🎯 ü", "a b", "q_1\\x", "a\u3000b", "std::vector", "::std"):
-        assert printable(text) == on_terminal(text) == text
+        assert escape_invisible(text) == escape_for_terminal(text) == text
 
 
 @pytest.fixture
@@ -297,7 +301,7 @@ COMMANDS = [
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: printable(" ".join(arguments)))
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: escape_invisible(" ".join(arguments)))
 def test_no_command_shows_what_a_terminal_obeys(arguments: list[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always")

@@ -43,7 +43,7 @@ from deadheat.hooks import commands_by_name
 from deadheat.interrupts import IS_COMMAND
 from deadheat.io.guarding import noting_files, take_stderr
 from deadheat.phases import watched_by
-from deadheat.wording import did_you_mean, joined, on_terminal, printable
+from deadheat.wording import did_you_mean, escape_for_terminal, escape_invisible, join_sentences
 
 
 class App(click.Group):
@@ -78,7 +78,7 @@ class App(click.Group):
                 ctx.fail(str(hooks.missing_plugin(f"the command {name}", plugin)))
             instead = instead_of(f"deadheat {name}")
             refuse_if(instead, f"the command {name} is gone: {instead}")
-            ctx.fail(joined(f"no command {name!r}.", did_you_mean(name, known), f"All: {', '.join(known)}"))
+            ctx.fail(join_sentences(f"no command {name!r}.", did_you_mean(name, known), f"All: {', '.join(known)}"))
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
@@ -149,7 +149,7 @@ def _ending(error: BaseException, command: click.Command) -> BaseException:
             discard(sys.stdout)
         if error.errno == errno.EPIPE:
             return click.exceptions.Exit(BROKEN_PIPE)
-        name = "" if error.filename is None else printable(str(error.filename))
+        name = "" if error.filename is None else escape_invisible(str(error.filename))
         if error.errno in FULL:
             return CommandError(f"cannot write{f' {name!r}' if name else ''}: {error.strerror}")
         return CommandError(f"{name}: {error.strerror}" if name else error.strerror)
@@ -162,7 +162,9 @@ def _shown(error: BaseException) -> int:
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
     if isinstance(error, click.ClickException):
-        vars(error)["message"] = "\n".join(map(on_terminal, error.message.split("\n")))  # click declares it as final
+        vars(error)["message"] = "\n".join(
+            map(escape_for_terminal, error.message.split("\n"))
+        )  # click declares it as final
         with stderr_may_fail():
             error.show()
         return error.exit_code

@@ -11,7 +11,7 @@ import click
 import deadheat as dh
 from deadheat import hooks
 from deadheat.cli.errors import missing, refuse, refuse_if
-from deadheat.cli.figures import befores, draws, with_figures
+from deadheat.cli.figures import befores, with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import checked_run, is_saved, labels_of_judge, open_pairs, open_qrels, open_run, split_repeats
 from deadheat.cli.options import (
@@ -25,7 +25,7 @@ from deadheat.cli.options import (
     STRATA,
     TESTS,
     command,
-    takes,
+    with_options,
 )
 from deadheat.cli.paths import INPUT, asked, label, named_runs, shown_path
 from deadheat.cli.printing import Output, full_option, output_options, table_option, warn_of_nothing_judged
@@ -39,7 +39,7 @@ from deadheat.cli.read_options import (
     sets_of_strata,
 )
 from deadheat.cli.spans import with_spans
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
 )
 @click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN RUN...|SAVED...")
-@takes("repeats", "baseline", "judgments", "measures", *TESTS, "margin")
+@with_options("repeats", "baseline", "judgments", "measures", *TESTS, "margin")
 @option(
     "--detect",
     type=click.FloatRange(0, min_open=True),
@@ -91,12 +91,12 @@ TABLES = ("systems", "one_tie_rule", "orders")
     help="Also say how far orders of the systems agree: by two measures, and by document id, as trec_eval.",
 )
 @option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
-@takes(*INTERVALS, "cluster", "seed", *STRATA, "ties")
-@draws("comparison", "languages", "strata", such_as="scatter")
+@with_options(*INTERVALS, "cluster", "seed", *STRATA, "ties")
+@with_figure_options("comparison", "languages", "strata", such_as="scatter")
 @output_options("document", "rows", "scores")
 @full_option
 @table_option("that of the pairs", *TABLES, *hooks.tables_of("compare"))
-@takes("spans", *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+@with_options("spans", *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
 
@@ -215,7 +215,7 @@ def compare_files(
     if options.get("repeats") or options.get("spans"):
         evaluations = {}
         judgments = open_qrels(qrels) if options.get("repeats") else qrels
-        drawn = generator(design.rng)  # each run has draws of its own
+        drawn = random_generator(design.rng)  # each run has draws of its own
         for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=drawn):
             evaluations[run.name], runs[run.name] = evaluation, run
         if isinstance(judgments, dh.Qrels):

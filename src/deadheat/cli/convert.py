@@ -13,14 +13,14 @@ import deadheat as dh
 from deadheat.cli.errors import error_message, refuse_if
 from deadheat.cli.help import Command, option
 from deadheat.cli.inputs import check_inputs
-from deadheat.cli.options import LIMITS, command, complete_from, takes
+from deadheat.cli.options import LIMITS, command, complete_from, with_options
 from deadheat.cli.paths import INPUT, REPORT, STDOUT, files_read
 from deadheat.cli.printing import check_output, standard_output, writing
-from deadheat.cli.streams import say
+from deadheat.cli.streams import write_note
 from deadheat.errors import ColumnError, DataError, MalformedRowError, SwappedFilesError
 from deadheat.io.guarding import errors_of_writing
 from deadheat.io.kinds import Kind
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 if TYPE_CHECKING:
     import polars as pl
@@ -70,7 +70,7 @@ class Convert(Command):
 )
 @option("--no-subtopics", is_flag=True, help="Of qrels with subtopics, write each document's highest relevance.")
 @option("--force", is_flag=True, help="Replace OUT if it exists.")
-@takes("decimal", *LIMITS, "flags")
+@with_options("decimal", *LIMITS, "flags")
 def convert(  # noqa: PLR0917 - click passes by name
     source: str,
     target: str,
@@ -115,10 +115,12 @@ def convert(  # noqa: PLR0917 - click passes by name
     what = "qrels" if table.kind == "qrels" else "a run"
     if bare := getattr(table, "bare", ()):
         nothing = "nothing relevant" if table.kind == "qrels" else "nothing retrieved"
-        told += f"; without {counted(len(bare), 'query', 'queries')} that no row can hold, with {nothing}"
+        told += f"; without {format_count(len(bare), 'query', 'queries')} that no row can hold, with {nothing}"
     if marked := [query for query in getattr(table, "unanswerable", ()) if query not in bare]:
-        told += f"; {three(marked)} no longer called unanswerable"
-    say(f"{'stdout' if target == STDOUT else target}: {counted(len(frame), 'row')} of {what} as {written}{told}")
+        told += f"; {format_list(marked)} no longer called unanswerable"
+    write_note(
+        f"{'stdout' if target == STDOUT else target}: {format_count(len(frame), 'row')} of {what} as {written}{told}"
+    )
 
 
 def _with_judgments(qrels: dh.Qrels | dh.Run, path: str, rows: pl.DataFrame) -> tuple[pl.DataFrame, str]:

@@ -15,10 +15,21 @@ import deadheat as dh
 from deadheat import hooks
 from deadheat.cli.compare import evaluate_each, evaluate_repeats
 from deadheat.cli.errors import missing, refuse, refuse_if
-from deadheat.cli.figures import befores, draw_figures, draws, write_figures
+from deadheat.cli.figures import befores, draw_figures, with_figure_options, write_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels, split_repeats
-from deadheat.cli.options import COLLECTION, ENGINE, INTERVALS, LAST, LISTS, READING, SAVING, STRATA, command, takes
+from deadheat.cli.options import (
+    COLLECTION,
+    ENGINE,
+    INTERVALS,
+    LAST,
+    LISTS,
+    READING,
+    SAVING,
+    STRATA,
+    command,
+    with_options,
+)
 from deadheat.cli.paths import INPUT, PATH, named_runs, shown_path
 from deadheat.cli.printing import Output, check_output, full_option, output_options, table_option
 from deadheat.cli.read_options import (
@@ -87,7 +98,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 )
 @click.argument("qrels", type=INPUT)
 @click.argument("runs", type=INPUT, nargs=-1, metavar="RUN...")
-@takes("repeats", "measures", "ties", "beside")
+@with_options("repeats", "measures", "ties", "beside")
 @option(
     "--rng",
     "seed",
@@ -103,7 +114,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
     heading="statistics",
     rank=90,
 )
-@takes(*INTERVALS, "cluster")
+@with_options(*INTERVALS, "cluster")
 @option(
     "--quantiles",
     metavar="Q,...",
@@ -111,7 +122,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
     help="Add these quantiles over queries, such as 0.5, the median, each with its exact interval.",
     heading="statistics",
 )
-@takes(*STRATA)
+@with_options(*STRATA)
 @option("--per-query", is_flag=True, help="Add the scores of each query.", heading="output", rank=110)
 @option(
     "--judge",
@@ -130,9 +141,9 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
     heading="output",
     rank=100,
 )
-@takes(*SAVING)
-@draws("systems", "strata", such_as="cutoffs")
-@takes("score_columns")
+@with_options(*SAVING)
+@with_figure_options("systems", "strata", such_as="cutoffs")
+@with_options("score_columns")
 @option(
     "--sort",
     metavar="name|given|MEASURE",
@@ -142,7 +153,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 @table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
 @full_option
-@takes("spans", *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+@with_options("spans", *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 

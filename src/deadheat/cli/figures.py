@@ -12,12 +12,12 @@ import click
 
 from deadheat.cli.errors import error_message
 from deadheat.cli.help import option
-from deadheat.cli.options import FIGURES, takes
+from deadheat.cli.options import FIGURES, with_options
 from deadheat.cli.paths import asked, outputs_of_command, shown_path
 from deadheat.cli.printing import writing
 from deadheat.errors import FigureError
-from deadheat.structures import collected
-from deadheat.wording import counted, in_brackets, nearest_first, three
+from deadheat.structures import group_values
+from deadheat.wording import format_count, format_in_brackets, format_list, nearest_first
 
 if TYPE_CHECKING:
     from deadheat.report.model import Fact, Report
@@ -66,7 +66,7 @@ class FigureName(NameType):
         return value
 
 
-def draws(*kinds: str, such_as: str) -> Callable[[Any], Any]:
+def with_figure_options(*kinds: str, such_as: str) -> Callable[[Any], Any]:
     """Return a decorator that gives a command the options of figures.
 
     Parameters
@@ -86,7 +86,7 @@ def draws(*kinds: str, such_as: str) -> Callable[[Any], Any]:
         f" {ALL_FIGURES} draws every one there is; a wrong name lists them.",
         heading="output",
     )
-    return lambda command: takes("figures")(by_name(takes(*FIGURES[2:])(command)))
+    return lambda command: with_options("figures")(by_name(with_options(*FIGURES[2:])(command)))
 
 
 def befores(groupings: Sequence[Sequence[str]]) -> list[str]:
@@ -156,14 +156,14 @@ class Figures:
                 paths.append(path)
         text = "none"
         if paths:
-            names = in_brackets([Path(path).name for path in paths])
-            text = f"{counted(len(paths), 'file')} in {shown_path(self.folder, self.folder)}{names}"
+            names = format_in_brackets([Path(path).name for path in paths])
+            text = f"{format_count(len(paths), 'file')} in {shown_path(self.folder, self.folder)}{names}"
         elif self.why_none:
             text = f"none: {self.why_none}"
         yield Fact("figures", paths, "figures", text, is_note=True)
-        not_drawn = collected(failures)
+        not_drawn = group_values(failures)
         if not_drawn:
-            reasons = [f"{three(names)}: {why}" for why, names in not_drawn.items()]
+            reasons = [f"{format_list(names)}: {why}" for why, names in not_drawn.items()]
             yield Fact("not_drawn", not_drawn, "not drawn", "; ".join(reasons), is_note=True)
 
 
@@ -231,7 +231,7 @@ def _by_default(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures
     by_turn = []
     for place in range(MOST_SHOWN):
         by_turn += [(kind, names[place]) for kind, names in names_by_kind.items() if place < len(names)]
-    kept = collected(by_turn[:MOST_SHOWN])
+    kept = group_values(by_turn[:MOST_SHOWN])
     return [replace(drawn, names=kept[kind]) for kind, drawn in first_of_kind.items() if kind in kept]
 
 

@@ -11,12 +11,12 @@ import deadheat as dh
 from deadheat import hooks
 from deadheat.cli.errors import error_message, refuse, refuse_if
 from deadheat.cli.help import option
-from deadheat.cli.options import command, complete_from, takes
+from deadheat.cli.options import command, complete_from, with_options
 from deadheat.cli.paths import PATH
 from deadheat.cli.printing import Output, check_output, emit, format_option, output_option
-from deadheat.cli.streams import say
+from deadheat.cli.streams import write_note
 from deadheat.errors import DataError
-from deadheat.wording import did_you_mean, joined
+from deadheat.wording import did_you_mean, join_sentences
 
 EVERY = "*"
 
@@ -40,7 +40,7 @@ EVERY = "*"
 )
 @format_option("document")
 @output_option
-@takes("flags")
+@with_options("flags")
 def measures(name: str | None, use: str | None, form: str | None, output: str | None) -> None:
     """List the measures, explain one, or say which to use when."""
     from deadheat.measures import parse_measure
@@ -59,7 +59,7 @@ def measures(name: str | None, use: str | None, form: str | None, output: str | 
 @command("deadheat schema evaluate", "deadheat schema compare -o compare.schema.json")
 @click.argument("command")
 @output_option
-@takes("flags")
+@with_options("flags")
 def schema(command: str, *, output: str | None) -> None:
     """Print the JSON Schema (2020-12) of what another command prints with --format json.
 
@@ -69,7 +69,9 @@ def schema(command: str, *, output: str | None) -> None:
     known = hooks.schemas()
     if command not in known:
         raise click.UsageError(
-            joined(f"{command!r} prints no JSON.", did_you_mean(command, known), f"All: {', '.join(sorted(known))}")
+            join_sentences(
+                f"{command!r} prints no JSON.", did_you_mean(command, known), f"All: {', '.join(sorted(known))}"
+            )
         )
     check_output(output)
     emit(known[command].read_text(encoding="utf-8").rstrip("\n"), output)
@@ -92,7 +94,7 @@ CLOSING = f"""With your files: deadheat evaluate QRELS RUN... Or go on with thes
 @option("--force", is_flag=True, help="Let --copy replace existing files that differ.")
 @format_option("document")
 @output_option
-@takes("flags")
+@with_options("flags")
 def demo(folder: str | None, *, force: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show on real data why ties matter."""
     from deadheat.report.conventions import RULES
@@ -128,4 +130,4 @@ def _copy(data: Path, folder: Path, *, force: bool) -> None:
     except DataError as error:
         raise click.UsageError(error_message(error)) from None
     others = [path.name for path in paths if path.name != QRELS and not path.name.endswith(ENDING)]
-    say(f"{folder}: {', '.join([QRELS, f'{len(paths) - 1 - len(others)} runs', *others])}")
+    write_note(f"{folder}: {', '.join([QRELS, f'{len(paths) - 1 - len(others)} runs', *others])}")

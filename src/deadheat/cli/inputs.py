@@ -15,9 +15,9 @@ from deadheat.checks import check_choice
 from deadheat.cli.errors import error_message, refuse, refuse_if
 from deadheat.cli.paths import asked, label, named_runs, stands_for_file
 from deadheat.errors import DataError, SwappedFilesError
-from deadheat.io.guarding import guarded
-from deadheat.structures import changed
-from deadheat.wording import printable
+from deadheat.io.guarding import guard_polars
+from deadheat.structures import copy_with
+from deadheat.wording import escape_invisible
 
 if TYPE_CHECKING:
     from deadheat.io.engines import FrameEngine
@@ -50,7 +50,7 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
         return qrels
     from deadheat.data.rows import LazyRows
 
-    return changed(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
+    return copy_with(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
 
 
 def _graded(
@@ -108,7 +108,7 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
 
 def _in_engine(path: str) -> object:
     """Return the frame of a file in the engine of the command."""
-    with guarded(path):
+    with guard_polars(path):
         return _engine().frame(path)
 
 
@@ -240,7 +240,7 @@ def _checked_engine() -> str | None:
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
     from deadheat.io.engines import is_remote, parquet_files
-    from deadheat.io.files import in_catalogue, readable
+    from deadheat.io.files import check_readable, in_catalogue
     from deadheat.io.folders import files_in
 
     wrong, in_engine = [], _checked_engine()
@@ -249,11 +249,11 @@ def check_inputs(paths: Sequence[str]) -> None:
         if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
             continue
         if paths.count(path) > 1 and not in_engine and one.exists() and not (one.is_file() or one.is_dir()):
-            name = stands_for_file(path, path) or printable(path)
+            name = stands_for_file(path, path) or escape_invisible(path)
             raise click.UsageError(f"{name} can be read only once, and is named twice")
         try:
             for file in files_in(one) if one.is_dir() else [path]:
-                readable(file)
+                check_readable(file)
         except DataError as error:
             wrong.append(error_message(error))
     if wrong:

@@ -9,16 +9,16 @@ import click
 
 import deadheat as dh
 from deadheat.cli.errors import refuse, refuse_if
-from deadheat.cli.figures import draws, with_figures
+from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import is_saved, labels_of, open_qrels, open_run
-from deadheat.cli.options import FILE, LAST, READING, WITHOUT_BOUNDS, command, complete_from, takes
+from deadheat.cli.options import FILE, LAST, READING, WITHOUT_BOUNDS, command, complete_from, with_options
 from deadheat.cli.paths import INPUT, PATH, named_runs
 from deadheat.cli.printing import Output, check_output, emit, full_option, output_options, writing
 from deadheat.cli.read_options import given_conventions, given_intervals, measures_of, need_queries
-from deadheat.cli.streams import say
+from deadheat.cli.streams import write_note
 from deadheat.settings import Conventions
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 )
 @output_options("document", "rows", "scores")
 @full_option
-@takes("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed")
-@draws("judges", such_as="confusion")
-@takes(*READING, *LAST)
+@with_options("measures", "rel", "queries", "by", "confidence_level", "n_resamples", "seed")
+@with_figure_options("judges", such_as="confusion")
+@with_options(*READING, *LAST)
 def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far labels of a judge, such as a language model, agree with human ones.
 
@@ -101,10 +101,10 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     help="All documents that exist: judged ones that are not in it are named.",
     heading="input",
 )
-@takes("measures", "ties_not_drawn")
+@with_options("measures", "ties_not_drawn")
 @output_options("document", "rows", "scores")
 @full_option
-@takes(*WITHOUT_BOUNDS, *READING, *LAST)
+@with_options(*WITHOUT_BOUNDS, *READING, *LAST)
 def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Say which queries and judgments differ, from which grade to which.
 
@@ -189,7 +189,7 @@ def _sheet(documents: pl.DataFrame, separator: str) -> bytes:
 )
 @output_options("document", "rows", "scores")
 @full_option
-@takes("score_precision", *READING, *LAST)
+@with_options("score_precision", *READING, *LAST)
 def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Rank the unjudged documents of runs by how much a judgment would tell.
 
@@ -219,8 +219,8 @@ def holes(qrels: str, runs: tuple[str, ...], measure: str, judge: str | None, **
     if judge is not None:
         with writing(judge), replacing(judge) as file:
             file.write(_sheet(found.documents, SEPARATORS[suffix]))
-        say(
-            f"{judge}: {counted(len(found.documents), 'document')} to judge;"
+        write_note(
+            f"{judge}: {format_count(len(found.documents), 'document')} to judge;"
             f" deadheat convert QRELS OUT --add {judge} adds what is filled in"
         )
     output.print(report_holes(found, for_people=not output.is_data))

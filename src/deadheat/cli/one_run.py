@@ -6,10 +6,10 @@ from typing import Any
 import click
 
 from deadheat.cli.errors import refuse, refuse_if
-from deadheat.cli.figures import draws, with_figures
+from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import ENGINE, FILE, LAST, LIMITS, READING, WITHOUT_BOUNDS, command, takes
+from deadheat.cli.options import ENGINE, FILE, LAST, LIMITS, READING, WITHOUT_BOUNDS, command, with_options
 from deadheat.cli.parsing import parsed_numbers
 from deadheat.cli.paths import INPUT, asked, label
 from deadheat.cli.printing import Output, full_option, output_options
@@ -25,7 +25,7 @@ from deadheat.cli.read_options import conventions_of, measures_of
 @click.argument("run", type=INPUT)
 @click.argument("qrels", type=INPUT, required=False)
 @option("--at", metavar="1,5,10,...", callback=parsed_numbers, help="Cutoffs; default 1,3,5,10,20,50,100.")
-@takes("measures", "beside")
+@with_options("measures", "beside")
 @option(
     "--per-query",
     is_flag=True,
@@ -34,10 +34,10 @@ from deadheat.cli.read_options import conventions_of, measures_of
     rank=110,
 )
 @option("--orders", "listed", metavar="QUERY", help="List instead every order of this query's ties, with its values.")
-@draws("ties", such_as="tie_ratio")
+@with_figure_options("ties", such_as="tie_ratio")
 @output_options("document", "rows", "scores")
 @full_option
-@takes("missing", "no_relevant", "then_by", *READING, *ENGINE, *LAST)
+@with_options("missing", "no_relevant", "then_by", *READING, *ENGINE, *LAST)
 def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how many documents of a run share their score, and what that decides.
 
@@ -110,7 +110,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
     help="Weight of a rank, of exposure: log(b), linear, exp(p), none.",
 )
 @output_options("document", "rows", "scores")
-@takes("decimal", "columns", "ascending", "normalize_ids", *LIMITS, "flags")
+@with_options("decimal", "columns", "ascending", "normalize_ids", *LIMITS, "flags")
 def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show which items the top k of a run's lists hold, exactly where scores tie.
 
@@ -150,9 +150,9 @@ def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 
 @click.argument("qrels", type=INPUT)
 @click.argument("run", type=INPUT)
 @option("--query", "query_id", required=True, metavar="ID", help="The query.")
-@takes("measures", "ties_in_steps")
+@with_options("measures", "ties_in_steps")
 @output_options("document", "rows", "scores")
-@takes(*WITHOUT_BOUNDS, "then_by", *READING, *LAST)
+@with_options(*WITHOUT_BOUNDS, "then_by", *READING, *LAST)
 def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how the value of a measure for one query comes about, document by document, exactly where scores tie.
 

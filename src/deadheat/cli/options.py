@@ -364,7 +364,7 @@ LAST = ("check_duplicates", *LIMITS, "flags")
 OF_EVALUATING = ("notations", "ties", *LISTS, "then_by", *READING[1:], "check_duplicates", *COLLECTION, *ENGINE)
 
 
-def takes(*names: str) -> Callable[[Any], Any]:
+def with_options(*names: str) -> Callable[[Any], Any]:
     """Return a decorator that gives a command options, in the order in which its help lists them.
 
     Parameters

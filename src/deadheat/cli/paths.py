@@ -16,7 +16,7 @@ from deadheat.cli.errors import BAD_DATA, CommandError
 from deadheat.cli.outputs import Outputs
 from deadheat.errors import STDIN, STREAM
 from deadheat.io.guarding import errors_of_writing
-from deadheat.wording import printable, reported_path
+from deadheat.wording import escape_invisible, format_path
 
 if TYPE_CHECKING:
     TextChoice = click.Choice[str]
@@ -114,7 +114,7 @@ def label(path: str, default: str = "run") -> str:
     named, in_engine = Path(path), asked().get("engine")
     while in_engine and named.name and not named.exists() and not label_of(named).strip("*?"):
         named = named.parent  # the folder of a pattern
-    return stands_for_file(path, default) or printable(label_of(named))
+    return stands_for_file(path, default) or escape_invisible(label_of(named))
 
 
 def named_runs(paths: Sequence[str]) -> dict[str, str]:
@@ -149,7 +149,7 @@ def unique_names(paths: Sequence[str], name_of: Callable[[str], str]) -> list[st
 
 def shown_path(path: str, default: str) -> str:
     """Return the path of a file as reports name it, or a word for a path made up by the shell."""
-    return stands_for_file(path, default) or printable(reported_path(path))
+    return stands_for_file(path, default) or escape_invisible(format_path(path))
 
 
 def stands_for_file(path: str, default: str) -> str:

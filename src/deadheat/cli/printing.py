@@ -20,8 +20,8 @@ from deadheat.cli.errors import BAD_DATA, CommandError, refuse, refuse_if
 from deadheat.cli.help import option
 from deadheat.cli.inputs import check_inputs
 from deadheat.cli.paths import REPORT, STDOUT, outputs_of_command
-from deadheat.cli.streams import ClosedOutput, discard, say
-from deadheat.wording import printable
+from deadheat.cli.streams import ClosedOutput, discard, write_note
+from deadheat.wording import escape_invisible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -217,7 +217,7 @@ class Output:
         draw = chosen.draw if is_stdout else None
         text = _on_screen(draw, report, self.digits) if draw else chosen.write(report, digits=self.digits)
         is_shown = chosen.is_data and is_stdout and standard_output().isatty()  # elsewhere it stays as it is
-        emit(printable(text, "\n\t") if is_shown else text, self.path)
+        emit(escape_invisible(text, "\n\t") if is_shown else text, self.path)
         if chosen.is_data:
             _tell(report)
 
@@ -242,10 +242,10 @@ def _tell(report: Report) -> None:
 
     for fact in report.shown:
         if fact.is_warning:
-            say(f"Warning: {fact.text}")
+            write_note(f"Warning: {fact.text}")
         elif fact.is_note:
             heading = "" if fact.heading in {OF_FEW, LACKING} else f"{fact.heading}: "  # no number is marked there
-            say(f"Note: {heading}{fact.text}")
+            write_note(f"Note: {heading}{fact.text}")
 
 
 def warn_of_nothing_judged(evaluations: Iterable[dh.Evaluation]) -> None:
@@ -254,7 +254,7 @@ def warn_of_nothing_judged(evaluations: Iterable[dh.Evaluation]) -> None:
 
     for one in evaluations:
         if one.placements.is_unmatched:
-            say(f"Warning: {nothing_judged(one.name)}")
+            write_note(f"Warning: {nothing_judged(one.name)}")
 
 
 def _on_screen(draw: Callable[..., Text], report: Report, digits: int | None) -> str:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deadheat.phases import Advance
-from deadheat.wording import on_terminal
+from deadheat.wording import escape_for_terminal
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -44,7 +44,7 @@ class Watch:
             with self._lock:
                 if not timer.finished.is_set():
                     self._bars = self._bars or _new_bars()
-                    bar.append(self._bars.add_task(on_terminal(what), total=n_steps, completed=done))
+                    bar.append(self._bars.add_task(escape_for_terminal(what), total=n_steps, completed=done))
 
         def advance(steps: int) -> None:
             nonlocal done

@@ -17,14 +17,14 @@ from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
 from deadheat.cli.errors import missing, refuse, refuse_if, refuse_others
 from deadheat.cli.help import option
 from deadheat.cli.inputs import check_inputs
-from deadheat.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, TESTS, command, takes
+from deadheat.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, TESTS, command, with_options
 from deadheat.cli.paths import INPUT, REPORT, STDOUT, named_runs, shown_path
 from deadheat.cli.printing import check_output, emit, warn_of_nothing_judged
 from deadheat.cli.read_options import check_strata, conventions_of, measures_of, read_queries, sets_of_strata, weighed
 from deadheat.cli.spans import with_spans
-from deadheat.cli.streams import say
+from deadheat.cli.streams import write_note
 from deadheat.errors import DataError
-from deadheat.wording import reported_path
+from deadheat.wording import format_path
 
 if TYPE_CHECKING:
     from deadheat.report.companions import Companion
@@ -74,8 +74,8 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
     rank=50,
 )
 @option("--fragment", is_flag=True, help="A short form for mail: headline, three figures and ten systems.")
-@takes("baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS)
-@takes("spans", *READING, *LAST)
+@with_options("baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS)
+@with_options("spans", *READING, *LAST)
 def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Write one HTML file that needs no other file and no network: to look at, to mail, to put into a wiki.
 
@@ -125,7 +125,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         output,
     )
     if output != STDOUT:
-        say(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB")
+        write_note(f"{output}: {Path(output).stat().st_size / 1e6:.1f} MB")
 
 
 def without_folders(word: str) -> str:
@@ -142,8 +142,8 @@ def without_folders(word: str) -> str:
         return word[:2] + without_folders(word[2:])
     before, equals, value = word.partition("=")
     if equals and not Path(word).is_absolute():
-        return f"{before}={reported_path(value)}"
-    return reported_path(word)
+        return f"{before}={format_path(value)}"
+    return format_path(word)
 
 
 def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
@@ -217,7 +217,9 @@ def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subje
     named, comparison, runs = named_runs(paths), None, dict[str, dh.Run]()
     if len(named) > MOST_PAIRED and not options["baseline"]:
         options["baseline"] = (paths[0],)
-        say(f"{len(named):,} systems: each is compared with the first, {next(iter(named))}; --baseline takes another")
+        write_note(
+            f"{len(named):,} systems: each is compared with the first, {next(iter(named))}; --baseline takes another"
+        )
     if len(named) > 1:
         comparison, runs, queries = compare_files(qrels, named, options)
         evaluations = dict(comparison.evaluations)

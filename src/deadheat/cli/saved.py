@@ -9,10 +9,10 @@ import click
 
 import deadheat as dh
 from deadheat.cli.errors import refuse
-from deadheat.cli.figures import draws, with_figures
+from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels
-from deadheat.cli.options import LIMITS, LISTS, command, takes
+from deadheat.cli.options import LIMITS, LISTS, command, with_options
 from deadheat.cli.paths import INPUT, PATH, label, shown_path
 from deadheat.cli.printing import Output, format_option, full_option, output_options
 from deadheat.cli.read_options import given_conventions, given_intervals, measures_of
@@ -26,11 +26,11 @@ from deadheat.cli.saving import save_all, save_targets
 )
 @click.argument("saved", type=INPUT, nargs=-1, required=True, metavar="SAVED...|FOLDER")
 @option("--reference", type=INPUT, metavar="SAVED", help="Compare each with this one too.")
-@takes("judgments", "test", "confidence_level", "n_resamples", "seed")
-@draws("history", such_as="history")
+@with_options("judgments", "test", "confidence_level", "n_resamples", "seed")
+@with_figure_options("history", such_as="history")
 @output_options("document", "rows", "scores", "lines")
 @full_option
-@takes("flags")
+@with_options("flags")
 def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show evaluations that deadheat evaluate --save wrote, in order of time: what changed at each step.
 
@@ -76,10 +76,10 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     metavar="OLD_NEW.csv",
     help="Documents that were renamed since: a table with columns old and new.",
 )
-@takes("replace", "measures", "ties_not_drawn", *LISTS)
+@with_options("replace", "measures", "ties_not_drawn", *LISTS)
 @format_option("document", "rows", "scores", "runs")
 @full_option
-@takes("spans.documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
+@with_options("spans.documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
 

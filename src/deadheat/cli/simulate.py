@@ -7,10 +7,10 @@ import click
 
 import deadheat as dh
 from deadheat.cli.errors import refuse, refuse_if, refuse_others
-from deadheat.cli.figures import draws, with_figures
+from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import FIGURES, LAST, READING, command, complete_from, takes
+from deadheat.cli.options import FIGURES, LAST, READING, command, complete_from, with_options
 from deadheat.cli.parsing import parsed_numbers
 from deadheat.cli.paths import INPUT, REPORT, STDOUT, named_runs
 from deadheat.cli.printing import Output, format_option, writing
@@ -53,7 +53,7 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     metavar="N",
     help="Make up N small rankings instead, with ties in three of ten.",
 )
-@takes("seed")
+@with_options("seed")
 @option(
     "--levels",
     metavar="2,3,5,...",
@@ -75,7 +75,7 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     heading="output",
     rank=110,
 )
-@takes("baseline", "measures")
+@with_options("baseline", "measures")
 @format_option("document", "rows")
 @option(
     "-o",
@@ -93,8 +93,8 @@ OF_BOTH = ("files", "coarsen", "seed", "notations", "form", "output", "digits", 
     help="Decimals; default 4, but all of them in json and csv.",
     heading="output",
 )
-@draws("ties", "coarsening", such_as="tie_ratio")
-@takes("missing", "no_relevant", *READING, *LAST)
+@with_figure_options("ties", "coarsening", such_as="tie_ratio")
+@with_options("missing", "no_relevant", *READING, *LAST)
 def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Make up queries and rerankers that tie more or less often; or make the scores of real runs coarser.
 

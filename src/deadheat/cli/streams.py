@@ -16,7 +16,7 @@ import click
 
 from deadheat.cli.errors import BAD_DATA, CommandError
 from deadheat.errors import DeadheatWarning
-from deadheat.wording import on_terminal, three
+from deadheat.wording import escape_for_terminal, format_list
 
 PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")  # noqa: PTH118, PTH120 - with a separator behind it
 MOST_ALIKE = 3  # warnings
@@ -62,7 +62,7 @@ def buffer_stdout() -> None:
         )
 
 
-def say(text: str) -> None:
+def write_note(text: str) -> None:
     """Write a note or a warning to standard error, unless --quiet is given."""
     context = click.get_current_context(silent=True)
     if context is None or not context.meta.get("quiet"):
@@ -79,7 +79,7 @@ def showing_warnings() -> Iterator[None]:
         places = alike.setdefault(text, [])
         places += [where] if where else []
         if len(places) <= MOST_ALIKE:
-            say(f"Warning: {message}")
+            write_note(f"Warning: {message}")
 
     warnings.showwarning = tell  # until the `catch_warnings` around this ends
     try:
@@ -87,13 +87,13 @@ def showing_warnings() -> Iterator[None]:
     finally:
         for first, *others in (places for places in alike.values() if len(places) > MOST_ALIKE):
             more = others[MOST_ALIKE - 1 :]
-            say(f"Warning: as for {first}, also for {len(more):,} more: {three(more)}")
+            write_note(f"Warning: as for {first}, also for {len(more):,} more: {format_list(more)}")
 
 
 def write_lines(*lines: str) -> None:
     """Write lines to standard error, each with its control characters escaped."""
     with stderr_may_fail():
-        click.echo("\n".join(map(on_terminal, lines)), err=True)
+        click.echo("\n".join(map(escape_for_terminal, lines)), err=True)
 
 
 def _is_ours(frame: TracebackType) -> bool:

@@ -29,7 +29,7 @@ from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.settings import Conventions, Design
 
 
@@ -210,7 +210,7 @@ def _compare_repeats(  # noqa: PLR0917 - as they were given
     own: Any = {
         **options,
         "queries": queries if isinstance(options["weights"], str) else None,
-        "rng": generator(design.rng),  # each run has draws of its own
+        "rng": random_generator(design.rng),  # each run has draws of its own
     }
     evaluations: Any = evaluate(qrels, runs, measures, **own)
     return compare_evaluated(design, evaluations, cluster, _of_clusters(cluster, queries, options["weights"]))
@@ -250,7 +250,7 @@ def compare_under(
             qrels,
             list(runs.values()),
             measures,
-            [generator(design.rng, number) for number in range(len(runs))],  # each run has draws of its own
+            [random_generator(design.rng, number) for number in range(len(runs))],  # each run has draws of its own
             rule="doc_id",
         )
     )

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
+from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.checks import as_count, as_level, as_positive
 from deadheat.comparison.deciding import Grounds
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
@@ -47,8 +47,8 @@ from deadheat.random_generators import Rng
 from deadheat.settings import OF_MAXIMA, TUKEY, Design
 from deadheat.stats.power import check_power
 from deadheat.stats.significance import t_tail
-from deadheat.structures import collected
-from deadheat.wording import UNIT, counted, printable
+from deadheat.structures import group_values
+from deadheat.wording import UNIT, escape_invisible, format_count
 
 ONE_RULE: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),
@@ -133,9 +133,9 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         n_significant, n_doubtful, n_open = (
             int(self.pairs.column(name).sum()) for name in ("significant", "doubtful", "can_flip")
         )
-        return printable(
+        return escape_invisible(
             f"<Comparison of {', '.join(self.systems)} by {', '.join(one.label for one in self.measures)}:"
-            f" {n_significant} of {counted(len(self.pairs), 'difference')} significant,"
+            f" {n_significant} of {format_count(len(self.pairs), 'difference')} significant,"
             f" {n_open} reversible by tie order"
             f"{f', {n_doubtful} with a p value in doubt (skewed)' if n_doubtful else ''}>"
         )
@@ -159,7 +159,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         pairs = [self.pairs[place] for place in places]
         asked = dict.fromkeys((name, pair.measure) for pair in pairs for name in (pair.system, pair.baseline))
         scores = {(name, measure): self.evaluations[name][measure] for name, measure in asked}
-        values = {key: aligned(one.values, one.query_ids, self.query_ids) for key, one in scores.items()}
+        values = {key: align_values(one.values, one.query_ids, self.query_ids) for key, one in scores.items()}
         each = [values[one.system, one.measure] - values[one.baseline, one.measure] for one in pairs]
         return np.column_stack(each) if each else np.zeros((len(self.query_ids), 0))
 
@@ -183,13 +183,13 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
 
         Other names of a measure find it too.
         """
-        alike = collected(
+        alike = group_values(
             (tuple(one.query_ids), (name, scores)) for name, one in self.evaluations.items() for scores in one
         )
         found = IntervalsByName(next(iter(self.evaluations.values())).conventions.rel)
         labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
         for query_ids, named in alike.items():
-            own = members(self.query_ids, np.array(query_ids, dtype=object))
+            own = is_member(self.query_ids, np.array(query_ids, dtype=object))
             of_scores = intervals(
                 [scores for _, scores in named],
                 IntervalOptions.of(
@@ -270,7 +270,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             [
                 alike
                 if scores.weights is None or not scores.is_weighted
-                else over_all(scores.weights, members(self.query_ids, scores.query_ids), 1.0)
+                else over_all(scores.weights, is_member(self.query_ids, scores.query_ids), 1.0)
                 for scores in (self.evaluations[pair.system][pair.measure] for pair in self.pairs)
             ]
         )
@@ -530,7 +530,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
 
     def _places_in(self, evaluation: Evaluation) -> IntArray:
         """Return the place of each query in an evaluation, whose queries are in the same order; -1: it lacks it."""
-        has_query = members(self.query_ids, evaluation.query_ids)
+        has_query = is_member(self.query_ids, evaluation.query_ids)
         return np.where(has_query, np.cumsum(has_query) - 1, -1)
 
     def with_judge(
@@ -555,7 +555,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         for name, human in self.evaluations.items():
             for scores in human:
                 by_judge = judge[name][scores.measure]
-                values = aligned(by_judge.values, by_judge.query_ids, human.query_ids)
+                values = align_values(by_judge.values, by_judge.query_ids, human.query_ids)
                 check_judge_has_values(scores, values, judge[name].qrels.where)
         evaluations = {
             name: Evaluation([*one], **one.parts() | {"unjudged_queries": labelled_by_none(one, judge[name])})
@@ -662,7 +662,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
 
     def _deciding(self, n: int) -> Iterator[tuple[str | float | None, ...]]:
         """Give the rows of :meth:`queries`; among equals the order is that of the ids."""
-        own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
+        own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
         n_pairs = len(self.pairs) // len(self.measures)
         for place, pair in enumerate(self.pairs):
             measure = self.measures[place // n_pairs]
@@ -762,7 +762,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         """
         if not self.by_doc_id or self.by_judge or (self.n_strata > 1 and self.design.correction != "none"):
             return frame_of([], ONE_RULE)
-        own = {name: members(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
+        own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
         ruled = [
             {
                 name: side_of(one, measure, own[name], self.by_doc_id[name]).ranked_by_doc_id
@@ -801,7 +801,7 @@ def assemble(
     }
     ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
     codes = cluster_codes(cluster, queries, ids)
-    own = {name: members(ids, one.query_ids) for name, one in evaluations.items()}
+    own = {name: is_member(ids, one.query_ids) for name, one in evaluations.items()}
     measures = next(iter(evaluations.values())).measures
     sides: list[dict[str, Side]] = [{} for _ in measures]
     for name, one in evaluations.items():
@@ -826,5 +826,5 @@ def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) 
             one, other = sorted(pair, key=list(ids).index)
             raise DataError(
                 f"{one} and {other} have no query in common: {len(ids[one])} and"
-                f" {counted(len(ids[other]), 'query', 'queries')}"
+                f" {format_count(len(ids[other]), 'query', 'queries')}"
             )

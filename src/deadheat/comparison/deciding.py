@@ -20,9 +20,9 @@ from deadheat.comparison.verdict_facts import (
     describe_no_leader,
     describe_pair,
     describe_power,
+    format_number,
     headline_of_pair,
     headline_without_pair,
-    number,
 )
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
@@ -103,7 +103,7 @@ class Grounds:
         """Return a verdict that is about no pair."""
         names = [measure.label for measure in measures]
         levels = self.levels[names[0]]
-        level = number(levels[best[0]]) if best else ""
+        level = format_number(levels[best[0]]) if best else ""
         return Verdict(
             outcome=OUTCOMES.get(kind, kind),
             measure=names[0],

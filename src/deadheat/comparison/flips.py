@@ -33,7 +33,7 @@ from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.placements import Placements
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.scalars import ROUNDING
 from deadheat.structures import T
 
@@ -415,11 +415,11 @@ class Side:
         if self.parts:
             first = self.parts[0].drawn(keep)
             second = self.parts[1].drawn(keep) if first else None
-            return first.minus(second, generator(self.rng, 1)) if first and second else None
+            return first.minus(second, random_generator(self.rng, 1)) if first and second else None
         placements, moved = self.placements, self.moved(keep)[self.own]
         # A run has its own stream by what it ranks where, whatever it is called and whatever other runs there are.
         content = np.concatenate((placements.above, placements.tied, placements.relevance), dtype=np.float64).tobytes()
-        rng = generator(self.rng, *hashlib.sha256(content).digest())
+        rng = random_generator(self.rng, *hashlib.sha256(content).digest())
         return draw_sums(
             self.measure,
             placements,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, TextArray, aligned, members
+from deadheat.arrays import FloatArray, TextArray, align_values, is_member
 from deadheat.checks import as_count, as_list
 from deadheat.comparison.flips import Side, over_all
 from deadheat.comparison.of_values import side_of_values
@@ -21,19 +21,19 @@ from deadheat.data.changes import changes
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import what_is_judged
 from deadheat.errors import DataError
-from deadheat.evaluation.evaluate import opened, shared_measures
+from deadheat.evaluation.evaluate import open_evaluation, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
 from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated, summary_in
 from deadheat.evaluation.scores import Repeated
-from deadheat.io.files import path_named
+from deadheat.io.files import check_path
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure
 from deadheat.scalars import NOISE
 from deadheat.settings import Design
-from deadheat.structures import T, collected
-from deadheat.wording import counted, printable, reported_path, three
+from deadheat.structures import T, group_values
+from deadheat.wording import escape_invisible, format_count, format_list, format_path
 
 OF_MEAN = ("mean", "low", "high", "tie_min", "tie_max", "n_queries")
 OF_PAIR: dict[str, type[pl.DataType]] = {
@@ -167,7 +167,9 @@ class History(Plottable, Renderable, figures="history", shown=("history",)):
         return pair.difference
 
     def __repr__(self) -> str:
-        return printable(f"<History of {counted(len(self.steps), 'evaluation')} by {', '.join(self.measures)}>")
+        return escape_invisible(
+            f"<History of {format_count(len(self.steps), 'evaluation')} by {', '.join(self.measures)}>"
+        )
 
     def to_polars(self) -> pl.DataFrame:
         """Return a row for each step and measure, in order of time.
@@ -228,13 +230,13 @@ class History(Plottable, Renderable, figures="history", shown=("history",)):
         if place_before is None or pair is None:
             return []
         before, last = self.steps[place_before], self.steps[-1]
-        values = aligned(last.values[measure], last.query_ids, self.query_ids)
-        differences = values - aligned(before.values[measure], before.query_ids, self.query_ids)
+        values = align_values(last.values[measure], last.query_ids, self.query_ids)
+        differences = values - align_values(before.values[measure], before.query_ids, self.query_ids)
         differences = np.where(np.abs(differences) > NOISE, differences, 0.0)  # NaN, of one of both alone, too
         weights = None
         pulls = differences
         if last.weights is not None and pair.n_effective is not None:  # totals have none
-            weights = aligned(last.weights, last.query_ids, self.query_ids)
+            weights = align_values(last.weights, last.query_ids, self.query_ids)
             pulls = np.nan_to_num(weights) * differences
         rows: list[tuple[object, ...]] = []
         for kind, sign in (("fell", -1), ("rose", 1)):
@@ -290,7 +292,7 @@ def has_other_queries(found: History, measure: str, place: int) -> bool:
 
 
 def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
-    name, own = measure.label, members(query_ids, step.query_ids)
+    name, own = measure.label, is_member(query_ids, step.query_ids)
     repeated, weights = step.repeats[name], None if measure.total else step.weights
     ties = {column: over_all(known, own, np.nan) for column, known in step.ties[name].items()}
     return replace(
@@ -373,9 +375,9 @@ def history(
         raise damaged[0]
     notes += [f"left out: {error}" for error in damaged]
     found.sort(key=lambda step: step.origin.time)
-    by_time = collected((one.origin.time, one.file) for one in found)
-    if twice := [reported_path(file) for files in by_time.values() if len(files) > 1 for file in files]:
-        notes.append(f"{three(twice)}: of the same time, in the order in which they were given")
+    by_time = group_values((one.origin.time, one.file) for one in found)
+    if twice := [format_path(file) for files in by_time.values() if len(files) > 1 for file in files]:
+        notes.append(f"{format_list(twice)}: of the same time, in the order in which they were given")
     found, measures = _alike(found, known, notes)
     steps = _reconciled(found, [given[one.file] for one in found], judgments, notes)
     labels = {one: steps[-1].means[one]["label"] for one in measures if one in steps[0].means}
@@ -393,13 +395,13 @@ def history(
 def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 - paths or evaluations
     """Yield the file and what to open of each evaluation; of one that is in memory what tells it from others."""
     if is_folder(source):
-        folder = path_named(source)
+        folder = check_path(source)
         files = sorted(one for one in folder.iterdir() if one.is_file())
         others = [one.name for one in files if not is_saved(one)]
         if others:
-            n_others = counted(len(others), "file")
-            left_out = f"{n_others} of {reported_path(folder)} left out"
-            notes.append(f"{left_out}, no saved evaluations: {three(others)}")
+            n_others = format_count(len(others), "file")
+            left_out = f"{n_others} of {format_path(folder)} left out"
+            notes.append(f"{left_out}, no saved evaluations: {format_list(others)}")
         source = [one for one in files if one.name not in others]
     elif isinstance(source, str | Path | Evaluation):
         source = [source]
@@ -407,7 +409,7 @@ def _given(source: Any, notes: list[str]) -> Iterable[tuple[str, Any]]:  # noqa:
     if not found:
         raise DataError("there is no saved evaluation", hint="deadheat evaluate QRELS RUN --save FOLDER/ writes them")
     for one in found:
-        yield (f"{one.name} ({id(one)})", one) if isinstance(one, Evaluation) else (str(path_named(one)), one)
+        yield (f"{one.name} ({id(one)})", one) if isinstance(one, Evaluation) else (str(check_path(one)), one)
 
 
 def _names_of(given: Mapping[str, Evaluation | str | Path]) -> dict[str, str]:
@@ -420,7 +422,7 @@ def _names_of(given: Mapping[str, Evaluation | str | Path]) -> dict[str, str]:
 
 def is_folder(source: object) -> bool:
     """Tell whether a source is a folder, from which all that is a saved evaluation is taken."""
-    return isinstance(source, str | Path) and path_named(source).is_dir()
+    return isinstance(source, str | Path) and check_path(source).is_dir()
 
 
 def _step_or_error(file: str, given: Evaluation | str | Path, now: Origin) -> Step | DataError:
@@ -525,7 +527,7 @@ def _reconciled(
     """Return the steps under judgments that make them comparable, where that can be."""
     if len({one.qrels_hash for one in steps}) == 1:
         return tuple(steps)
-    read = [opened(one) for one in sources]
+    read = [open_evaluation(one) for one in sources]
     steps = [
         step if place is None else replace(step, changed=_told(read[place], new))
         for step, place, new in zip(steps, _before(steps), read, strict=True)

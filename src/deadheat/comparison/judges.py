@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, members
+from deadheat.arrays import FloatArray, IntArray, TextArray, is_member
 from deadheat.checks import as_level, as_number, by_name
 from deadheat.comparison.compare import named_runs
 from deadheat.comparison.of_values import side_of_values
@@ -33,7 +33,7 @@ from deadheat.scalars import NOISE
 from deadheat.settings import Conventions, Design
 from deadheat.stats import labels
 from deadheat.stats.intervals import interval_bounds, jackknife_bounds
-from deadheat.wording import counted, printable, three
+from deadheat.wording import escape_invisible, format_count, format_list
 
 MOST_GRADES = 50
 STATISTICS = {
@@ -90,7 +90,7 @@ class Estimate(float):
         if np.isnan(self):
             return "there is no value"
         if self.n_queries < FEWEST:
-            return f"only {counted(self.n_queries, 'query', 'queries')}"
+            return f"only {format_count(self.n_queries, 'query', 'queries')}"
         if self.low < self.high:
             return ""
         return f"the same without any of {self.n_queries:,} queries"
@@ -130,7 +130,9 @@ class LabelAgreement:
     beyond: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
-        return printable(f"<LabelAgreement of {self.judge}: kappa {self.kappa!r}, {self.n_documents:,} documents>")
+        return escape_invisible(
+            f"<LabelAgreement of {self.judge}: kappa {self.kappa!r}, {self.n_documents:,} documents>"
+        )
 
     @property
     def n_documents(self) -> int:
@@ -227,7 +229,7 @@ class LabelAgreement:
 
     def of_queries(self, query_ids: TextArray) -> "LabelAgreement":
         """Return the agreement on some of the queries."""
-        own = members(self.query_ids, query_ids)
+        own = is_member(self.query_ids, query_ids)
         return replace(self, query_ids=self.query_ids[own], counts=self.counts[own], only_human=0, only_judge=0)
 
 
@@ -336,7 +338,7 @@ class JudgeAgreement(Plottable, Renderable, figures="judges", shown=("confusion"
 
     def __repr__(self) -> str:
         found = ", ".join(f"{name} {one.kappa:.4f}" for name, one in self.judges.items())
-        return printable(f"<JudgeAgreement with {self.human}: kappa {found}>")
+        return escape_invisible(f"<JudgeAgreement with {self.human}: kappa {found}>")
 
     def __getitem__(self, judge: str) -> LabelAgreement:
         return self.judges[judge]
@@ -346,7 +348,7 @@ class JudgeAgreement(Plottable, Renderable, figures="judges", shown=("confusion"
         """The judge, if there is one alone."""
         if len(self.judges) > 1:
             raise DataError(
-                f"there are {len(self.judges)} judges ({three([*self.judges])})", hint="name one: found[name]"
+                f"there are {len(self.judges)} judges ({format_list([*self.judges])})", hint="name one: found[name]"
             )
         return next(iter(self.judges.values()))
 
@@ -511,7 +513,8 @@ def judge_agreement(
         for name, one in given.items()
     }
     notes = [
-        f"{name} gives {three([f'{grade:g}' for grade in one.beyond])}, which no human gives: are they of one scale?"
+        f"{name} gives {format_list([f'{grade:g}' for grade in one.beyond])}, which no human gives: are they of one"
+        " scale?"
         for name, one in found.items()
         if one.beyond
     ]
@@ -521,7 +524,7 @@ def judge_agreement(
         if one.confusion.any(0).sum() == 1
     ]
     alone = [name for name, one in found.items() if len(one.query_ids) == 1]
-    notes += [f"both labelled one query alone ({three(alone)}): it has no interval"] if alone else []
+    notes += [f"both labelled one query alone ({format_list(alone)}): it has no interval"] if alone else []
     notes += _notes_of_tables([judged, *given.values()])
     conclusions: tuple[Conclusions, ...] = ()
     if runs is not None:
@@ -560,7 +563,7 @@ def _agreement(
     if both.is_empty():
         raise DataError(
             f"{where} and {judge.where} label no document of a query in common",
-            found=f"{counted(len(frame), 'label')} and {len(own):,}",
+            found=f"{format_count(len(frame), 'label')} and {len(own):,}",
             hint="are the ids written alike?",
         )
     human, graded = both["relevance"].to_numpy(), both["grade"].to_numpy()

@@ -10,7 +10,7 @@ from typing import Unpack, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, aligned
+from deadheat.arrays import FloatArray, IntArray, align_values
 from deadheat.checks import as_count, as_list, check_choice
 from deadheat.comparison.compare import named_runs
 from deadheat.data.changes import PAIR, Changes, changes
@@ -19,7 +19,7 @@ from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import MeasureError, ParameterError
-from deadheat.evaluation.evaluate import by_own_name, evaluate_under, opened
+from deadheat.evaluation.evaluate import by_own_name, evaluate_under, open_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.saved import is_saved
 from deadheat.evaluation.scores import PlacedBounds, Scores
@@ -39,7 +39,7 @@ from deadheat.phases import phase
 from deadheat.placements.placements import Placements
 from deadheat.scalars import NOISE
 from deadheat.settings import ConventionArguments, Conventions
-from deadheat.wording import counted, printable, reported_path
+from deadheat.wording import escape_invisible, format_count, format_path
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class QrelsDiff(Renderable):
     evaluations: Mapping[str, tuple[Evaluation, Evaluation]]
 
     def __repr__(self) -> str:
-        return printable(f"<QrelsDiff of {self.old} and {self.new}: {self.changes}>")
+        return escape_invisible(f"<QrelsDiff of {self.old} and {self.new}: {self.changes}>")
 
     def to_polars(self) -> pl.DataFrame:
         """Return query_id, doc_id, old and new relevance of the judgments that differ."""
@@ -129,9 +129,9 @@ class QrelsDiff(Renderable):
         """Yield a row of :attr:`causes` for each query that moves the mean."""
         kinds = {query: kind for kind in ("changed", "added", "gone") for query in getattr(self.changes, kind)}
         ids = np.array(sorted({*before.query_ids.tolist(), *after.query_ids.tolist()}), object)
-        old, new = (aligned(one.values, one.query_ids, ids) for one in (before, after))
+        old, new = (align_values(one.values, one.query_ids, ids) for one in (before, after))
         each = [np.ones(len(one.values)) if one.weights is None else one.weights for one in (before, after)]
-        was, weights = (aligned(own, one.query_ids, ids) for own, one in zip(each, (before, after), strict=True))
+        was, weights = (align_values(own, one.query_ids, ids) for own, one in zip(each, (before, after), strict=True))
         mean, size = (0.0, 1.0) if before.measure.total else (before.mean, float(each[1][after.kept].sum()))
         moved = np.where(np.isnan(new), mean, new) - np.where(np.isnan(old), mean, old)
         moved[np.abs(moved) <= NOISE] = 0.0
@@ -195,8 +195,8 @@ def diff_qrels(
         lambda run: _evaluated(run, before, measures),
     )
     return QrelsDiff(
-        reported_path(before.where),
-        reported_path(after.where),
+        format_path(before.where),
+        format_path(after.where),
         changes(before, after),
         unknown,
         {
@@ -209,7 +209,7 @@ def diff_qrels(
 def _evaluated(given: Source, qrels: Qrels, measures: Measures) -> Evaluation:
     """Return an evaluation, a saved one, or that of a run, whose ranking is to be scored again."""
     if isinstance(given, Evaluation) or (isinstance(given, str | Path) and is_saved(given)):
-        return opened(given)
+        return open_evaluation(given)
     run = Run.of(given)
     run.check_duplicates()
     return evaluate_under(Conventions(), qrels, run, parse_measures(measures))
@@ -261,9 +261,9 @@ class Holes(Renderable):
     unjudged_queries: Mapping[str, tuple[str, ...]]
 
     def __repr__(self) -> str:
-        return printable(
-            f"<Holes of {', '.join(self.names)} by {self.measure.label}: {counted(len(self.documents), 'document')} of"
-            f" {self.n_unjudged:,} unjudged>"
+        return escape_invisible(
+            f"<Holes of {', '.join(self.names)} by {self.measure.label}:"
+            f" {format_count(len(self.documents), 'document')} of {self.n_unjudged:,} unjudged>"
         )
 
     def to_polars(self) -> pl.DataFrame:

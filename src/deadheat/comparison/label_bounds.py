@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, IntArray, TextArray, aligned, members
+from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.comparison.pairs import pairs_of
 from deadheat.data.rows import UnreadRows
 from deadheat.evaluation.evaluation import Evaluation
@@ -137,7 +137,7 @@ class KnownDocuments:
         if run is None or not isinstance(run.rows, KeptRows):
             return None
         lists = run.to_polars().group_by("query_id").len()
-        found = aligned(lists["len"].to_numpy(), lists["query_id"].to_numpy(), self.evaluation.query_ids)
+        found = align_values(lists["len"].to_numpy(), lists["query_id"].to_numpy(), self.evaluation.query_ids)
         return np.nan_to_num(found).astype(np.int64)
 
     def are_all_known(self, measure: Measure) -> bool:
@@ -173,7 +173,7 @@ def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, de
     known = {name: KnownDocuments(evaluation) for name, evaluation in evaluations.items()}
     for system, baseline in pairs_of(list(evaluations), design.against):
         shared = documents[system].join(documents[baseline], on=["query_id", "doc_id"]).group_by("query_id").len()
-        n_shared = np.nan_to_num(aligned(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids))
+        n_shared = np.nan_to_num(align_values(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids))
         unjudged = unjudged_of_two(known[system], known[baseline], query_ids)
         for measure in measures:
             scores, other_scores = evaluations[system][str(measure)], evaluations[baseline][str(measure)]
@@ -238,16 +238,16 @@ class KnownPair:
         if not isinstance(first, PlacedBounds) or not isinstance(second, PlacedBounds):
             return outer
         placements = (
-            first.placements.select(members(scores.query_ids, self.query_ids)),
-            second.placements.select(members(other_scores.query_ids, self.query_ids)),
+            first.placements.select(is_member(scores.query_ids, self.query_ids)),
+            second.placements.select(is_member(other_scores.query_ids, self.query_ids)),
         )
         low, high = joint_ends(scores.measure, Pairing(placements, self.documents, max(first.top, second.top)))
-        values = aligned(scores.values, scores.query_ids, self.query_ids)
-        other_values = aligned(other_scores.values, other_scores.query_ids, self.query_ids)
+        values = align_values(scores.values, scores.query_ids, self.query_ids)
+        other_values = align_values(other_scores.values, other_scores.query_ids, self.query_ids)
         keep = ~np.isnan(values - other_values)
         weights = None
         if scores.weights is not None:
-            weights = aligned(scores.weights, scores.query_ids, self.query_ids)[keep]
+            weights = align_values(scores.weights, scores.query_ids, self.query_ids)[keep]
         return LabelBound(
             outer.difference, weighting.mean(low[keep], weights), weighting.mean(high[keep], weights), is_attained=True
         )
@@ -268,7 +268,7 @@ def unjudged_of_two(first: KnownDocuments, second: KnownDocuments, query_ids: Te
         return None
     if first.frame is None or second.frame is None:
         return None
-    have_both = members(query_ids, first.evaluation.query_ids) & members(query_ids, second.evaluation.query_ids)
+    have_both = is_member(query_ids, first.evaluation.query_ids) & is_member(query_ids, second.evaluation.query_ids)
     common = query_ids[have_both]
     joined = first.frame.join(second.frame, on=["query_id", "doc_id"], how="full", coalesce=True, suffix="_second")
     rows = coded(joined, common.tolist()).sort("code").fill_null(0)
@@ -296,7 +296,7 @@ def difference_bounds(scores: Scores, other: Scores, query_ids: TextArray, both:
     keep = ~np.isnan(value - its_value)
     if not keep.any():
         return None
-    weights = None if scores.weights is None else aligned(scores.weights, scores.query_ids, query_ids)[keep]
+    weights = None if scores.weights is None else align_values(scores.weights, scores.query_ids, query_ids)[keep]
     difference, least, most = (
         weighting.mean(one[keep], weights) for one in (value - its_value, low - its_high, high - its_low)
     )
@@ -339,7 +339,7 @@ def _beside(scores: Scores, other: Scores, query_ids: TextArray, both: IntArray)
     What only the other retrieves unjudged may be relevant and not retrieved here: it counts in divisors.
     """
     bounds, its = (cast("PlacedBounds", one.unjudged) for one in (scores, other))  # looked at before
-    own, others = (members(query_ids, one.query_ids) for one in (scores, other))
+    own, others = (is_member(query_ids, one.query_ids) for one in (scores, other))
     lost = -both
     lost[others] += its.unjudged.counts()
     unjudged = replace(bounds.unjudged, lost=np.maximum(lost[own], 0))  # repeated rows may count twice

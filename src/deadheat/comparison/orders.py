@@ -29,7 +29,7 @@ from deadheat.kernels.segments import segment_sums
 from deadheat.measures import Measure
 from deadheat.placements.placements import Placements
 from deadheat.scalars import ROUNDING
-from deadheat.structures import collected
+from deadheat.structures import group_values
 
 MAX_ORDERS = 10_000
 MAX_QUERIES = 2_000
@@ -438,7 +438,7 @@ def _draw_orders(
     above = np.repeat(in_row_order[None], n, axis=0)
     _, row, start, _, level, end, judged, unjudged = ties.T
     looks = np.column_stack((judged + unjudged, judged, end - level == 1))  # of one level beside the unjudged ones
-    alike = collected((look, place) for place, look in enumerate(map(tuple, looks.tolist())))
+    alike = group_values((look, place) for place, look in enumerate(map(tuple, looks.tolist())))
     for (size, n_judged, are_alike), of in alike.items():
         places = _draw_places(size, n_judged, n * len(of), rng, are_alike=are_alike).reshape(len(of), n, n_judged)
         own = (places + start[of][:, None, None]).swapaxes(0, 1).reshape(n, -1)

@@ -12,7 +12,7 @@ from deadheat.arrays import AnyArray, BoolArray, IntArray, run_starts
 from deadheat.data.renderable import InNotebooks
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.measures import unit_of
-from deadheat.wording import format_p_value, is_share_known, rounded
+from deadheat.wording import format_p_value, format_rounded, is_share_known
 
 SHOWN = 100  # pairs that are written out
 KEPT = 1 << 16  # pairs whose objects stay
@@ -188,16 +188,16 @@ class Pair(InNotebooks):
         """Return the difference with its ends and what is said of it, rounded."""
         by_human = "by human labels " if self.is_estimated else ""
         low, high = self.ends
-        ends = f"[{rounded(low)}, {rounded(high)}]{'' if self.is_known else '?'}"
+        ends = f"[{format_rounded(low)}, {format_rounded(high)}]{'' if self.is_known else '?'}"
         p = f"p {format_p_value(self.p_adjusted, is_bound=self.p_is_bound)}{' (undecided)' if self.undecided else ''}"
         flips = ""
         if self.can_flip:
             is_known = is_share_known(self.flip_probability, self.flip_standard_error)
-            chance = f"probability {rounded(self.flip_probability)}" if is_known else "unknown probability"
+            chance = f"probability {format_rounded(self.flip_probability)}" if is_known else "unknown probability"
             flips = f", ties reverse the sign with {chance}"
         return (
             f"<Pair {self.measure}: {self.system} - {self.baseline} ="
-            f" {rounded(self.difference)}{unit_of(self.measure)} {ends},"
+            f" {format_rounded(self.difference)}{unit_of(self.measure)} {ends},"
             f" {'no p value' if math.isnan(self.p_adjusted) else p},"
             f" {by_human}{self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
         )

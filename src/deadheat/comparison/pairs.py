@@ -29,7 +29,7 @@ from deadheat.errors import ParameterError, warn_of_time
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.phases import phase
-from deadheat.random_generators import generator
+from deadheat.random_generators import random_generator
 from deadheat.settings import CLUSTERED, RANDOMIZATION, TUKEY, Design
 from deadheat.stats import (
     interval_bounds,
@@ -98,7 +98,7 @@ def compare_sides(
     size = block_size(stack)
     blocks = [(first[start : start + size], second[start : start + size]) for start in range(0, len(first), size)]
     if len(blocks) > 1 and not isinstance(design.rng, int):  # all blocks share the resamples
-        design = replace(design, rng=int(generator(design.rng).integers(1 << 63)))
+        design = replace(design, rng=int(random_generator(design.rng).integers(1 << 63)))
     n_flips = design.n_resamples if design.test == RANDOMIZATION else 0
     warn_of_time(  # before anything is computed
         f"comparing {len(first):,} pairs, in {len(first) * BYTES / 1e9:.1f} GB of memory,",

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members, sums_of, with_own_arithmetic
+from deadheat.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    TextArray,
+    align_values,
+    is_member,
+    sums_of,
+    with_own_arithmetic,
+)
 from deadheat.comparison.flips import Side, side_of
 from deadheat.comparison.orders import MAX_ORDERS, draw_values, listed_values
 from deadheat.comparison.pair import JudgeContribution, Pair, Pairs
@@ -21,12 +30,12 @@ from deadheat.evaluation.scores import Scores
 from deadheat.kernels import agreement, weighting
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.random_generators import generator
+from deadheat.random_generators import random_generator
 from deadheat.settings import Design
 from deadheat.stats import is_doubtful
 from deadheat.stats.labels import Powered, powered_mean, sample_doubt
 from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
-from deadheat.wording import MOST_OFF, printable
+from deadheat.wording import MOST_OFF, escape_invisible
 
 OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
 
@@ -98,7 +107,7 @@ class SystemOrders(Renderable):
     only_second: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return printable(
+        return escape_invisible(
             f"<SystemOrders by {', '.join(f'{one.first} / {one.second} {one.tau_b:.4f}' for one in self.pairs)}>"
         )
 
@@ -276,13 +285,13 @@ def rank_intervals(
     design : Design
         Of which confidence level, number of resamples and seed count.
     """
-    sides = [side_of(one, measure, members(query_ids, one.query_ids)) for one in evaluations.values()]
+    sides = [side_of(one, measure, is_member(query_ids, one.query_ids)) for one in evaluations.values()]
     keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))
     n_queries = int(keep.sum())
     if not n_queries:
         return [{"system": name, "n_queries": 0} for name in evaluations]
     units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
-    n_units, random = int(units.max()) + 1, generator(design.rng)
+    n_units, random = int(units.max()) + 1, random_generator(design.rng)
     own = sides[0].factors(keep)
     means = np.column_stack([sums_of(units, own * side.mean[keep], n_units) for side in sides])
     variances = np.column_stack([sums_of(units, own**2 * side.variance[keep], n_units) for side in sides])
@@ -421,7 +430,7 @@ def values_of(
     each = [one[measure] for one in evaluations.values()]
     others = sorted({query for one in each for query in one.query_ids.tolist()}.difference(query_ids.tolist()))
     own, rest = (
-        np.column_stack([aligned(getattr(one, name), one.query_ids, ids) for one in each])
+        np.column_stack([align_values(getattr(one, name), one.query_ids, ids) for one in each])
         for ids in (query_ids, np.array(others, object))
     )
     return own, rest

@@ -12,7 +12,7 @@ from deadheat.comparison.flips import (
 )
 from deadheat.comparison.stack import HELD, K, Stack, block_size
 from deadheat.errors import ParameterError
-from deadheat.random_generators import generator
+from deadheat.random_generators import random_generator
 from deadheat.settings import OF_MAXIMA, RANDOMIZATION, TUKEY, Design
 from deadheat.stats import (
     adjust,
@@ -65,7 +65,7 @@ def test_pairs(  # noqa: PLR0917 - what is tested, and how
     if design.test == TUKEY:
         each = [_by_tukey(stack, rows, a, b, design, cluster) for rows, a, b in families]
     elif design.test == RANDOMIZATION:
-        drawn = generator(design.rng)
+        drawn = random_generator(design.rng)
         n_signs = stack.values.shape[1] if cluster is None else len(np.unique(cluster))
         most_flips = design.most_flips(len(first), n_signs * len(measures))
         each = [  # the same signs for all measures

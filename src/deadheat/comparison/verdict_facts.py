@@ -14,19 +14,19 @@ from deadheat.evaluation.intervals import FEW, FEWEST
 from deadheat.measures import Measure, unit_of
 from deadheat.settings import OF_NO_MEAN, TUKEY, Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE, is_doubtful, significant
-from deadheat.structures import collected
+from deadheat.structures import group_values
 from deadheat.wording import (
     BY_DOC_ID,
     UNIT,
-    counted,
+    format_count,
+    format_in_brackets,
+    format_level,
+    format_list,
     format_names,
     format_p_value,
-    in_brackets,
+    format_percentage,
+    format_rounded,
     is_share_known,
-    level_text,
-    percentage,
-    rounded,
-    three,
 )
 
 Facts = dict[str, str]
@@ -156,9 +156,9 @@ class Contest:
     @property
     def queries(self) -> str:
         """The number of queries, of clusters, and what the queries are worth if they have weights."""
-        text = counted(self.pair.n_queries, *self.unit)
+        text = format_count(self.pair.n_queries, *self.unit)
         if self.pair.n_clusters is not None:
-            text += f" in {counted(self.pair.n_clusters, 'cluster')}"
+            text += f" in {format_count(self.pair.n_clusters, 'cluster')}"
         if self.pair.n_effective is not None:
             text += f" worth {self.pair.n_effective:.1f} of equal weight"
         return text
@@ -166,7 +166,7 @@ class Contest:
     @property
     def units(self) -> str:
         """The number of queries or clusters that the test has."""
-        text = counted(n_units(self.pair), *self.noun)
+        text = format_count(n_units(self.pair), *self.noun)
         return text if self.pair.n_effective is None else f"{text} by weight"
 
 
@@ -196,11 +196,11 @@ def describe_missing(
         return ""
     counts = [len(missing[name]) for name in systems]
     verb = "has" if counts[0] == 1 else "have"
-    text = f"{counts[0]:,} of {counted(n_queries, *unit)} {verb} no results in {systems[0]}"
-    text += in_brackets(missing[systems[0]])
+    text = f"{counts[0]:,} of {format_count(n_queries, *unit)} {verb} no results in {systems[0]}"
+    text += format_in_brackets(missing[systems[0]])
     if len(systems) > 1:
         others = [f"{count:,} in {name}" for name, count in zip(systems[1:], counts[1:], strict=True)]
-        text += f", {three(others)}"
+        text += f", {format_list(others)}"
     return f"{text}: {MISSING_EFFECTS[effect]}"
 
 
@@ -219,7 +219,7 @@ def describe_no_leader(kind: str, measures: Sequence[str], best: Sequence[str], 
         Their mean.
     n_systems : int
     """
-    label = three(measures)
+    label = format_list(measures)
     if kind == "no quality":
         verb = "says" if len(measures) == 1 else "say"
         return {label: f"{verb} what the data hold, not how good a system is"}
@@ -286,8 +286,8 @@ def _describe_lead(kind: str, contest: Contest) -> str:
     if contest.leader is None or contest.rival is None:
         return _describe_equal_means(kind, contest)
     leader, rival = contest.leader, contest.rival
-    level = number(contest.levels[leader])
-    other = number(contest.levels[rival])
+    level = format_number(contest.levels[leader])
+    other = format_number(contest.levels[rival])
     by_whom = " by human labels" if pair.is_estimated else ""
     direction = "" if contest.measure.higher_is_better else ", less is better"
     if len(contest.levels) == 2:
@@ -305,7 +305,7 @@ def _describe_lead(kind: str, contest: Contest) -> str:
         place = f"the baseline, {place}"
     second = _second(contest)
     if second != rival:
-        place += f"; second {second} {number(contest.levels[second])}, not compared with it"
+        place += f"; second {second} {format_number(contest.levels[second])}, not compared with it"
     return f"{leader} {level}, {place}; {role} {rival} {other}{by_whom}{direction}"
 
 
@@ -318,7 +318,7 @@ def _second(contest: Contest) -> str:
 def _describe_equal_means(kind: str, contest: Contest) -> str:
     """Say what the mean of both is, and over which queries."""
     pair = contest.pair
-    level = number(contest.levels[pair.baseline])
+    level = format_number(contest.levels[pair.baseline])
     if kind == "same by humans":
         return f"both {level} by human labels over {contest.queries}"
     if kind == "same mean":
@@ -335,12 +335,12 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
     minuend, subtrahend = pair.system, pair.baseline
     if contest.sign < 0:
         minuend, subtrahend = subtrahend, minuend
-    difference = f"{signed(verdict.difference)}{unit_of(contest.measure)}, {minuend} - {subtrahend}"
+    difference = f"{format_signed(verdict.difference)}{unit_of(contest.measure)}, {minuend} - {subtrahend}"
     if pair.is_estimated:
         difference += ", with the judge's labels"
     facts = {"difference": difference}
     if pair.is_known:
-        label = f"{level_text(design.confidence_level)} {'joint ' * pair.is_simultaneous}CI"
+        label = f"{format_level(design.confidence_level)} {'joint ' * pair.is_simultaneous}CI"
         facts[label] = _describe_interval(verdict, contest)
     if math.isnan(pair.p_adjusted):
         return facts | {contest.unit[1]: contest.queries.removesuffix(f" {contest.unit[1]}")}
@@ -354,7 +354,7 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
 def _describe_interval(verdict: Verdict, contest: Contest) -> str:
     """Return the interval of the difference, and why it says something else than p, if it does."""
     pair = contest.pair
-    text = f"[{number(verdict.low)}, {number(verdict.high)}]"
+    text = f"[{format_number(verdict.low)}, {format_number(verdict.high)}]"
     has_zero = verdict.low <= 0 <= verdict.high
     is_open = math.isnan(pair.p_adjusted) or pair.undecided
     if is_open or pair.is_simultaneous or contest.design.alternative != "two-sided" or has_zero != pair.significant:
@@ -390,7 +390,7 @@ def _describe_doubt(kind: str, verdict: Verdict, contest: Contest) -> str:
     if kind == "in doubt":
         return f"{skewness}: p above {NEAR * (1 - contest.design.confidence_level):.3g} decides nothing"
     if kind == "behind":
-        return f"not ahead over the {counted(pair.n_queries, *contest.unit)} of both"
+        return f"not ahead over the {format_count(pair.n_queries, *contest.unit)} of both"
     if kind == "by judge":
         return f"with the judge's labels {contest.rival} is ahead"
     if kind == "contradicted":
@@ -405,8 +405,8 @@ def _describe_differing(verdict: Verdict, contest: Contest) -> str:
     pair = contest.pair
     n_differ = n_differing(pair)
     verb = "differs" if n_differ == 1 else "differ"
-    text = f"{n_differ:,} of {counted(n_units(pair), *contest.noun)} {verb}: p cannot fall below"
-    text += f" {number(verdict.least_p)}"
+    text = f"{n_differ:,} of {format_count(n_units(pair), *contest.noun)} {verb}: p cannot fall below"
+    text += f" {format_number(verdict.least_p)}"
     if pair.is_known and pair.low * pair.high > 0:
         text += f"; the interval rests on the same {n_differ:,}"
     return text
@@ -428,8 +428,8 @@ def _describe_too_many(contest: Contest) -> str:
     if contest.pair.exact_p_value or contest.pair.is_estimated or not is_limited:
         return ""
     return (
-        f"p of {n_resamples_of(contest.pairs):,}, corrected for {n_tests:,} differences, is at least {number(least)}:"
-        f" {beyond_resamples(n_tests, design)}"
+        f"p of {n_resamples_of(contest.pairs):,}, corrected for {n_tests:,} differences, is at least"
+        f" {format_number(least)}: {beyond_resamples(n_tests, design)}"
     )
 
 
@@ -440,13 +440,13 @@ def describe_weights(verdict: Verdict, contest: Contest, shares: Mapping[str, fl
     texts = []
     is_ahead_unweighted = verdict.unweighted * contest.measure.sign > NEGLIGIBLE_DIFFERENCE
     if not is_ahead_unweighted:
-        difference = f"{signed(verdict.unweighted)}{unit_of(contest.measure)}"
+        difference = f"{format_signed(verdict.unweighted)}{unit_of(contest.measure)}"
         texts.append(f"without them {contest.leader} is not ahead ({difference})")
     queries = []
     for query_id, share in shares.items():
-        queries.append(f"{query_id} ({percentage(share)} of the weight)")
+        queries.append(f"{query_id} ({format_percentage(share)} of the weight)")
     if queries:
-        texts.append(f"without {three(queries, ' and ')} the lead is gone")
+        texts.append(f"without {format_list(queries, ' and ')} the lead is gone")
     return "; ".join(texts)
 
 
@@ -455,8 +455,8 @@ def unjudged_shares(verdict: Verdict) -> tuple[str, str]:
     lacking = verdict.lacking
     if lacking is None:
         raise ValueError("no shares of unjudged documents")
-    of_baseline = percentage(lacking.baseline)
-    of_system = percentage(lacking.system)
+    of_baseline = format_percentage(lacking.baseline)
+    of_system = format_percentage(lacking.system)
     if verdict.leader == verdict.system:
         return of_baseline, of_system
     return of_system, of_baseline
@@ -474,7 +474,7 @@ def _describe_judgments(verdict: Verdict, contest: Contest) -> str:
     if math.isnan(lacking.low):
         return f"{shares}: the lead may be due to that"
     ends = sorted((contest.sign * lacking.low, contest.sign * lacking.high))
-    bounds = f"{signed(ends[0])} to {signed(ends[1])}{unit_of(contest.measure)}"
+    bounds = f"{format_signed(ends[0])} to {format_signed(ends[1])}{unit_of(contest.measure)}"
     kind = "exact bounds" if lacking.is_attained else "outer bounds"
     if lacking.is_safe:
         return f"{shares}; no labels reverse the lead, the difference is {bounds} ({kind})"
@@ -485,10 +485,10 @@ def _describe_other_measures(verdict: Verdict) -> str:
     """Say who leads by the other measures."""
     texts = []
     if verdict.agree:
-        texts.append(f"{verdict.leader} leads by {three(verdict.agree)} too")
-    names_by_leader = collected((leader, name) for name, leader in verdict.others.items())
+        texts.append(f"{verdict.leader} leads by {format_list(verdict.agree)} too")
+    names_by_leader = group_values((leader, name) for name, leader in verdict.others.items())
     for leader, names in names_by_leader.items():
-        texts.append(f"{leader or 'nobody'} leads by {three(names)}")
+        texts.append(f"{leader or 'nobody'} leads by {format_list(names)}")
     return "; ".join(texts)
 
 
@@ -513,9 +513,9 @@ def _describe_ties(contest: Contest, ties: str) -> str:
     by_whom = ", by human labels" if pair.is_estimated else ""
     chance = "some orders, how many is not known,"
     if is_share_known(pair.flip_probability, pair.flip_standard_error):
-        chance = f"{percentage(pair.flip_probability, pair.flip_standard_error)} of orders"
+        chance = f"{format_percentage(pair.flip_probability, pair.flip_standard_error)} of orders"
     if is_by_policy(pair):
-        size = f"{number(abs(contest.scale * exact))}{unit_of(contest.measure)}"
+        size = f"{format_number(abs(contest.scale * exact))}{unit_of(contest.measure)}"
         return f"{ties} decides: over all orders {ahead} is ahead by {size}, and {chance} put {behind} ahead{by_whom}"
     if not pair.can_flip:
         return f"no order puts {behind} ahead{by_whom}"
@@ -559,7 +559,7 @@ def describe_power(verdict: Verdict, contest: Contest) -> Facts:
         level += f"/{verdict.n_tests}"
     elif len(contest.pairs) > 1:
         level += f", not corrected for {len(contest.pairs)} pairs"
-    text = f"{number(verdict.detectable)}{unit_of(contest.measure)} and more (80% power, t test, {level})"
+    text = f"{format_number(verdict.detectable)}{unit_of(contest.measure)} and more (80% power, t test, {level})"
     if contest.pair.is_estimated:
         text += ", with the judge's labels"
     return {"detects": text}
@@ -597,7 +597,7 @@ def describe_margin(measure: Measure, pairs: Pairs, design: Design, within: Mapp
     why = p_no_worse
     if n_units(first) < FEWEST:
         noun = ("query", "queries") if first.n_clusters is None else ("cluster", "clusters")
-        why = f"{counted(n_units(first), *noun)} cannot show it"
+        why = f"{format_count(n_units(first), *noun)} cannot show it"
     return {label: f"not shown that {first.system} is no worse than {first.baseline}: {why}"}
 
 
@@ -640,7 +640,7 @@ def _describe_margins(tests: Sequence[tuple[Pair, Within]], design: Design) -> s
     n_shown = f"{len(shown) or 'none'} of {len(tests)} others no worse than {design.baseline}"
     if not shown:
         return f"{n_shown} ({how})"
-    return f"{n_shown}: {three(shown)} ({how})"
+    return f"{n_shown}: {format_list(shown)} ({how})"
 
 
 def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubtful_weights: bool) -> str:
@@ -710,7 +710,7 @@ def _headline_key(kind: str, verdict: Verdict, contest: Contest, doubts: Sequenc
 def headline_without_pair(kind: str, measures: Sequence[str], best: Sequence[str], query: str) -> str:
     """Return the headline of a verdict without a pair; the arguments are those of `describe_no_leader`."""
     key = "none" if kind == "no value" else kind
-    listed = three(measures)
+    listed = format_list(measures)
     return HEADLINES[key].format(measures=listed, measure=listed, best=format_names(best), query=query)
 
 
@@ -726,7 +726,7 @@ def describe_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> F
     """
     measure = next(iter(verdicts.values())).measure
     facts = {
-        measure: f"{counted(len(verdicts), *what)}: {_describe_leaders(verdicts)}",
+        measure: f"{format_count(len(verdicts), *what)}: {_describe_leaders(verdicts)}",
         "more than chance": _describe_proven_leads(verdicts),
     }
     unjudged = []
@@ -735,7 +735,7 @@ def describe_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> F
             share_of_rival, _ = unjudged_shares(verdict)
             unjudged.append(f"{stratum} ({share_of_rival} of the top {verdict.lacking.depth} of {verdict.runner_up})")
     if unjudged:
-        facts["unjudged"] = f"{three(unjudged, '; ')}: the lead may be due to that"
+        facts["unjudged"] = f"{format_list(unjudged, '; ')}: the lead may be due to that"
     facts |= _describe_margin_in_strata(verdicts)
     ties = _describe_ties_in_strata(verdicts)
     if ties:
@@ -745,11 +745,11 @@ def describe_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -> F
 
 def _describe_leaders(verdicts: Mapping[str, Verdict]) -> str:
     """Say who leads in which strata, who leads in most first; those without a leader last."""
-    strata_by_leader = collected((verdict.leader or "", stratum) for stratum, verdict in verdicts.items())
+    strata_by_leader = group_values((verdict.leader or "", stratum) for stratum, verdict in verdicts.items())
     ordered = sorted(strata_by_leader.items(), key=lambda item: (not item[0], -len(item[1])))
     texts = []
     for leader, strata in ordered:
-        where = f"{len(strata)} ({three(strata)})"
+        where = f"{len(strata)} ({format_list(strata)})"
         if len(strata) == len(verdicts) > 1:
             where = f"all {where}"
         texts.append(f"{leader or 'nobody'} leads in {where}")
@@ -762,7 +762,7 @@ def _describe_proven_leads(verdicts: Mapping[str, Verdict]) -> str:
     for stratum, verdict in verdicts.items():
         if not verdict.is_better:
             continue
-        difference = f"{signed(verdict.difference)}{unit_of(verdict.measure)}"
+        difference = f"{format_signed(verdict.difference)}{unit_of(verdict.measure)}"
         numbers = f"{difference}, p {format_p_value(verdict.p_adjusted)}, n = {verdict.n_queries:,}"
         if verdict.low <= 0 <= verdict.high:
             numbers += "; its interval has 0"
@@ -771,8 +771,8 @@ def _describe_proven_leads(verdicts: Mapping[str, Verdict]) -> str:
     if not shown:
         return f"no lead in any of {n_strata:,}"
     if len(shown) == n_strata:
-        return three(shown, "; ")
-    return f"{three(shown, '; ')}; no lead in {n_strata - len(shown):,} of {n_strata:,}"
+        return format_list(shown, "; ")
+    return f"{format_list(shown, '; ')}; no lead in {n_strata - len(shown):,} of {n_strata:,}"
 
 
 def _describe_margin_in_strata(verdicts: Mapping[str, Verdict]) -> Facts:
@@ -780,7 +780,7 @@ def _describe_margin_in_strata(verdicts: Mapping[str, Verdict]) -> Facts:
     for verdict in verdicts.values():
         if verdict.margin is not None and verdict.n_systems == 2:
             held = [stratum for stratum, other in verdicts.items() if other.no_worse]
-            where = f"{len(held)} of {len(verdicts)} ({three(held)})" if held else f"none of {len(verdicts)}"
+            where = f"{len(held)} of {len(verdicts)} ({format_list(held)})" if held else f"none of {len(verdicts)}"
             label = f"margin {verdict.margin:g}{unit_of(verdict.measure)}"
             return {label: f"{verdict.system} is shown to be no worse than {verdict.baseline} in {where}"}
     return {}
@@ -796,12 +796,12 @@ def _describe_ties_in_strata(verdicts: Mapping[str, Verdict]) -> str:
         if not is_share_known(verdict.flip_probability, verdict.flip_standard_error):
             unknown.append(f"{stratum} ({pair})")
         elif verdict.flip_probability >= LIKELY:
-            likely.append(f"{stratum} ({pair}: {percentage(verdict.flip_probability)})")
+            likely.append(f"{stratum} ({pair}: {format_percentage(verdict.flip_probability)})")
     texts = []
     if likely:
-        texts.append(f"{LIKELY:.0%} of orders or more reverse leader and rival in {three(likely, '; ')}")
+        texts.append(f"{LIKELY:.0%} of orders or more reverse leader and rival in {format_list(likely, '; ')}")
     if unknown:
-        texts.append(f"how many orders reverse them is not known in {three(unknown, '; ')}")
+        texts.append(f"how many orders reverse them is not known in {format_list(unknown, '; ')}")
     return "; ".join(texts)
 
 
@@ -812,24 +812,24 @@ def headline_of_strata(verdicts: Mapping[str, Verdict], what: tuple[str, str]) -
     leader = max(filter(None, leaders), key=leaders.count, default="")
     return HEADLINES["strata" if proven else "open strata"].format(
         measure=next(iter(verdicts.values())).measure,
-        strata=counted(len(verdicts), *what),
+        strata=format_count(len(verdicts), *what),
         leader=leader,
         n_led=leaders.count(leader),
         n_shown=proven.count(leader) or "none",
     )
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Return a number with four decimals, as tables have it."""
     if math.isnan(value):
         return "-"
     is_large_whole = float(value).is_integer() and abs(value) >= 10
-    return f"{value:,.0f}" if is_large_whole else rounded(value, DIGITS)
+    return f"{value:,.0f}" if is_large_whole else format_rounded(value, DIGITS)
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """Return a number with its sign."""
-    text = number(value)
+    text = format_number(value)
     return text if text.startswith("-") or not value else f"+{text}"
 
 
@@ -846,7 +846,7 @@ def size_of(difference: float, measure: Measure) -> str:
         return f" by {measure.label}"  # its differences are those of logarithms
     is_share = max(map(abs, measure.range)) <= 1 and not measure.total
     size = abs(difference) * (100 if is_share else 1)
-    about = rounded(size, max(0, 1 - math.floor(math.log10(size))) if size else 0)
+    about = format_rounded(size, max(0, 1 - math.floor(math.log10(size))) if size else 0)
     if "." in about:
         about = about.rstrip("0").rstrip(".")
     points = f" {'point' if about == '1' else 'points'} of" if is_share else " in"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from deadheat.data.tables import OF_DOCUMENTS, Qrels, spans_of, what_is_judged
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 PAIR = ("query_id", "doc_id")
 DIFFERS = pl.col("old").ne_missing(pl.col("new"))
@@ -39,7 +39,7 @@ class Changes:
     are_of_spans: bool = False
 
     def __str__(self) -> str:
-        n_queries = counted(len(self.same) + len(self.changed) + len(self.added), "query", "queries")
+        n_queries = format_count(len(self.same) + len(self.changed) + len(self.added), "query", "queries")
         numbers = {
             "the same": len(self.same),
             "with changed judgments": len(self.changed),

@@ -19,7 +19,7 @@ from deadheat.errors import DeadheatWarning
 from deadheat.io.formats.base import FEWEST, ROWS
 from deadheat.io.results import ListOrder
 from deadheat.io.values import Nested
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 LOOKED = 100  # documents of each side that are looked at
 NAMES = {"query": "queries", "document": "documents"}
@@ -56,7 +56,7 @@ def warn_of_ranks(head: pl.DataFrame, where: str, *, ascending: bool) -> None:
     )
     has_order = (pl.col("n") >= FEWEST) & (pl.col("n_ranks") == pl.col("n")) & (pl.col("n_scores") > 1)
     looked = of_query.head(QUERIES).filter(has_order)
-    n_queries = counted(looked.height, "query", "queries")
+    n_queries = format_count(looked.height, "query", "queries")
     contrary = looked.filter(pl.col("rises") > 2 * pl.col("falls")).height
     differing = looked.filter(pl.col("rises") > 0).height
     if 2 * contrary > looked.height:
@@ -173,7 +173,7 @@ def note_of_negative(relevance: FloatArray, source_form: str) -> tuple[str, ...]
     n_negative = 0 if source_form == "trec" else int((relevance < 0).sum())
     if not n_negative:
         return ()
-    labels = f"{counted(n_negative, 'negative label')} (the lowest {relevance.min():g})"
+    labels = f"{format_count(n_negative, 'negative label')} (the lowest {relevance.min():g})"
     text = f"{labels}: no gain, and unjudged for bpref, infAP and Judged"
     if source_form == "array":
         text += "; padding is left out by mask= of evaluate_dense"
@@ -210,7 +210,7 @@ def nearly_equal(some: Sequence[str], others: Sequence[str], what: str = "query"
         if found := [one for one in some if same(one) in by_form]:
             differ = f"differ{'s' * (len(found) == 1)} only in {difference}"
             example = f"{found[0]!r}" + (f" is {by_form[same(found[0])]!r}" if difference == CASE else ONE_FORM)
-            return f"{counted(len(found), what, NAMES[what])} of the qrels and of the run {differ}: {example}"
+            return f"{format_count(len(found), what, NAMES[what])} of the qrels and of the run {differ}: {example}"
     return ""
 
 

@@ -15,7 +15,7 @@ from deadheat.checks import array_of
 from deadheat.data.tables import Qrels, Run, Source
 from deadheat.errors import DataError, ParameterError
 from deadheat.io.values import BEYOND, are_beyond
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 
 def from_arrays(
@@ -176,7 +176,7 @@ def _described(values: NDArray[Any]) -> str:
     if values.ndim != 1 or values.dtype.kind not in "iu":
         return "text" if values.dtype.kind == "U" else f"shape {values.shape}, dtype {values.dtype}"
     return (
-        f"{counted(len(values), 'number that sums', 'numbers that sum')} to {int(values.sum())}, the lowest"
+        f"{format_count(len(values), 'number that sums', 'numbers that sum')} to {int(values.sum())}, the lowest"
         f" {values.min(initial=0)}"
     )
 

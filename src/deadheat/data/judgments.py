@@ -24,8 +24,8 @@ from deadheat.io.objects import JsonText, read_text
 from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.io.spreadsheets import unguarded_text
 from deadheat.io.values import is_plain, read_value
-from deadheat.structures import changed
-from deadheat.wording import counted, format_names, shown, three
+from deadheat.structures import copy_with
+from deadheat.wording import format_count, format_list, format_names, quote_text
 
 FAILED = ("error", "drop", "lowest", "bounds")
 # Answers may be of any length and content: nothing here is tried again with fewer characters, in quadratic time
@@ -65,7 +65,7 @@ def as_qrels(judge: Source) -> Qrels:
         run, rows = judge, judge.to_polars().rename({"score": "relevance"})
         if run.are_failures_open and run.failures is not None:
             rows = rows.join(run.failures, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-        labels = changed(
+        labels = copy_with(
             Qrels.of_checked(rows, run.name),
             notes=(note_of_scores([run.name]), *run.notes),
         )
@@ -136,7 +136,9 @@ def describe_far_grades(values: Iterable[float | None]) -> str:
     far = [f"{grade:g}" for grade in grades.unique().sort() if grade > 10 * usual]
     if not far:
         return ""
-    return f"{three(far)} among grades of which nine in ten are at most {usual:g}: with a scale these are no grades"
+    return (
+        f"{format_list(far)} among grades of which nine in ten are at most {usual:g}: with a scale these are no grades"
+    )
 
 
 def _of_object(answer: object) -> object:
@@ -245,8 +247,8 @@ def read_judgments(
     partial = [n_failed for _, n_failed in each if n_failed]
     told = {
         far: far,
-        f"no answer holds {three(unmet)}, which would be a grade": unmet,
-        f"{counted(len(partial), 'document')} with several answers of which {sum(partial):,} hold no grade:"
+        f"no answer holds {format_list(unmet)}, which would be a grade": unmet,
+        f"{format_count(len(partial), 'document')} with several answers of which {sum(partial):,} hold no grade:"
         " the mean of the others is taken": partial,
     }
     table.notes = (*table.notes, *(text for text, items in told.items() if items))
@@ -256,9 +258,9 @@ def read_judgments(
 def _table(found: pl.DataFrame, kind: Kind, failed: str, where: str, scale: float) -> Qrels | Run:
     """Return the grades as a table, with what became of failures; `scale` is the highest grade, or 0."""
     failures = found.filter(pl.col("grade").is_null()).select(*KEYS, "answer")
-    raw = ["None" if one is None else shown(one) for one in failures["answer"].unique(maintain_order=True)]
+    raw = ["None" if one is None else quote_text(one) for one in failures["answer"].unique(maintain_order=True)]
     are = "is no grade" if len(failures) == 1 else "are no grades"
-    said = f"{len(failures):,} of {counted(len(found), 'answer')} {are} ({three(raw)})"
+    said = f"{len(failures):,} of {format_count(len(found), 'answer')} {are} ({format_list(raw)})"
     if len(failures) and failed == "error":
         raise DataError(said, hint='failed="drop", "lowest" or "bounds" goes on without them', path=where)
     kept = found.drop_nulls("grade")
@@ -271,11 +273,11 @@ def _table(found: pl.DataFrame, kind: Kind, failed: str, where: str, scale: floa
     own = {"are_failures_open": bool(len(failures))} if kind == "run" else {"bare": lost, "open_to": highest}
     at_first, over = ("ranked last", "places") if kind == "run" else ("left out", "grades")
     became = {
-        "drop": "left out" + f", with {counted(len(lost), 'query', 'queries')} ({three(lost)})" * bool(lost),
+        "drop": "left out" + f", with {format_count(len(lost), 'query', 'queries')} ({format_list(lost)})" * bool(lost),
         "lowest": f"counted as {lowest:g}",
         "bounds": f"{at_first}; bounds of an evaluation are over all {over} that they could have",
     }
-    return changed(
+    return copy_with(
         (Run if kind == "run" else Qrels).of_checked(
             kept.select(*KEYS, pl.col("grade").alias(VALUE_COLUMN[kind])), where
         ),
@@ -291,7 +293,7 @@ def _rows(
     """Yield query_id, doc_id and answer of each row."""
     if isinstance(source, Mapping):
         if not is_plain(source):
-            raise SourceTypeError(found=shown(str(source)), allowed="a dict of dicts {query: {document: answer}}")
+            raise SourceTypeError(found=quote_text(str(source)), allowed="a dict of dicts {query: {document: answer}}")
         yield from (
             (str(query), str(doc), grade(answer) if callable(grade) else answer)
             for query, documents in source.items()

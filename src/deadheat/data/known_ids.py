@@ -14,12 +14,12 @@ from deadheat import hooks
 from deadheat.data.judgments import records_in
 from deadheat.data.tables import Qrels, Source, path_of
 from deadheat.errors import DataError, DeadheatWarning, FileFormatError, ParameterError, SourceTypeError
-from deadheat.io.files import decoded, read_all, readable
+from deadheat.io.files import check_readable, decode_utf8, read_all
 from deadheat.io.kinds import COLUMN_NAMES, find_column
-from deadheat.io.objects import parsed, read_text
+from deadheat.io.objects import parse_json, read_text
 from deadheat.io.records import Wanted, as_text, format_of_records, read_records
-from deadheat.structures import changed, collected
-from deadheat.wording import counted, reported_path, three
+from deadheat.structures import copy_with, group_values
+from deadheat.wording import format_count, format_list, format_path
 
 NAMES = ("doc_id", "id", "_id", *COLUMN_NAMES["run"]["doc_id"])
 ALLOWED = "ids, {id: text}, a dataframe, or a file: a table with a column of ids, an ontology, or one id a line"
@@ -48,13 +48,16 @@ def held_against(qrels: Qrels, collection: Source, *, rel: float | None, strict:
     if not unknown:
         return qrels
     path = path_of(collection)
-    of = "the collection" if path is None else reported_path(path)
+    of = "the collection" if path is None else format_path(path)
     are = "is" if len(unknown) == 1 else "are"
-    text = f"{len(unknown):,} of {counted(len(relevant), 'relevant document')} {are} not in {of} ({three(unknown)})"
+    text = (
+        f"{len(unknown):,} of {format_count(len(relevant), 'relevant document')} {are} not in {of}"
+        f" ({format_list(unknown)})"
+    )
     if strict:
         raise DataError(text, allowed="ids that exist", hint="are the judgments older?", path=qrels.where)
     warnings.warn(f"{qrels.where}: {text}: no run can find them", DeadheatWarning, stacklevel=4)
-    return changed(qrels, notes=(*qrels.notes, text))
+    return copy_with(qrels, notes=(*qrels.notes, text))
 
 
 def ids_of(collection: Source) -> set[str]:
@@ -79,7 +82,7 @@ def ids_of(collection: Source) -> set[str]:
     path = path_of(collection)
     given: object = getattr(collection, "ids", collection)
     if path is not None:
-        given = _ids_in(readable(path / "corpus.jsonl" if path.is_dir() else path))  # of a data set of BEIR
+        given = _ids_in(check_readable(path / "corpus.jsonl" if path.is_dir() else path))  # of a data set of BEIR
     elif hasattr(given, "collect_schema") or hasattr(given, "columns"):  # of a lazy frame the columns are expensive
         from deadheat.io.lazy import as_narwhals  # most collections are files or dicts
 
@@ -98,9 +101,9 @@ def _ids_in(path: Path) -> Iterable[object]:
     try:
         form = format_of_records(path, None, Wanted(what="documents", formats=(*Wanted().formats, "obo", "owl")))
     except FileFormatError:
-        return [line for line in map(str.strip, decoded(read_all(path), path).split("\n")) if line]
+        return [line for line in map(str.strip, decode_utf8(read_all(path), path).split("\n")) if line]
     if form == "json":
-        held: object = parsed(read_text(path, ALLOWED), path)
+        held: object = parse_json(read_text(path, ALLOWED), path)
         if isinstance(held, list) and held and not isinstance(held[0], Mapping):
             return held
     if form in {"json", "obo", "owl"}:
@@ -150,7 +153,7 @@ def read_groups(source: Source) -> dict[str, list[str]]:
     )
     if not pairs:
         raise ParameterError("names no group of any item", argument="groups")
-    return dict(sorted(collected(pairs).items()))
+    return dict(sorted(group_values(pairs).items()))
 
 
 def _rows(source: Source) -> Iterator[tuple[str, str | None]]:

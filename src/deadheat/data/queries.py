@@ -11,11 +11,11 @@ import polars as pl
 
 from deadheat.data.tables import Source, label_of, path_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guard_polars
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES, find_column
 from deadheat.io.records import Records, Wanted, as_text, as_written, read_records
 from deadheat.io.values import NUL, id_with_nul, text_of_ids
-from deadheat.wording import counted, did_you_mean, printable, three
+from deadheat.wording import did_you_mean, escape_invisible, format_count, format_list
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -108,8 +108,8 @@ class Queries:
         return source if isinstance(source, cls) else cls(source)
 
     def __repr__(self) -> str:
-        size = counted(len(self), "query", "queries")
-        return printable(f"<Queries {self.name}: {size}, columns {', '.join(self.columns) or 'none'}>")
+        size = format_count(len(self), "query", "queries")
+        return escape_invisible(f"<Queries {self.name}: {size}, columns {', '.join(self.columns) or 'none'}>")
 
     def __len__(self) -> int:
         return len(self.query_ids)
@@ -166,7 +166,7 @@ class Queries:
         """Raise if the table has none of these queries: the ids are of another collection, or written differently."""
         if not set(query_ids).isdisjoint(self.query_ids):
             return
-        shown = [three([*map(repr, some)]) for some in (query_ids, self.query_ids)]
+        shown = [format_list([*map(repr, some)]) for some in (query_ids, self.query_ids)]
         raise DataError(
             f"{self.where} has none of the evaluated queries, such as {shown[0]}; it has {shown[1]}",
             hint="Are they of the same collection, and are the ids written alike?",
@@ -231,7 +231,7 @@ def _records_of(source: Source, where: str) -> Records:
     if isinstance(frame, nw.LazyFrame):
         return Records(collect(frame))
     if isinstance(frame, nw.DataFrame):
-        with guarded(where):
+        with guard_polars(where):
             return Records(_to_polars(frame, where))
     raise SourceTypeError(
         f"cannot read queries from {type(source).__name__}",

@@ -15,8 +15,8 @@ from deadheat import hooks
 from deadheat.checks import as_digits
 from deadheat.errors import ParameterError
 from deadheat.io.guarding import check_threads
-from deadheat.libraries import package
-from deadheat.structures import collected
+from deadheat.libraries import import_package
+from deadheat.structures import group_values
 
 if TYPE_CHECKING:
     import altair as alt
@@ -85,7 +85,7 @@ def flat(numbers: Numbers) -> dict[str, float]:
     """
     found = [(parts, float(number)) for parts, number in numbers if number is not None and math.isfinite(number)]
     # the names of a part are told apart wherever it is used, so that all its numbers have the same
-    owners = collected((_above(parts, place), parts[place]) for parts, _ in found for place in range(len(parts)))
+    owners = group_values((_above(parts, place), parts[place]) for parts, _ in found for place in range(len(parts)))
     are_alone = {name: len(set(own)) == 1 for name, own in owners.items()}
     names: dict[str, float] = {}
     for parts, number in found:
@@ -222,7 +222,7 @@ class Renderable(InNotebooks):
         MissingDependencyError
             pandas is not installed.
         """
-        pandas = package("pandas", "to_pandas() needs pandas", "pandas")
+        pandas = import_package("pandas", "to_pandas() needs pandas", "pandas")
         columns = {one.name: pandas.Series(one.to_list(), dtype=_pandas_type(one)) for one in self.to_polars()}
         return cast("pd.DataFrame", pandas.DataFrame(columns))
 

@@ -31,8 +31,8 @@ from deadheat.io.pages import check_texts
 from deadheat.io.splitting import doc_hash
 from deadheat.io.values import Nested, all_numbers, check_number, frame_of_mapping, normalized_keys
 from deadheat.scalars import LARGEST_INTEGER
-from deadheat.structures import changed
-from deadheat.wording import counted
+from deadheat.structures import copy_with
+from deadheat.wording import format_count
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -505,7 +505,7 @@ class UnreadRows(LazyRows):
 
     def negated(self) -> UnreadRows:
         """Return the rows where they are with the lowest scores first."""
-        return changed(self, reading=replace(self.reading, ascending=True))
+        return copy_with(self, reading=replace(self.reading, ascending=True))
 
     def repeated_pairs(self) -> pl.DataFrame | None:
         """Return the pairs of the fetched rows that occur more than once."""
@@ -572,7 +572,7 @@ def ordered_by(
         n_lacking = int((is_tied & joined["then"].is_null()).sum())
         are = "is not in it: it comes last" if n_lacking == 1 else "are not in it: they come last"
         lacking = f", {n_lacking:,} of them {are}" if n_lacking else ""
-        notes.append(f"{counted(int(is_tied.sum()), 'tied document')} ordered by {name}{lacking}")
+        notes.append(f"{format_count(int(is_tied.sum()), 'tied document')} ordered by {name}{lacking}")
         ranks = _ranked(ranks, _rounded(joined["then"], precision))
     return frame.with_columns(score=ranks), tuple(notes)
 

@@ -28,8 +28,8 @@ from deadheat.errors import Advice, ColumnError, DataError, DuplicateError, Noth
 from deadheat.io.kinds import ANSWERABLE, KEYS, find_column
 from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, as_written, read_records
-from deadheat.structures import changed
-from deadheat.wording import counted, printable, shown, three
+from deadheat.structures import copy_with
+from deadheat.wording import escape_invisible, format_count, format_list, quote_text
 
 OVERLAP_OF = ("span", "chunk", "any")
 UNITS = "count code points, as Python does, not bytes or UTF-16"
@@ -118,8 +118,8 @@ class Spans:
 
     def __repr__(self) -> str:
         n_without = len(self.unanswerable) + len(self.empty_queries)
-        queries = counted(self.rows["query_id"].n_unique() + n_without, "query", "queries")
-        return printable(f"<Spans {self.name}: {counted(len(self.rows), 'span')} for {queries}>")
+        queries = format_count(self.rows["query_id"].n_unique() + n_without, "query", "queries")
+        return escape_invisible(f"<Spans {self.name}: {format_count(len(self.rows), 'span')} for {queries}>")
 
     @property
     def where(self) -> str:
@@ -151,7 +151,7 @@ class Spans:
             raise ParameterError(argument="qrels", given=qrels, allowed="qrels that Spans.judge made")
         rows = spans_of(qrels)
         queries = {*qrels.in_order[0]["query_id"]}
-        return changed(
+        return copy_with(
             cls.__new__(cls),
             overlap=qrels.span_rule.overlap,
             overlap_of=qrels.span_rule.overlap_of,
@@ -166,7 +166,7 @@ class Spans:
 
     def with_overlap(self, overlap: float) -> "Spans":
         """Return the same spans with another share that a chunk has to cover."""
-        found = changed(self, overlap=_share(overlap))
+        found = copy_with(self, overlap=_share(overlap))
         vars(found).pop("fingerprint", None)
         return found
 
@@ -206,7 +206,10 @@ class Spans:
             )
         if n_repeated := len(spans) - len(merged):
             self.notes = (
-                f"{counted(n_repeated, 'span that repeats another one is', 'spans that repeat others are')} merged",
+                (
+                    f"{format_count(n_repeated, 'span that repeats another one is', 'spans that repeat others are')}"
+                    " merged"
+                ),
             )
         return merged
 
@@ -216,7 +219,7 @@ class Spans:
         unknown = rows.filter(~pl.col("doc_id").is_in([*known]))["doc_id"].unique(maintain_order=True).to_list()
         if unknown:
             raise DataError(
-                f"{what}s of {counted(len(unknown), 'unknown document')}: {three(unknown)}",
+                f"{what}s of {format_count(len(unknown), 'unknown document')}: {format_list(unknown)}",
                 allowed="ids that exist",
                 path=where,
             )
@@ -228,9 +231,11 @@ class Spans:
                 continue
             told = f"{what} [{start}:{end}] of document {doc!r}"
             if end > len(text):
-                raise DataError(f"{told} is beyond its {counted(len(text), 'character')}", hint=UNITS, path=where)
+                raise DataError(f"{told} is beyond its {format_count(len(text), 'character')}", hint=UNITS, path=where)
             if quoted not in {None, text[start:end]}:
-                raise DataError(f"{told} is {shown(text[start:end])}", allowed=shown(quoted), hint=UNITS, path=where)
+                raise DataError(
+                    f"{told} is {quote_text(text[start:end])}", allowed=quote_text(quoted), hint=UNITS, path=where
+                )
             places.append((start, end))
         start, end = zip(*places, strict=True) if places else ((), ())
         return rows.with_columns(start=pl.Series(start, dtype=pl.Int64), end=pl.Series(end, dtype=pl.Int64))
@@ -323,7 +328,7 @@ class Spans:
             chunks.select("query_id", *OFFSETS, document="doc_id", doc_id="chunk", relevance=pl.lit(None, pl.Float64)),
             self.rows.select("query_id", *OFFSETS, "relevance", document="doc_id", doc_id=pl.lit(None, pl.String)),
         )
-        return changed(
+        return copy_with(
             Qrels.of_checked(pl.concat([judged, alone.select(*KEYS, "relevance")]), self.name),
             subtopics=pl.concat([topics, alone]),
             passages=pl.concat([rows.select(columns) for rows in of_both]),
@@ -341,7 +346,7 @@ class Spans:
         """Return the pairs of a chunk and a span of which the chunk covers enough."""
         pairs = chunks.join(self.rows, on=KEYS, suffix="_span")
         if pairs.is_empty() and not chunks.is_empty():
-            docs = [three([*map(repr, one["doc_id"].unique(maintain_order=True))]) for one in (chunks, self.rows)]
+            docs = [format_list([*map(repr, one["doc_id"].unique(maintain_order=True))]) for one in (chunks, self.rows)]
             warnings.warn(
                 f"no chunk is of a document with a span for its query: chunks have {docs[0]}, spans {docs[1]}",
                 NothingJudgedWarning,
@@ -366,11 +371,11 @@ def _found(quoted: str | None, doc: str, text: str, where: str) -> tuple[int, in
     """Return where a quoted text starts and ends in a document that has it once."""
     first = -1 if quoted is None else text.find(quoted)
     if quoted is None or first < 0:
-        what = "a span without offsets and text" if quoted is None else f"the text {shown(quoted)}"
+        what = "a span without offsets and text" if quoted is None else f"the text {quote_text(quoted)}"
         raise DataError(f"{what} is not in document {doc!r}", allowed="a part of it, as it is written", path=where)
     if text.find(quoted, first + 1) >= 0:
         raise DataError(
-            f"the text {shown(quoted)} is in document {doc!r} more than once",
+            f"the text {quote_text(quoted)} is in document {doc!r} more than once",
             hint="quote more of it, or give start and end",
             path=where,
         )

@@ -32,7 +32,7 @@ from deadheat.data.rows import (
 )
 from deadheat.data.source_columns import SourceColumns, source_columns_of
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.files import CATALOGUE, FileState, exceeds, in_catalogue, path_named
+from deadheat.io.files import CATALOGUE, FileState, check_path, exceeds, in_catalogue
 from deadheat.io.folders import file_in, read_folder
 from deadheat.io.formats import (
     COMPRESSED,
@@ -45,15 +45,15 @@ from deadheat.io.formats import (
     scan,
 )
 from deadheat.io.formats.trec import ranks_of_file
-from deadheat.io.guarding import check_threads, guarded
+from deadheat.io.guarding import check_threads, guard_polars
 from deadheat.io.kinds import Kind, check_given
 from deadheat.io.notes import Notes, Ranked
 from deadheat.io.results import LEAVE_OUT_PADDING, PADDING, Pick, Reader, Repeated, note_of_merged
 from deadheat.io.sources import OF_CASES, read_object
 from deadheat.io.values import FORMS, Nested, check_mapping
 from deadheat.phases import phase
-from deadheat.structures import changed
-from deadheat.wording import counted, printable, three
+from deadheat.structures import copy_with
+from deadheat.wording import escape_invisible, format_count, format_list
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart
@@ -144,7 +144,7 @@ class DocumentTable(InNotebooks):
         self.format = None if format is None else chosen_format("", format)
         self.columns = {} if columns is None else check_given(columns)
         self.notes: tuple[str, ...] = ()
-        with nullcontext() if isinstance(source, Mapping) else guarded(self.where):  # dicts need no Polars
+        with nullcontext() if isinstance(source, Mapping) else guard_polars(self.where):  # dicts need no Polars
             self.rows = self._read(source)
 
     def _read(self, source: Source) -> Rows:
@@ -203,7 +203,7 @@ class DocumentTable(InNotebooks):
     def of_checked(cls, rows: pl.DataFrame | Nested, name: str) -> Self:
         """Return a table of rows that need no check: dicts, or three columns as `to_polars` returns them."""
         held = MemoryRows(rows) if isinstance(rows, pl.DataFrame) else MappingRows(rows, cls.kind, name)
-        return changed(cls.__new__(cls), path=None, name=name, format=None, columns={}, notes=(), rows=held)
+        return copy_with(cls.__new__(cls), path=None, name=name, format=None, columns={}, notes=(), rows=held)
 
     def normalized(self, form: str | None) -> Self:
         """Return the table, in memory, with its ids in a form of Unicode: "NFC", "NFD", "NFKC" or "NFKD"; None: as is.
@@ -234,7 +234,7 @@ class DocumentTable(InNotebooks):
 
     def with_rows(self, rows: Rows, **attributes: Any) -> Self:  # noqa: ANN401 - of any attribute
         """Return the table with other rows, which are checked, and other attributes that go with them."""
-        found = changed(self, rows=rows, **attributes)
+        found = copy_with(self, rows=rows, **attributes)
         vars(found).pop("in_order", None)
         is_of_old_spans = getattr(self, "passages", None) is not None and getattr(self, "span_rule", None) is None
         if not is_of_old_spans:  # whose fingerprint cannot be made again
@@ -245,10 +245,10 @@ class DocumentTable(InNotebooks):
         """Return the table with notes on how its rows were found, and its numbers checked."""
         if isinstance(self.rows, MappingRows):
             self.rows.numbers(list(self.rows.mapping))
-        return changed(self, notes=(*map(str, notes), *self.notes))
+        return copy_with(self, notes=(*map(str, notes), *self.notes))
 
     def __repr__(self) -> str:
-        return printable(f"<{type(self).__name__} {self.name}>")
+        return escape_invisible(f"<{type(self).__name__} {self.name}>")
 
     @property
     def where(self) -> str:
@@ -260,7 +260,7 @@ class DocumentTable(InNotebooks):
         if isinstance(self.rows, MemoryRows):
             check_threads()  # what the caller does with them would hang
             return self.rows.frame.clone()  # whose columns the caller may replace
-        with guarded(self.where):
+        with guard_polars(self.where):
             return self.rows.frame.clone()
 
     def to_dict(self) -> dict[str, dict[str, float]]:
@@ -311,7 +311,7 @@ class DocumentTable(InNotebooks):
         if isinstance(self.rows, UnreadRows) and self.kind == "run" and not now:
             self.rows.check_duplicates = True
             return
-        with guarded(self.where):
+        with guard_polars(self.where):
             found = self.rows.repeated_pairs()
         if found is not None and len(found):
             raise self.duplicate(found)
@@ -434,8 +434,8 @@ class Qrels(DocumentTable):
         if isinstance(content.rows, pl.DataFrame):
             queries = content.rows["query_id"]
             if marked := queries.filter(queries.str.starts_with("#")).unique(maintain_order=True).to_list():
-                several = counted(len(marked), "query", "queries")
-                self.notes = (*self.notes, f"{several} with # in front ({three(marked)}): comments, perhaps?")
+                several = format_count(len(marked), "query", "queries")
+                self.notes = (*self.notes, f"{several} with # in front ({format_list(marked)}): comments, perhaps?")
         return content
 
     @classmethod
@@ -491,7 +491,7 @@ class Qrels(DocumentTable):
         """
         if self.rows.are_unique:
             return
-        with guarded(self.where):
+        with guard_polars(self.where):
             repeated = self.rows.repeated_pairs()
             if repeated is not None and len(repeated):
                 self._merge_duplicates(repeated)
@@ -765,7 +765,7 @@ class Run(DocumentTable):
 
     def renamed(self, name: str) -> Self:
         """Return the run under another name."""
-        return changed(self, name=as_text("name", name))
+        return copy_with(self, name=as_text("name", name))
 
     def then_by(self, *others: Source, score_precision: ScorePrecision = None) -> Self:
         """Return the run with its ties ordered by the scores of other runs, one after the other.
@@ -809,7 +809,7 @@ class Run(DocumentTable):
         labels = [name if names.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(names, 1)]
         given = {label: key.to_polars() for label, key in zip(labels, keys, strict=True)}
         frame, notes = ordered_by(self.to_polars(), given, score_precision)
-        return changed(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
+        return copy_with(self, rows=MemoryRows(frame), by_keys=(score_precision,)).noted(notes)
 
     def _key(self, other: Source) -> "Run":
         """Return a run to order ties by: read, or another column of the file of this one."""
@@ -856,7 +856,7 @@ class Run(DocumentTable):
             return self
         frame = self.to_polars()
         scores = round_and_warn(frame["score"].to_numpy(), precision)
-        return changed(self, rows=MemoryRows(frame.with_columns(score=pl.Series(scores))))
+        return copy_with(self, rows=MemoryRows(frame.with_columns(score=pl.Series(scores))))
 
 
 def read_qrels(
@@ -947,7 +947,7 @@ def _check_direction(notes: Notes, *, ascending: bool) -> None:
 def path_of(source: Source) -> Path | None:
     """Return a source as a path, or None if it is not one."""
     if isinstance(source, str | os.PathLike) and not in_catalogue(source):
-        return path_named(os.fsdecode(source))
+        return check_path(os.fsdecode(source))
     return None
 
 

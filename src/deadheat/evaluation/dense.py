@@ -35,10 +35,10 @@ from deadheat.placements import policies
 from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
 from deadheat.placements.lists import Lists
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.scalars import whole
 from deadheat.settings import Conventions
-from deadheat.wording import as_given, counted, printable
+from deadheat.wording import escape_invisible, format_count, format_given
 
 TIES = ("expected", "best", "worst", "random")  # others look at ids or at the order of rows, which a matrix lacks
 REPEATED = ("error", "once")
@@ -416,7 +416,9 @@ class Accumulator:
 
     def __repr__(self) -> str:
         names = ", ".join(measure.label for measure in self.measures)
-        return printable(f"<Accumulator {self.name}: {counted(self.n_queries, 'query', 'queries')}, {names}>")
+        return escape_invisible(
+            f"<Accumulator {self.name}: {format_count(self.n_queries, 'query', 'queries')}, {names}>"
+        )
 
     def __len__(self) -> int:
         return self.n_queries
@@ -569,7 +571,8 @@ class Accumulator:
         for name, given in {"measures": sorted(measures), "items": depth, **asdict(conventions)}.items():
             if given != own[name]:
                 raise DataError(
-                    f"{where} was made with {name}={as_given(given)}, and this accumulator has {as_given(own[name])}"
+                    f"{where} was made with {name}={format_given(given)}, and this accumulator has"
+                    f" {format_given(own[name])}"
                 )
 
     def _take(self, found: Counted | None, where: str, *, is_numbered: bool | None) -> None:
@@ -614,7 +617,7 @@ def _seed(rng: int | None) -> Rng:
     """Return a seed, with which the same order is drawn for the same queries whenever means are asked for."""
     if rng is not None and whole(rng) is None:
         raise ParameterError(argument="rng", given=rng, allowed="a whole number from 0 on, or None")
-    generator(rng)  # checks it
+    random_generator(rng)  # checks it
     return int(np.random.default_rng().integers(2**63)) if rng is None else rng
 
 

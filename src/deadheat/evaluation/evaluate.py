@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import hooks
-from deadheat.arrays import BoolArray, FloatArray, members
+from deadheat.arrays import BoolArray, FloatArray, is_member
 from deadheat.checks import as_list, by_name
 from deadheat.data.doubts import alike, note_of_negative
 from deadheat.data.judgments import as_qrels
@@ -51,8 +51,8 @@ from deadheat.placements.policies import Shortened
 from deadheat.random_generators import Rng
 from deadheat.scalars import NOISE
 from deadheat.settings import ConventionArguments, Conventions
-from deadheat.structures import collected
-from deadheat.wording import counted, presentable, three
+from deadheat.structures import group_values
+from deadheat.wording import format_count, format_for_people, format_list
 
 MOST_TOGETHER = 64  # runs that are placed together: their columns are memory that is used again
 
@@ -220,7 +220,7 @@ def absent_queries(run: Run, placements: Placements) -> BoolArray:
     """Return which queries a run lacks; one that was given with an empty list was asked, and nothing was found."""
     if not run.bare:
         return placements.lacking
-    return placements.lacking & ~members(placements.query_ids, np.array(run.bare, object))
+    return placements.lacking & ~is_member(placements.query_ids, np.array(run.bare, object))
 
 
 def lacking_of(conventions: Conventions, run: Run, placements: Placements, missing: BoolArray) -> tuple[str, ...]:
@@ -228,8 +228,8 @@ def lacking_of(conventions: Conventions, run: Run, placements: Placements, missi
     lacking = tuple(placements.query_ids[missing].tolist())
     if lacking and conventions.missing == "error":
         raise DataError(
-            f"{run.where} lacks {len(lacking)} of {counted(placements.n_queries, 'query', 'queries')} of the qrels:"
-            f" {three([*map(repr, lacking)])}"
+            f"{run.where} lacks {len(lacking)} of {format_count(placements.n_queries, 'query', 'queries')} of the"
+            f" qrels: {format_list([*map(repr, lacking)])}"
         )
     return lacking
 
@@ -272,7 +272,7 @@ def _note_of_empty_lists(run: Run, placements: Placements) -> list[str]:
     empty = sorted(set(run.bare).intersection(placements.query_ids.tolist()))
     if not empty:
         return []
-    return [f"{counted(len(empty), 'query', 'queries')} with an empty list of results ({three(empty)})"]
+    return [f"{format_count(len(empty), 'query', 'queries')} with an empty list of results ({format_list(empty)})"]
 
 
 def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Measure], rng: Rng = None) -> Engine:
@@ -333,7 +333,7 @@ def _counting(spread: TieSpread, values: FloatArray, conventions: Conventions, q
     if conventions.no_relevant == "skip":
         values = np.where(spread.has_relevant, values, np.nan)
     elif conventions.no_relevant is None and qrels and qrels.unanswerable and spread.measure.asks_for_relevant:
-        values = np.where(members(ids, np.array(qrels.unanswerable, object)), np.nan, values)
+        values = np.where(is_member(ids, np.array(qrels.unanswerable, object)), np.nan, values)
     return Scores(spread.measure, ids, values, spread)
 
 
@@ -354,9 +354,9 @@ class Evaluations(Renderable, dict[str, Evaluation]):
         first = next(iter(self.values()), None)
         if first is None:
             return "<Evaluations of nothing>"
-        measures = three([one.label for one in first.measures])
-        n_queries = counted(len(first.query_ids), "query", "queries")
-        return presentable(f"<Evaluations of {three(list(self))}: {measures}; {n_queries}>")
+        measures = format_list([one.label for one in first.measures])
+        n_queries = format_count(len(first.query_ids), "query", "queries")
+        return format_for_people(f"<Evaluations of {format_list(list(self))}: {measures}; {n_queries}>")
 
     def to_polars(self) -> pl.DataFrame:
         """Return the means of all systems: a row for each system and measure.
@@ -683,7 +683,7 @@ def load_evaluation(path: str | Path) -> Evaluation:
     return Evaluation(scores, **parts)
 
 
-def opened(evaluation: object) -> Evaluation:
+def open_evaluation(evaluation: object) -> Evaluation:
     """Return an evaluation that is given as such or as the path of a saved one."""
     if isinstance(evaluation, Evaluation):
         return evaluation
@@ -693,7 +693,7 @@ def opened(evaluation: object) -> Evaluation:
 
 
 def by_own_name(
-    given: Mapping[Any, Any] | Iterable[Any], evaluated: Callable[[Any], Evaluation] = opened, where: str = ""
+    given: Mapping[Any, Any] | Iterable[Any], evaluated: Callable[[Any], Evaluation] = open_evaluation, where: str = ""
 ) -> dict[str, Evaluation]:
     """Return evaluations by the names that a mapping has for them; those of a list have names of their own.
 
@@ -724,9 +724,9 @@ def shared_measures(measures: Sequence[tuple[str, Mapping[str, str]]]) -> list[s
     (_, first), *others = measures
     shared = [notation for notation in first if all(notation in labels for _, labels in others)]
     if not shared:
-        held = collected((", ".join(labels.values()), name) for name, labels in measures)
+        held = group_values((", ".join(labels.values()), name) for name, labels in measures)
         told = [f"{labels} of {names[0]}" for labels, names in held.items()]
-        raise DataError("the evaluations have no measure in common", found=three(told, between="; "))
+        raise DataError("the evaluations have no measure in common", found=format_list(told, between="; "))
     return shared
 
 

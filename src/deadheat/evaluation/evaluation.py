@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import hooks
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, aligned, members
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.checks import as_count, as_text
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
@@ -54,8 +54,8 @@ from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.random_generators import Rng
 from deadheat.settings import ConventionArguments, Conventions, Saving
-from deadheat.structures import changed, collected
-from deadheat.wording import counted, did_you_mean, printable, reported_path
+from deadheat.structures import copy_with, group_values
+from deadheat.wording import did_you_mean, escape_invisible, format_count, format_path
 
 
 class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "traditional")):
@@ -142,7 +142,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
 
     def __repr__(self) -> str:
         means = ", ".join(f"{measure.label}={scores.reported():.4f}" for measure, scores in self._scores.items())
-        return printable(f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>")
+        return escape_invisible(f"<Evaluation {self.name}, {self.facts}, ties={self.ties!r}: {means}>")
 
     def __contains__(self, measure: object) -> bool:
         with suppress(MeasureError):
@@ -453,7 +453,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         if Saving.checked("save_depth", save_depth):
             save_depth = max(save_depth, TOP, *(one.deepest or 0 for one in self.measures))
         run = kept(self.run, save_depth, self.conventions.score_precision) if self.run and save_depth else None
-        return changed(self, run=run)
+        return copy_with(self, run=run)
 
     def rescored(
         self,
@@ -545,7 +545,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         ----------
         name : str
         """
-        return changed(self, name=as_text("name", name))
+        return copy_with(self, name=as_text("name", name))
 
     def renamed(self, names: Mapping[str, str]) -> "Evaluation":
         """Return the evaluation of some queries under other ids.
@@ -605,7 +605,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         """
         table = Queries.of(queries, [weights]) if isinstance(weights, str) and queries is not None else queries
         own = weights_of(weights, table, self.query_ids)
-        notes = (f"weights: {weights} of {reported_path(table.where)}",) if isinstance(table, Queries) else ()
+        notes = (f"weights: {weights} of {format_path(table.where)}",) if isinstance(table, Queries) else ()
         found = Evaluation([one.weighted(own) for one in self], **self.parts() | {"notes": (*self.notes, *notes)})
         return found if self.judge is None else helped_by(found, self.judge.weighted(weights, table))
 
@@ -688,9 +688,9 @@ def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
     scores = []
     for own in human:
         by_judge = judge[own.measure]
-        same, rest = (aligned(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
+        same, rest = (align_values(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
         check_judge_has_values(own, same, judge.qrels.where)
-        weights = None if by_judge.weights is None else aligned(by_judge.weights, by_judge.query_ids, others)
+        weights = None if by_judge.weights is None else align_values(by_judge.weights, by_judge.query_ids, others)
         is_mean = not (own.measure.total or own.measure.geometric)
         scores.append(replace(own, predicted=(same, rest, weights) if is_mean else None))
     helped = {
@@ -722,7 +722,7 @@ def check_judge_has_values(scores: Scores, by_judge: FloatArray, judge: str) -> 
     if n_lacking:
         raise DataError(
             f"{judge} gives no {scores.measure.label} for {n_lacking:,} of"
-            f" {counted(scores.n_queries, 'query', 'queries')} with human labels"
+            f" {format_count(scores.n_queries, 'query', 'queries')} with human labels"
         )
 
 
@@ -802,7 +802,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
 
     def __repr__(self) -> str:
         sizes = "; ".join(f"{label(stratum)}: {len(part.query_ids)}" for stratum, part in self.items())
-        return printable(f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>")
+        return escape_invisible(f"<Strata of {self.whole.name} by {', '.join(self.columns)}: {sizes}>")
 
     def summary(
         self,
@@ -897,7 +897,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
                 allowed=self.columns if len(self.columns) > 1 else "one of several stratum columns",
             )
         place = None if within is None else self.columns.index(within)
-        found = collected(("" if place is None else stratum[place], stratum) for stratum in self)
+        found = group_values(("" if place is None else stratum[place], stratum) for stratum in self)
         rows = [
             (*([] if within is None else [value]), measure.label, *self._average(measure, found[value], place))
             for value in sorted(found, key=order)
@@ -912,7 +912,7 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
         scores = self.whole[measure] if are_all else self.whole[measure].select(keep)
         if judge is not None and not are_all:
             ids = np.unique(np.concatenate([one.judge.query_ids for one in map(self.get, strata) if one and one.judge]))
-            scores = helped_by(self.whole.select(keep), judge.select(members(judge.query_ids, ids)))[measure]
+            scores = helped_by(self.whole.select(keep), judge.select(is_member(judge.query_ids, ids)))[measure]
         found = {one: self[one][measure].mean for one in strata if is_assigned(one)}
         means = {one: mean for one, mean in found.items() if not np.isnan(mean)}
         if not means:

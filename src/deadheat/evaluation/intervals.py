@@ -27,7 +27,7 @@ from deadheat.measures import Measure
 from deadheat.random_generators import Rng
 from deadheat.scalars import whole
 from deadheat.settings import BOUNDED, PROPORTION, SKEWED, Estimation
-from deadheat.wording import counted, rounded, three
+from deadheat.wording import format_count, format_list, format_rounded
 
 # A column of the queries table, a dict of query_id to cluster, or one label for each query in the order of the ids
 Cluster: TypeAlias = str | Mapping[str, object] | Iterable[object] | None
@@ -153,12 +153,13 @@ class Interval(InNotebooks):
 
     def __repr__(self) -> str:
         """Return the mean with its ends, rounded; a question mark means that these cannot be known."""
-        ends = f"[{rounded(self.low)}, {rounded(self.high)}]{'' if self.is_known else '?'}"
-        over = counted(self.n_queries, "query", "queries")
+        ends = f"[{format_rounded(self.low)}, {format_rounded(self.high)}]{'' if self.is_known else '?'}"
+        over = format_count(self.n_queries, "query", "queries")
         over += "" if self.n_effective is None else f" as good as {self.n_effective:.1f}"
-        grouped = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
+        grouped = "" if self.n_clusters is None else f" in {format_count(self.n_clusters, 'cluster')}"
         return (
-            f"<Interval {rounded(self.value)} {ends}, {100 * self.confidence_level:g}% {self.method}, {over}{grouped}>"
+            f"<Interval {format_rounded(self.value)} {ends}, {100 * self.confidence_level:g}% {self.method},"
+            f" {over}{grouped}>"
         )
 
     @property
@@ -171,7 +172,7 @@ class Interval(InNotebooks):
         """Why the ends are not known, such as "only 3 queries" or "all 25 values are equal"; empty if they are."""
         if self.quantile is not None:
             ends = " and ".join(self.open_ends)
-            few = f"only {counted(self.n_queries, 'query', 'queries')}, too few for the {ends} end"
+            few = f"only {format_count(self.n_queries, 'query', 'queries')}, too few for the {ends} end"
             return f"{few}: it is that of the measure" if ends else ""
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method, self.n_effective)
 
@@ -228,11 +229,11 @@ def why_unknown(  # noqa: PLR0917 - the fields of an interval
         return ""
     fewest = FEWEST_UNBOUNDED if method in {SKEWED, "bootstrap-t"} else FEWEST
     if n_effective is not None and n_effective < fewest:
-        return f"by weight {counted(n_queries, 'query is', 'queries are')} worth only {n_effective:.1f}"
+        return f"by weight {format_count(n_queries, 'query is', 'queries are')} worth only {n_effective:.1f}"
     of_queries = (n_queries, ("query", "queries"), "values")
     n_units, nouns, units = of_queries if n_clusters is None else (n_clusters, ("cluster", "clusters"), "clusters")
     if n_units < fewest:
-        return f"only {counted(n_units, *nouns)}"
+        return f"only {format_count(n_units, *nouns)}"
     if math.isinf(high - low):
         return f"too few of the {n_units:,} {units} differ"
     return "" if low < high else f"all {n_units:,} {units} are equal"
@@ -309,7 +310,7 @@ def cluster_codes(cluster: Cluster, queries: Source | None, query_ids: TextArray
         found = as_list("cluster", cluster, "a column of queries, a dict of query_id to cluster, or their labels")
     if len(found) != len(ids):
         raise ParameterError(
-            f"must have a label for each of the {counted(len(ids), 'query', 'queries')}",
+            f"must have a label for each of the {format_count(len(ids), 'query', 'queries')}",
             argument="cluster",
             given=len(found),
         )
@@ -361,7 +362,7 @@ def weights_of(weights: Weights | None, queries: Source | None, query_ids: TextA
         )
     if lacking := [query for query in ids if given.get(query) is None]:
         raise DataError(
-            f"{counted(len(lacking), 'query', 'queries')} without a weight: {three([*map(repr, lacking)])}",
+            f"{format_count(len(lacking), 'query', 'queries')} without a weight: {format_list([*map(repr, lacking)])}",
             hint="0 leaves a query out",
             path=where,
         )
@@ -464,7 +465,7 @@ def groups(
         )
     if lacking := [query for query, *values in zip(ids, *labels, strict=True) if None in values]:
         warnings.warn(
-            f"{len(lacking)} of {counted(len(ids), 'query', 'queries')} ({three(lacking)}) have no"
+            f"{len(lacking)} of {format_count(len(ids), 'query', 'queries')} ({format_list(lacking)}) have no"
             f" {' or no '.join(names)} in {table.where}: they form the stratum {NONE!r}",
             UnlabelledQueriesWarning,
             stacklevel=stacklevel,

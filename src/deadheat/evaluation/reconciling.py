@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import hooks
-from deadheat.arrays import BoolArray, FloatArray, TextArray, members
+from deadheat.arrays import BoolArray, FloatArray, TextArray, is_member
 from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
 from deadheat.data.spans import Spans
@@ -32,7 +32,7 @@ from deadheat.errors import Advice, ColumnError, DataError, NotKeptError, Parame
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
-from deadheat.io.files import path_named
+from deadheat.io.files import check_path
 from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure, NumRet
@@ -42,8 +42,8 @@ from deadheat.measures.unjudged import deepest_counted, has_ends
 from deadheat.placements.contiguous import Kept, KeptRows
 from deadheat.placements.place import engine_of
 from deadheat.settings import ConventionArguments, Conventions, Rejudging
-from deadheat.structures import changed
-from deadheat.wording import counted, three
+from deadheat.structures import copy_with
+from deadheat.wording import format_count, format_list
 
 OLD_NEW = ("old", "new")
 CUT = "of the ranking the first {:,} documents of each list are known"
@@ -93,7 +93,7 @@ def rescored(
     )
     if unknown:
         told = ", ".join(
-            f"{name} ({counted(len(own), 'query', 'queries')}: {three([*map(repr, own)])})"
+            f"{name} ({format_count(len(own), 'query', 'queries')}: {format_list([*map(repr, own)])})"
             for name, own in unknown.items()
         )
         raise NotKeptError(
@@ -179,7 +179,7 @@ def _without(qrels: Qrels, queries: set[str]) -> Qrels:
     kept = judged.union(qrels.bare, *beside) - queries
     return qrels.of_queries(
         dict(zip(kept, kept, strict=True)),
-        f"queries left out, which the ranking was never asked: {three(sorted(queries))}",
+        f"queries left out, which the ranking was never asked: {format_list(sorted(queries))}",
     )
 
 
@@ -212,7 +212,7 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
     else:
         if not isinstance(ids, str | Path):
             raise ParameterError(argument="ids", given=ids, allowed="a dict of old id to new, or the path of a table")
-        path = path_named(ids)
+        path = check_path(ids)
         table = read_records(path, wanted=RENAMED).frame
         if not {*OLD_NEW} <= {*table.columns}:
             raise ColumnError(given=", ".join(table.columns), allowed="columns old and new", path=path)
@@ -237,7 +237,7 @@ def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
     frame, failures = frame.with_columns(new), None if run.failures is None else run.failures.with_columns(new)
     held, note = run.rows, f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}"
     rows = KeptRows(frame, held.queries, held.depth) if isinstance(held, KeptRows) else MemoryRows(frame)
-    found = changed(run, rows=rows, failures=failures, notes=(*run.notes, note))
+    found = copy_with(run, rows=rows, failures=failures, notes=(*run.notes, note))
     found.check_duplicates()
     return found
 
@@ -382,10 +382,10 @@ class Reconciled:
         compared = (
             "each pair compared on the queries that both were asked"
             if self.n_queries is None
-            else f"{counted(self.n_queries, 'query', 'queries')} compared"
+            else f"{format_count(self.n_queries, 'query', 'queries')} compared"
         )
         lacking = {
-            "which the earlier ranking was not asked": three(self.not_asked),
+            "which the earlier ranking was not asked": format_list(self.not_asked),
             "for which too little was kept": ", ".join(self.left_out),
         }
         return [
@@ -399,7 +399,7 @@ class Reconciled:
         pairs = dict.fromkeys(pair[1:] for one in self.changes.values() for pair in one.replaced())
         if not pairs or self.way == "shared":
             return ""
-        shown = three([f"{old!r} by {new!r}" for old, new in pairs])
+        shown = format_list([f"{old!r} by {new!r}" for old, new in pairs])
         if any(one.are_of_spans for one in self.changes.values()):
             return (
                 f"{shown} in the spans: if the documents were changed or renamed, the offsets of the earlier chunks are"
@@ -448,7 +448,7 @@ def reconciled(
             )
         own = Evaluation(kept, **one.parts())
         lost = every | not_asked.get(name, set())
-        found[name] = own.select(~members(own.query_ids, np.array([*lost], object))) if lost else own
+        found[name] = own.select(~is_member(own.query_ids, np.array([*lost], object))) if lost else own
     return found, Reconciled(
         "shared" if way == "shared" else "rescore",
         reference,
@@ -491,7 +491,7 @@ def check_weights(names: tuple[str, str], *both: tuple[TextArray, FloatArray | N
     own, its = (
         np.ones(int(shared.sum())) if weights is None or are_equal(weights[shared]) else weights[shared]
         for (ids, weights), (others, _) in (both, both[::-1])
-        for shared in [members(ids, others)]
+        for shared in [is_member(ids, others)]
     )
     if not np.array_equal(own, its):
         raise DataError(f"{' and '.join(names)} were evaluated with different weights", hint="give both the same")
@@ -576,7 +576,7 @@ def _share(evaluations: Mapping[str, Evaluation], reference: str, others: Mappin
     same = np.array(sorted(set.intersection(*(set(one.same) for one in differing.values()))), object)
     if not len(same):
         raise DataError(f"{' and '.join(evaluations)} have no query with equal judgments")
-    found = {name: one.select(members(one.query_ids, same)) for name, one in evaluations.items()}
+    found = {name: one.select(is_member(one.query_ids, same)) for name, one in evaluations.items()}
     top = max(one.placements.max_relevance for one in found.values())
     depending = (
         measure

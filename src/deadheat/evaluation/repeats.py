@@ -9,7 +9,7 @@ from typing import Any, TypeGuard, cast
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, members
+from deadheat.arrays import BoolArray, FloatArray, is_member
 from deadheat.data.tables import REPEAT, DocumentTable, Qrels, Run, Source, has_repeats, label_of, path_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
@@ -20,8 +20,8 @@ from deadheat.io.passages import NAMES, ROW
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import is_result_set
 from deadheat.io.values import is_id
-from deadheat.structures import changed
-from deadheat.wording import counted, printable
+from deadheat.structures import copy_with
+from deadheat.wording import escape_invisible, format_count
 
 
 def are_runs(
@@ -158,10 +158,10 @@ class Repeats(Sequence[Source]):
 
             run = table_in(run, "run")
         found = [] if isinstance(run, cls | DocumentTable) else runs_by_repeat(run, ascending=ascending)
-        return changed(cls(found, found[0].name), is_ascending=ascending) if found else run
+        return copy_with(cls(found, found[0].name), is_ascending=ascending) if found else run
 
     def __repr__(self) -> str:
-        return printable(f"<Repeats {self.name}: {len(self)} runs>")
+        return escape_invisible(f"<Repeats {self.name}: {len(self)} runs>")
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -197,11 +197,11 @@ def together(name: str, evaluations: Sequence[Evaluation], missing: str) -> Eval
                 allowed=repr(allowed),
                 beside={"run": "repeats"},
             )
-    lacks = np.column_stack([members(one.query_ids, np.array(one.missing_queries, object)) for one in evaluations])
+    lacks = np.column_stack([is_member(one.query_ids, np.array(one.missing_queries, object)) for one in evaluations])
     left_out: BoolArray = lacks if missing == "skip" else np.zeros_like(lacks)
     scores = [_of_measure([one[own.measure] for one in evaluations], left_out) for own in first]
     n_lacking = int((lacks.any(axis=1) & ~lacks.all(axis=1)).sum())
-    lacking = f"; {counted(n_lacking, 'query lacks', 'queries lack')} some of them" if n_lacking else ""
+    lacking = f"; {format_count(n_lacking, 'query lacks', 'queries lack')} some of them" if n_lacking else ""
     found = Evaluation(
         scores,
         **first.parts()

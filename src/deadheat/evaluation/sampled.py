@@ -10,7 +10,7 @@ from deadheat.arrays import FloatArray, IntArray, sums_of
 from deadheat.errors import MeasureError
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.kernels import sampled as kernel
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures import RR, Hit, Measure, nDCG
 from deadheat.measures.base import CutMeasure, SumMeasure
 from deadheat.measures.discounted import WeightedMeasure
@@ -181,7 +181,7 @@ def _moments(measure: Measure, placements: Placements, sampled: int) -> tuple[Fl
         of_tie = kernel.moments(values, drawn, own, others)
         mean[query] += of_tie[0]
         variance[query] += of_tie[1]
-    return ratio(mean, divisor), ratio(variance, divisor**2)
+    return divide_or_zero(mean, divisor), divide_or_zero(variance, divisor**2)
 
 
 def _at_ranks(weights: FloatArray, above: IntArray, drawn: tuple[int, int], before: IntArray) -> FloatArray:

@@ -16,7 +16,7 @@ from typing import Any
 from deadheat.errors import DataError
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.saved import SAVED, SUFFIX, is_saved
-from deadheat.io.files import LONGEST, file_name, make_folder, path_named
+from deadheat.io.files import LONGEST, check_path, file_name, make_folder
 from deadheat.io.guarding import note_file
 
 ROOM = 15  # bytes that a file name leaves for its ending
@@ -112,7 +112,7 @@ def target_of_save(path: str | Path, name: str, origin: Origin, *, replace: bool
         Whether a folder has one file a run, which a later save replaces; else the file is a new one, which no other
         process has.
     """
-    folder = path_named(path)
+    folder = check_path(path)
     if not is_folder(path):
         yield folder
         return

@@ -50,9 +50,9 @@ from deadheat.evaluation.shapes import (
     Shape,
     WrongValueError,
 )
-from deadheat.io.files import decoded, make_folder, path_named, read_all, readable, replacing
-from deadheat.io.guarding import check_threads, guarded
-from deadheat.io.objects import parsed
+from deadheat.io.files import check_path, check_readable, decode_utf8, make_folder, read_all, replacing
+from deadheat.io.guarding import check_threads, guard_polars
+from deadheat.io.objects import parse_json
 from deadheat.io.pages import read_table
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure, parse_measure
@@ -61,9 +61,9 @@ from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import KeptRows
 from deadheat.placements.placements import Passages, Placements, Subtopics
 from deadheat.settings import Conventions
-from deadheat.structures import T, changed
+from deadheat.structures import T, copy_with
 from deadheat.version import __version__
-from deadheat.wording import as_given
+from deadheat.wording import format_given
 
 HEAD = 1 << 10  # bytes, enough to recognise a document
 ENCODING = "Parquet in base64"
@@ -122,7 +122,7 @@ class DocumentKind:
         data : mapping of str to object, or None
             Tables, as `packed`.
         """
-        path = path_named(path)
+        path = check_path(path)
         self.refuse_foreign(path)
         document = {"kind": self.kind, "format": self.format, "deadheat": __version__, **head}
         try:
@@ -143,10 +143,10 @@ class DocumentKind:
         made : callable
             Makes of the document what is returned.
         """
-        path = path_named(path)
-        text = decoded(read_all(readable(path)), path)
+        path = check_path(path)
+        text = decode_utf8(read_all(check_readable(path)), path)
         try:
-            document = parsed(text, path)
+            document = parse_json(text, path)
         except DataError as error:
             if text.strip() and self.kind not in text:  # such as a run
                 raise self._is_another(path) from None
@@ -163,8 +163,8 @@ class DocumentKind:
         known = (*self.earlier_formats, self.format)
         if document.get("format") not in known:
             raise FileFormatError(
-                f"has format {as_given(document.get('format'))}, written by deadheat"
-                f" {as_given(document.get('deadheat'))}; this is {__version__!r}, which reads"
+                f"has format {format_given(document.get('format'))}, written by deadheat"
+                f" {format_given(document.get('deadheat'))}; this is {__version__!r}, which reads"
                 f" {' and '.join(map(str, known))}",
                 hint="install that version, or save it again",
                 path=path,
@@ -174,7 +174,7 @@ class DocumentKind:
                 "was changed since it was saved, or is damaged (its SHA-256 differs)", hint="save it again", path=path
             )
         try:
-            with guarded(path):
+            with guard_polars(path):
                 self.shape.check(document, "")
                 return made(document)
         except Exception as error:
@@ -357,7 +357,7 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
     DataError
         A file of this name exists and is not a saved evaluation.
     """
-    path = path_named(path)
+    path = check_path(path)
     if path.suffix.lower() != SUFFIX:
         raise ParameterError(
             f"must end in {SUFFIX}",
@@ -650,7 +650,7 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
 def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
     if held.get("open_to") is not None and "failures" not in held:
         raise WrongValueError("lacks 'failures' in data.judgments")
-    return changed(
+    return copy_with(
         Qrels.of_checked(unpacked(held["rows"], "judgments"), held["name"]),
         bare=tuple(held["without"]),
         notes=tuple(held["notes"]),
@@ -668,7 +668,7 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
     if lists["query_id"].is_duplicated().any():
         raise WrongValueError("a query of lists comes twice")
     frame = coded.select(lists["query_id"].gather(coded["query"]), "doc_id", "score")
-    return changed(
+    return copy_with(
         Run.of_checked(frame, document["name"]),
         rows=KeptRows(frame, lists, document["save_depth"]),
         notes=tuple(held["notes"]),

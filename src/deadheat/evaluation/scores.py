@@ -42,8 +42,8 @@ from deadheat.phases import phase
 from deadheat.placements.placements import Placements
 from deadheat.random_generators import Rng
 from deadheat.settings import PROPORTION, SKEWED
-from deadheat.structures import changed, collected
-from deadheat.wording import counted, printable
+from deadheat.structures import copy_with, group_values
+from deadheat.wording import escape_invisible, format_count
 
 if TYPE_CHECKING:
     from deadheat.stats.labels import Powered
@@ -87,7 +87,7 @@ class TieSpread:
         reachable: FloatArray,
     ) -> TieSpread:
         """Return a spread whose values are known, and not computed from the placements."""
-        return changed(
+        return copy_with(
             cls(measure, placements, no_relevant),
             mean=mean,
             std=std,
@@ -261,7 +261,9 @@ class Scores(InNotebooks):
 
     def __repr__(self) -> str:
         level = f"total {self.total:.4f}" if self.measure.total else f"{self.mean:.4f}"
-        return printable(f"<Scores {self.measure.label}: {level} over {counted(self.n_queries, 'query', 'queries')}>")
+        return escape_invisible(
+            f"<Scores {self.measure.label}: {level} over {format_count(self.n_queries, 'query', 'queries')}>"
+        )
 
     @cached_property
     def kept(self) -> BoolArray:
@@ -775,7 +777,7 @@ def _ends(
     from deadheat import stats  # as above
 
     ends = np.empty((2, len(scores)))
-    alike = collected(((method, scores[n].value_limits), n) for n, method in enumerate(methods))
+    alike = group_values(((method, scores[n].value_limits), n) for n, method in enumerate(methods))
     for (method, limits), own in alike.items():
         if method == PROPORTION:
             bounds = [

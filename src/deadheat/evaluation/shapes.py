@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deadheat.settings import Conventions
-from deadheat.wording import as_given
+from deadheat.wording import format_given
 
 
 class WrongValueError(ValueError):
@@ -49,7 +49,7 @@ class Single(Shape):
     def check(self, value: Any, place: str) -> None:  # noqa: ANN401 - whatever JSON holds
         """Raise `WrongValueError` if a value is not such a one."""
         if not self.fits(value):
-            raise WrongValueError(f"{place} is {as_given(value)}, expected {self.allowed}")
+            raise WrongValueError(f"{place} is {format_given(value)}, expected {self.allowed}")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ListOf(Shape):
     def check(self, value: Any, place: str) -> None:  # noqa: ANN401 - whatever JSON holds
         """Raise `WrongValueError` if a value is no such list."""
         if not isinstance(value, list):
-            raise WrongValueError(f"{place} is {as_given(value)}, expected a list")
+            raise WrongValueError(f"{place} is {format_given(value)}, expected a list")
         for number, item in enumerate(value):
             self.item.check(item, f"{place}[{number}]")
 
@@ -83,7 +83,7 @@ class DictOf(Shape):
     def check(self, value: Any, place: str) -> None:  # noqa: ANN401 - whatever JSON holds
         """Raise `WrongValueError` if a value is no such object."""
         if not isinstance(value, dict):
-            raise WrongValueError(f"{place} is {as_given(value)}, expected an object")
+            raise WrongValueError(f"{place} is {format_given(value)}, expected an object")
         if self.is_filled and not value:
             raise WrongValueError(f"{place} is empty")
         for key, own in value.items():
@@ -107,7 +107,7 @@ class Fields(Shape):
     def check(self, value: Any, place: str) -> None:  # noqa: ANN401 - whatever JSON holds
         """Raise `WrongValueError` if a value is no object, lacks a key, or has a wrong value."""
         if not isinstance(value, dict):
-            raise WrongValueError(f"{place or 'the document'} is {as_given(value)}, expected an object")
+            raise WrongValueError(f"{place or 'the document'} is {format_given(value)}, expected an object")
         for key, shape in {**self.needed, **self.optional}.items():
             inner = f"{place}.{key}".lstrip(".")
             if key in value:
@@ -136,7 +136,7 @@ class OfConventions(Shape):
         FIELDS.check(value, place)
         for key in value:
             if key not in Conventions.__dataclass_fields__:
-                raise WrongValueError(f"{place} has the unknown key {as_given(key)}")
+                raise WrongValueError(f"{place} has the unknown key {format_given(key)}")
         Conventions(**value)
 
 

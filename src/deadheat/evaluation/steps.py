@@ -13,14 +13,14 @@ from deadheat.data.rows import round_scores
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.scores import Scores
-from deadheat.kernels.segments import ratio, segment_sums
+from deadheat.kernels.segments import divide_or_zero, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
 from deadheat.measures.base import SumMeasure
 from deadheat.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains_of
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.settings import Conventions
-from deadheat.wording import did_you_mean, printable
+from deadheat.wording import did_you_mean, escape_invisible
 
 POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
 EQUAL = 1e-9
@@ -75,7 +75,7 @@ class Steps(Renderable):
     lacks_relevant: bool = False
 
     def __repr__(self) -> str:
-        return printable(f"<Steps {self.measure.label} of {self.name} for {self.query_id!r}: {self.value:.4f}>")
+        return escape_invisible(f"<Steps {self.measure.label} of {self.name} for {self.query_id!r}: {self.value:.4f}>")
 
     def to_polars(self) -> pl.DataFrame:
         """Return the documents."""
@@ -187,7 +187,7 @@ def _reached(measure: Measure, placements: Placements, value: float) -> tuple[Fl
     cut = _cut(placements)
     if isinstance(measure, SumMeasure) and not getattr(measure, "is_conditional", False):
         sums, divisors = measure.moment(cut, squares=False), measure.divisor(cut)
-        same = not len(sums) or math.isclose(ratio(sums, divisors)[-1], value, abs_tol=EQUAL)
+        same = not len(sums) or math.isclose(divide_or_zero(sums, divisors)[-1], value, abs_tol=EQUAL)
         if same and len(np.unique(divisors)) <= 1:
             return sums, float(measure.divisor(placements)[0]), True
     return measure.mean(cut), 1.0, isinstance(measure, RR | Hit)
@@ -264,7 +264,7 @@ def _columns(  # noqa: PLR0917 - what is known of each row
         return {}
     starts = placements.tie_starts
     counts = (placements.relevance >= getattr(measure, "rel", 0)).astype(np.float64)
-    share = ratio(np.diff(reached, prepend=0.0), segment_sums(counts, starts))  # the same for each that counts
+    share = divide_or_zero(np.diff(reached, prepend=0.0), segment_sums(counts, starts))  # the same for each that counts
     part = by_row(counts * np.repeat(share, np.diff(np.append(starts, len(counts)))))
     if not isinstance(measure, AP):
         return {"part": part}

@@ -13,7 +13,7 @@ from deadheat.evaluation.intervals import heavy
 from deadheat.io.formats import format_of
 from deadheat.placements.place import looks_swapped
 from deadheat.placements.placements import lost_zeros
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 LOOKED = 100  # documents, among which one with zeros in front is looked for
 PADDED = re.compile("0+[0-9]+")
@@ -64,8 +64,8 @@ def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[DeadheatWarning]
     for name, evaluation in evaluations.items():
         absent = evaluation.missing_queries
         if 2 * len(absent) > len(evaluation.query_ids):
-            queries = counted(len(evaluation.query_ids), "query", "queries")
-            examples = three([*map(repr, absent)])
+            queries = format_count(len(evaluation.query_ids), "query", "queries")
+            examples = format_list([*map(repr, absent)])
             named.append(f"{name} lacks {len(absent):,} of {queries} of the qrels ({examples})")
     if named:
         yield DeadheatWarning(
@@ -77,7 +77,7 @@ def _missing(evaluations: Mapping[str, Evaluation]) -> Iterator[DeadheatWarning]
 def _heavy(evaluation: Evaluation) -> Iterator[DeadheatWarning]:
     """Find queries with more than a tenth of the weight, on which a mean hangs."""
     if found := heavy(evaluation.query_ids, evaluation.weights):
-        told = three([f"{query} ({share:.0%})" for query, share in found.items()])
+        told = format_list([f"{query} ({share:.0%})" for query, share in found.items()])
         yield DeadheatWarning(
             f"{evaluation.name}: means depend on few queries, each with more than a tenth of the weight: {told}"
         )
@@ -91,8 +91,8 @@ def _levels(evaluation: Evaluation, qrels: Qrels) -> Iterator[DeadheatWarning]:
     count, find = ("counts", "it finds") if len(missed) == 1 else ("count", "they find")
     for first, rel in list(missed.items())[:1]:
         yield DeadheatWarning(
-            f"{qrels.where}: the highest relevance is {highest:g}, and {three([one.label for one in missed])} {count}"
-            f" documents as relevant from rel={rel:g}: {find} none. Lower it, as in"
+            f"{qrels.where}: the highest relevance is {highest:g}, and {format_list([one.label for one in missed])}"
+            f" {count} documents as relevant from rel={rel:g}: {find} none. Lower it, as in"
             f" {type(first).__name__}(rel={highest:g})"
         )
 
@@ -128,7 +128,7 @@ def _lost_zeros(evaluation: Evaluation, qrels: Qrels, run: Run) -> Iterator[Dead
     lost = padded.filter(padded.str.strip_chars_start("0").is_in(retrieved.implode()))
     if len(lost):
         yield NothingJudgedWarning(
-            f"{counted(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where}"
+            f"{format_count(len(lost), 'judged document')} such as {lost[0]!r} of {qrels.where}"
             f" {'is' if len(lost) == 1 else 'are'} not retrieved, and {lost[0].lstrip('0')!r} is: zeros in front were"
             f" lost in {run.where}, read ids as text"
         )

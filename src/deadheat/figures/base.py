@@ -30,13 +30,13 @@ from deadheat.structures import T
 from deadheat.wording import (
     BROKEN_BY,
     LONGEST_LABEL,
-    counted,
+    escape_invisible,
+    format_count,
+    format_level,
+    format_list,
     format_p_value,
-    level_text,
-    printable,
-    rounded,
+    format_rounded,
     shorten,
-    three,
 )
 
 Drawable: TypeAlias = Plottable | pl.DataFrame | Mapping[str, object] | Sequence[object]
@@ -457,51 +457,54 @@ def short(name: str) -> str:
     >>> print(short("a\nb"), short("a" * 40))
     a\nb aaaaaaaaaaaaaaaaaaaaaaaaa…
     """
-    text = printable(name)
+    text = escape_invisible(name)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
-def labels(names: Iterable[str]) -> list[str]:
+def unique_labels(names: Iterable[str]) -> list[str]:
     r"""Return names as labels: one line each, and different if the names are.
 
     Examples
     --------
-    >>> print(*labels(["a", "b\n", "b\\n"]), sep=" | ")
+    >>> print(*unique_labels(["a", "b\n", "b\\n"]), sep=" | ")
     a | b\n | b\n (2)
     """
     found: dict[str, None] = {}
     for name in names:
-        text, number = printable(name) or "(empty)", 1
-        while (label := text if number == 1 else f"{text} ({number})") in found:
-            number += 1
+        text = escape_invisible(name) or "(empty)"
+        label = text
+        n_alike = 1
+        while label in found:
+            n_alike += 1
+            label = f"{text} ({n_alike})"
         found[label] = None
     return list(found)
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Return a number for a sentence.
 
     Examples
     --------
-    >>> number(0.71234), number(-0.00004), number(123.456), number(0.0)
+    >>> format_number(0.71234), format_number(-0.00004), format_number(123.456), format_number(0.0)
     ('0.712', '-4e-05', '123.5', '0')
     """
     if not math.isfinite(value):
         return "no value"
     if abs(value) <= NOISE:
         return "0"
-    return rounded(value, 3 if abs(value) < 10 else 1)
+    return format_rounded(value, 3 if abs(value) < 10 else 1)
 
 
-def signed(value: float) -> str:
+def format_signed(value: float) -> str:
     """Return a difference for a sentence, with its sign.
 
     Examples
     --------
-    >>> signed(0.02), signed(-0.02), signed(0.0)
+    >>> format_signed(0.02), format_signed(-0.02), format_signed(0.0)
     ('+0.020', '-0.020', '0')
     """
-    text = number(value)
+    text = format_number(value)
     return f"+{text}" if value > NOISE else text
 
 
@@ -525,7 +528,7 @@ def n_queries(*numbers: int) -> str:
     ('25 queries', '7 to 25 queries', '1 query')
     """
     low, high = min(numbers), max(numbers)
-    return counted(low, "query", "queries") if low == high else f"{low:,} to {high:,} queries"
+    return format_count(low, "query", "queries") if low == high else f"{low:,} to {high:,} queries"
 
 
 def row_height(n_rows: int) -> int:
@@ -743,8 +746,8 @@ def marks(rows: Sequence[Record], mean: str, *others: str) -> list[str]:
     """
     lacking = [row["unknown"] for row in rows if row["low"] is None]
     has_some = len(lacking) < len(rows)
-    line = f"line: {level_text(rows[0]['level'])} interval over queries" if has_some else ""
+    line = f"line: {format_level(rows[0]['level'])} interval over queries" if has_some else ""
     band = "band: range over tie orders" if is_moved(rows) else ""
-    of_whom = f" for {counted(len(lacking), 'mean')}" if has_some else ""
-    why = f"No interval{of_whom}: {three(list(dict.fromkeys(lacking)))}." if lacking else ""
+    of_whom = f" for {format_count(len(lacking), 'mean')}" if has_some else ""
+    why = f"No interval{of_whom}: {format_list(list(dict.fromkeys(lacking)))}." if lacking else ""
     return ["; ".join(filter(None, [mean, line, band, *others])) + ".", why]

@@ -14,19 +14,19 @@ from deadheat.figures.base import (
     Record,
     figure,
     finished,
-    labels,
+    format_number,
+    format_signed,
     left_out,
     name_among,
-    number,
     quantity,
     row_axis,
     row_height,
-    signed,
     tips,
+    unique_labels,
 )
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures.notation import MeasureLike, unit_of
-from deadheat.wording import counted, exact_text, level_text, percentage
+from deadheat.wording import format_count, format_exactly, format_level, format_percentage
 
 MOST = 60  # systems that a page has room for
 
@@ -48,7 +48,7 @@ def _ranked(
     own = every[name_among(every, measure)]
     means = np.array([bias.baseline_mean for bias in own.biases])
     placed = np.argsort(first_ranks(own.measure.sign * means), kind="stable")[:MOST].tolist()
-    return own, list(zip(labels(own.systems[n] for n in placed), placed, strict=True))
+    return own, list(zip(unique_labels(own.systems[n] for n in placed), placed, strict=True))
 
 
 @figure("judges", measures="all", place=10)
@@ -72,7 +72,7 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         There is no such judge.
     """
     own = found[_judge_of(found, judge)]
-    grades = [exact_text(grade) for grade in own.grades]
+    grades = [format_exactly(grade) for grade in own.grades]
     totals = own.confusion.sum(1)
     rows: list[Record] = [
         {"label": human, "judge": by_judge, "documents": int(n), "share": n / size if size else 0.0}
@@ -84,7 +84,7 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         row_axis(grades).title("human grade"),
         tooltip=tips("label:N", "judge:N", "documents:Q", "share:Q"),
     )
-    low, high = (number(end) for end in (own.kappa.low, own.kappa.high))
+    low, high = (format_number(end) for end in (own.kappa.low, own.kappa.high))
     doubt = "" if own.kappa.is_known else f"? ({own.kappa.unknown})"
     return finished(
         [
@@ -103,11 +103,11 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         ],
         rows,
         height=44 * len(grades),
-        title=f"{own.judge} gives {percentage(own.estimates['agreement'])} of documents the human grade",
+        title=f"{own.judge} gives {format_percentage(own.estimates['agreement'])} of documents the human grade",
         notes=[
             (
-                f"kappa {number(own.kappa)} [{low}, {high}]{doubt}, quadratic {number(own.quadratic_kappa)};"
-                f" {counted(own.n_documents, 'document')} of {counted(len(own.query_ids), 'query', 'queries')}."
+                f"kappa {format_number(own.kappa)} [{low}, {high}]{doubt}, quadratic {format_number(own.quadratic_kappa)};"
+                f" {format_count(own.n_documents, 'document')} of {format_count(len(own.query_ids), 'query', 'queries')}."
             )
         ],
     )
@@ -161,10 +161,13 @@ def judged_means(
         ],
         rows,
         height=2 * row_height(len(placed)) * len(placed),
-        title=f"{own.judge} orders {counted(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human order",
+        title=(
+            f"{own.judge} orders {format_count(len(own.systems), 'system')} with tau_b {own.tau_b:.2f} to the human"
+            " order"
+        ),
         notes=[
             (
-                f"line: {level_text(found[own.judge].confidence_level)} interval of means over"
+                f"line: {format_level(found[own.judge].confidence_level)} interval of means over"
                 f" {len(own.query_ids)} queries, by t."
             ),
             left_out(len(placed), len(own.systems)),
@@ -228,13 +231,17 @@ def judge_bias(
         ],
         rows,
         height=row_height(len(rows)) * len(rows),
-        title=f"{own.judge} moves means by {signed(min(biases))} to {signed(max(biases))} {own.measure.label}"
-        f"{unit_of(own.measure)}",
+        title=(
+            f"{own.judge} moves means by {format_signed(min(biases))} to {format_signed(max(biases))}"
+            f" {own.measure.label}{unit_of(own.measure)}"
+        ),
         notes=[
-            f"line: {level_text(found[own.judge].confidence_level)} interval, of each system by itself.",
-            f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
-            if own.favoured
-            else "",
+            f"line: {format_level(found[own.judge].confidence_level)} interval, of each system by itself.",
+            (
+                f"favoured: helped more than the others, by more than chance ({', '.join(own.favoured)})."
+                if own.favoured
+                else ""
+            ),
             left_out(len(placed), len(own.systems)),
         ],
     )

@@ -23,27 +23,27 @@ from deadheat.figures.base import (
     better,
     figure,
     finished,
+    format_number,
+    format_signed,
     interval_options,
     is_moved,
-    labels,
     left_out,
     marks,
     measure_of,
     n_queries,
     name_among,
     named,
-    number,
     of_mean,
     series,
     short,
-    signed,
     tips,
+    unique_labels,
     zero_line,
 )
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.simulation.coarsening import AS_GIVEN, CoarseningProfile
-from deadheat.wording import BY_DOC_ID, counted, three
+from deadheat.wording import BY_DOC_ID, format_count, format_list
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 MOST = 8  # lines that can be told apart
@@ -136,7 +136,7 @@ def cutoffs(
     own = [row for row in rows if row["label"] == rows[0]["label"]]
     widest = max(own, key=lambda row: row["tie_max"] - row["tie_min"])
     of_ties = f"; tie order moves it most @{widest['cutoff']}" if is_moved(own) else ""
-    ends = " to ".join(f"{number(row['mean'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
+    ends = " to ".join(f"{format_number(row['mean'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
     title = f"{whole.label}@k, mean over queries ({better(whole)})"
     return draw_with_bands(rows, n_systems, x, title, finding=f"{whole.label} from {ends}", of_ties=of_ties)
 
@@ -188,7 +188,7 @@ def curve_rows(
     rows = [
         {"system": name, "label": label, step: value, **of_mean(one, interval), "method": interval.method}
         | ({} if base is None else {"difference": one.mean - base[n]})
-        for label, name in list(zip(labels(best), best, strict=True))[:MOST]
+        for label, name in list(zip(unique_labels(best), best, strict=True))[:MOST]
         for n, (value, one, interval) in enumerate(zip(family, found[name], intervals(found[name], asked), strict=True))
     ]
     return rows, len(found)
@@ -217,7 +217,7 @@ def draw_with_bands(
         methods = dict.fromkeys(
             str(METHODS.get(row["method"], row["method"])) for row in rows if row["low"] is not None
         )
-        by = f"intervals by {three(list(methods))}" if methods else ""
+        by = f"intervals by {format_list(list(methods))}" if methods else ""
         notes = marks(rows, "point: exact mean over tie orders", by)
     return finished(
         layers,
@@ -232,7 +232,7 @@ def _apart(rows: Sequence[Record], n_systems: int, x: alt.X, title: str, against
     """Draw for each system how far its mean is from that of another; the finding is about the first."""
     kept = list(dict.fromkeys(row["label"] for row in rows))
     own = [row for row in rows if row["label"] == kept[0]]
-    ends = " to ".join(f"{signed(row['difference'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
+    ends = " to ".join(f"{format_signed(row['difference'])} @{row['cutoff']:g}" for row in (own[0], own[-1]))
     return finished(
         [
             zero_line(),
@@ -284,7 +284,7 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
     sign = measure_of(profile.evaluations, of).sign
     given = sorted((row for row in own if row.scores == AS_GIVEN), key=lambda row: -sign * row.value)
     runs = [row.run for row in given][:MOST_RUNS]
-    names = labels(runs)
+    names = unique_labels(runs)
     kept = sorted(
         (row for row in own if row.run in runs), key=lambda row: (runs.index(row.run), order.index(row.scores))
     )
@@ -306,8 +306,8 @@ def coarsening(profile: CoarseningProfile, measure: MeasureLike | None = None) -
         layers,
         rows,
         height=240,
-        title=f"With {first.scores}, {of} of {short(runs[0])} changes by {number(first.value - first.original)},"
-        f" and tie order alone moves it from {number(first.tie_min)} to {number(first.tie_max)}"
+        title=f"With {first.scores}, {of} of {short(runs[0])} changes by {format_number(first.value - first.original)},"
+        f" and tie order alone moves it from {format_number(first.tie_min)} to {format_number(first.tie_max)}"
         f" ({n_queries(first.n_queries)})",
         notes=[note, left_out(len(runs), len(given), "runs")],
     )
@@ -360,7 +360,7 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
             "comparable": row["comparable"],
             **{name: row[name] for name in ("low", "high", "tie_min", "tie_max")},
         }
-        for label, row in zip(labels(called), own, strict=True)
+        for label, row in zip(unique_labels(called), own, strict=True)
     ]
     every = alt.Chart().encode(
         alt.X("step:N", sort=None, title="evaluation, in order of time", axis=alt.Axis(labelAngle=0, labelOverlap=True))
@@ -371,14 +371,14 @@ def history(found: History, measure: MeasureLike | None = None) -> alt.LayerChar
     pair, last = found.since[of][-1], found.mean_of(-1, of)
     whose = f" of {found.steps[-1].name}" if found.take_turns else ""
     alone = "is the first of its system" if found.before[-1] is None else "is not comparable with the step before"
-    moved = alone if pair is None else f"changed by {number(found.difference_of(pair))}{unit_of(of)}"
+    moved = alone if pair is None else f"changed by {format_number(found.difference_of(pair))}{unit_of(of)}"
     n_all = n_queries(found.steps[-1].means[of]["n_queries"])
-    title = f"{of}{whose} is {number(last)} and {moved} ({n_all})"
+    title = f"{of}{whose} is {format_number(last)} and {moved} ({n_all})"
     if pair is not None and not pair.n_queries:
-        title = f"{of}{whose} is {number(last)} ({n_all}), over other queries than before"
+        title = f"{of}{whose} is {format_number(last)} ({n_all}), over other queries than before"
     elif pair is not None and has_other_queries(found, of, -1):
-        n_shared = counted(pair.n_queries, "shared query", "shared queries")
-        title = f"{of}{whose} is {number(last)} ({n_all}) and {moved} over the {n_shared}"
+        n_shared = format_count(pair.n_queries, "shared query", "shared queries")
+        title = f"{of}{whose} is {format_number(last)} ({n_all}) and {moved} over the {n_shared}"
     return finished(
         [
             base.mark_area(opacity=0.22).encode(alt.Y("tie_min:Q"), alt.Y2("tie_max")),

@@ -30,26 +30,26 @@ from deadheat.figures.base import (
     best_first,
     figure,
     finished,
+    format_number,
+    format_signed,
     gathered,
-    labels,
     left_out,
     measure_of,
     n_queries,
-    number,
     p_text,
     quantity,
     refuse_repeats,
     refuse_two,
     short,
-    signed,
     tips,
+    unique_labels,
     zero_line,
 )
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.scalars import NOISE
 from deadheat.settings import TUKEY, Design
-from deadheat.wording import counted, is_share_known, percentage, three
+from deadheat.wording import format_count, format_list, format_percentage, is_share_known
 
 MOST_NAMED = 40  # queries whose ids fit below the bars
 MOST_BARS = 300
@@ -227,7 +227,7 @@ def differences(
     y = quantity(alt.Y, f"difference in {of.label}{unit_of(of)}")
     base = alt.Chart().encode(x=x, tooltip=tips("label:N", "difference:Q", "low:Q", "high:Q", "n_queries:Q"))
     better, both = "up" if of.higher_is_better else "down", f"{short(pair.system)} - {short(pair.baseline)}"
-    decided = f" Tie order decides who is better on {counted(n_open, 'query', 'queries')}." if n_open else ""
+    decided = f" Tie order decides who is better on {format_count(n_open, 'query', 'queries')}." if n_open else ""
     ranges = base.transform_filter("datum.high - datum.low > 1e-12")
     end = ranges.mark_tick(color=CAP, opacity=1, thickness=1, **cap)
     return finished(
@@ -263,7 +263,7 @@ def _bars(queries: pl.DataFrame, step: int, *, higher: bool) -> list[Record]:
     bars = queries.group_by(pl.int_range(pl.len()) // step, maintain_order=True).agg(
         pl.col("query_id").first(), pl.col("difference", "low", "high").mean(), n_queries=pl.len()
     )
-    names = labels(bars["query_id"].to_list() if step == 1 else [])
+    names = unique_labels(bars["query_id"].to_list() if step == 1 else [])
     return [
         {
             **row,
@@ -287,7 +287,7 @@ def _who_is_better(of: Measure, queries: pl.DataFrame, pair: Pair) -> str:
         return f"{system} and {baseline} have the same {of.label} on all of {n}"
     return (
         f"{system} is better than {baseline} on {pair.wins:,} of {n}, worse on {pair.losses:,}; mean difference"
-        f" {signed(pair.difference)}{unit_of(of)} ({p_text(pair.p_adjusted)})"
+        f" {format_signed(pair.difference)}{unit_of(of)} ({p_text(pair.p_adjusted)})"
     )
 
 
@@ -380,8 +380,8 @@ def scatter(
             ),
         ]
         note = (
-            f"point: a query; box: range over tie orders ({counted(n_boxes, 'query', 'queries')}); grey and square:"
-            f" tie order decides who is better; {where}."
+            f"point: a query; box: range over tie orders ({format_count(n_boxes, 'query', 'queries')}); grey and"
+            f" square: tie order decides who is better; {where}."
         )
     n_open = int(queries["is_open"].sum())
     return finished(
@@ -421,7 +421,7 @@ def _points(queries: pl.DataFrame) -> list[Record]:
         *RANGES,
         "is_open",
         "winner",
-        label=pl.Series(labels(queries["query_id"].to_list()), dtype=pl.String),
+        label=pl.Series(unique_labels(queries["query_id"].to_list()), dtype=pl.String),
         has_range=pl.max_horizontal(pl.col(f"{who}_max") - pl.col(f"{who}_min") for who in ("system", "baseline"))
         > NOISE,
     ).to_dicts()
@@ -489,7 +489,7 @@ def power(
         scale=alt.Scale(type="log", nice=True),
         axis=alt.Axis(tickCount=4, grid=False),
     )
-    names = [f"power {percentage(one)}" for one in POWERS]
+    names = [f"power {format_percentage(one)}" for one in POWERS]
     colours, dashes = (
         alt.Scale(domain=names, range=own) for own in (["#6FA8CF", BLUE, BLACK], [[2, 2], [1, 0], [6, 3]])
     )
@@ -508,9 +508,12 @@ def power(
         here.mark_point(filled=True, color=GREEN, size=50, shape="diamond", opacity=1).encode(x, y),
     ]
     needed = planned["n_needed"]
-    title = f"{n_queries(n)} detect a difference of {number(planned['detectable_difference'])} in {of} with 80% power"
+    title = (
+        f"{n_queries(n)} detect a difference of {format_number(planned['detectable_difference'])} in {of} with 80%"
+        " power"
+    )
     if needed is not None:
-        title += f"; the {number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
+        title += f"; the {format_number(found)} that was found {'takes' if needed <= n else 'would take'} {needed:,}"
     return finished(
         [
             curves.mark_line(strokeWidth=1.8).encode(x, y),
@@ -544,7 +547,7 @@ def _curves(planned: Record, n: int, comparison: Comparison) -> list[Record]:
         {
             "n_queries": int(size),
             "power": power_of,
-            "label": f"power {percentage(power_of)}",
+            "label": f"power {format_percentage(power_of)}",
             "detectable": stats.detectable_difference(std, round(size * units), power=power_of, **level),
         }
         for power_of in POWERS
@@ -589,7 +592,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
         frozenset((pair.system, pair.baseline)): pair for pair in comparison[of] if pair.difference == pair.difference
     }
     kept = ranked[:MOST_CELLS]
-    names = dict(zip(kept, labels(kept), strict=True))
+    names = dict(zip(kept, unique_labels(kept), strict=True))
     rows = [
         row
         for better, worse in combinations(kept, 2)
@@ -629,7 +632,7 @@ def matrix(comparison: Comparison, measure: MeasureLike | None = None) -> alt.La
             f"Above it: probability, in percent{empty}, that random tie orders reverse the two.",
             "A question mark: that is not known." if any(row["text"] == UNKNOWN_CELL for row in rows) else "",
             tested_by(comparison.design, len(pairs)),
-            f"Compared against {three(list(map(short, baselines)), ' and ')} only." if baselines else "",
+            f"Compared against {format_list(list(map(short, baselines)), ' and ')} only." if baselines else "",
             "The columns are in the order of the rows." if n_systems > MOST_COLUMNS else "",
             left_out(n_systems, len(ranked)),
         ],

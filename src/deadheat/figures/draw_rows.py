@@ -27,15 +27,15 @@ from deadheat.figures.base import (
     better,
     figure,
     finished,
+    format_number,
+    format_signed,
     interval_options,
-    labels,
     left_out,
     marks,
     means_by_doc_id,
     measure_of,
     n_queries,
     named,
-    number,
     of_mean,
     quantity,
     refuse_repeats,
@@ -45,9 +45,9 @@ from deadheat.figures.base import (
     series,
     several_by_name,
     short,
-    signed,
     ties_count_as,
     tips,
+    unique_labels,
 )
 from deadheat.figures.draw_ties import (
     Ties,
@@ -63,7 +63,7 @@ from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, measure_named, unit_of
 from deadheat.scalars import NOISE
-from deadheat.wording import BY_DOC_ID, counted, level_text, percentage
+from deadheat.wording import BY_DOC_ID, format_count, format_level, format_percentage
 
 MOST, MOST_RULED = 60, 40  # systems that a page has room for, with one row each and with two bars
 MOST_COMPARED, MOST_STRATA = 6, 40
@@ -121,7 +121,7 @@ def forest(
             if isinstance(systems, Comparison)
             else found[name].interval(**vars(asked)),
         )
-        for label, name in zip(labels(kept), kept, strict=True)
+        for label, name in zip(unique_labels(kept), kept, strict=True)
     ]
     size = row_height(len(rows))
     x = quantity(alt.X, f"{of.label}, mean over queries ({better(of)})", zero=False)
@@ -159,11 +159,11 @@ def _who_leads(found: Mapping[str, Scores]) -> str:
     of, low, high = scores.measure, scores.mean_tie_min, scores.mean_tie_max
     over = n_queries(*(one.n_queries for one in found.values()))
     if not others:
-        moved = f"tie order alone moves it from {number(low)} to {number(high)}"
+        moved = f"tie order alone moves it from {format_number(low)} to {format_number(high)}"
         moved = moved if high - low > NOISE else "no order of ties changes it"
-        return f"{short(first)}: {of.label} {number(scores.mean)} over {over}; {moved}"
+        return f"{short(first)}: {of.label} {format_number(scores.mean)} over {over}; {moved}"
     equal = sum(abs(one.mean - scores.mean) <= NOISE for _, one in others)
-    who = f"{short(first)} and {counted(equal, 'other')} have" if equal else f"{short(first)} has"
+    who = f"{short(first)} and {format_count(equal, 'other')} have" if equal else f"{short(first)} has"
     # the orders of two runs are independent
     ends = {name: sorted((of.sign * one.mean_tie_min, of.sign * one.mean_tie_max)) for name, one in found.items()}
     to_beat = max(ends[first][0] + NOISE, *(worst - NOISE for worst, _ in ends.values()))
@@ -171,8 +171,8 @@ def _who_leads(found: Mapping[str, Scores]) -> str:
     whom = rivals[0] if len(rivals) == 1 else f"any of {len(rivals)} others"
     ties = f"tie order alone can put {whom} first" if rivals else "no order of ties puts another system ahead"
     return (
-        f"{who} the {'highest' if of.higher_is_better else 'lowest'} {of.label}: {number(scores.mean)} over {over};"
-        f" {ties}"
+        f"{who} the {'highest' if of.higher_is_better else 'lowest'} {of.label}: {format_number(scores.mean)} over"
+        f" {over}; {ties}"
     )
 
 
@@ -220,8 +220,11 @@ def ranks(
     if not ranked:
         raise FigureError(f"no system has a rank by {of}")
     kept, first = ranked[:MOST], ranked[0]
-    names = labels(row["system"] for row in kept)
-    rows = [{"label": label, **row, "best": percentage(row["p_best"])} for label, row in zip(names, kept, strict=True)]
+    names = unique_labels(row["system"] for row in kept)
+    rows = [
+        {"label": label, **row, "best": format_percentage(row["p_best"])}
+        for label, row in zip(names, kept, strict=True)
+    ]
     size, last = row_height(len(rows)), max(2.0, *(float(row["high"]) for row in rows))
     axis = alt.Axis(values=list(range(1, int(last) + 1, max(1, round((last - 1) / 12)))), format="d")
     # with room for the percentages
@@ -245,12 +248,14 @@ def ranks(
         ],
         rows,
         height=len(rows) * size,
-        title=f"{short(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
-        f" it is best with probability {percentage(first['p_best'])} ({n})",
+        title=(
+            f"{short(first['system'])} ranks {first['low']:g} to {first['high']:g} of {len(ranked)} by {of};"
+            f" it is best with probability {format_percentage(first['p_best'])} ({n})"
+        ),
         notes=[
             (
-                f"dot: rank; bar: {level_text(comparison.design.confidence_level)} of the ranks over resampled queries"
-                " and drawn tie orders."
+                f"dot: rank; bar: {format_level(comparison.design.confidence_level)} of the ranks over resampled"
+                " queries and drawn tie orders."
             ),
             "Percentage: probability to be the best.",
             left_out(len(kept), len(ranked)),
@@ -299,7 +304,11 @@ def strata(
     ranked = [names[place] for place in order_by_mean([evaluations[name][of] for name in names])]
     kept, first = ranked[:MOST_COMPARED], found[ranked[0]]
     asked = interval_options(options)
-    rows = [row for label, name in zip(labels(kept), kept, strict=True) for row in _rows(label, found[name], of, asked)]
+    rows = [
+        row
+        for label, name in zip(unique_labels(kept), kept, strict=True)
+        for row in _rows(label, found[name], of, asked)
+    ]
     if not rows:
         raise FigureError(f"no stratum has a value of {of.label}")
     order = list(dict.fromkeys(row["label"] for row in rows))
@@ -363,7 +372,7 @@ def _best_stratum(rows: Sequence[Record], measure: Measure, first: Strata) -> st
     means = np.array([row["mean"] for row in shown], np.float64)
     ranked = [shown[place] for place in np.argsort(first_ranks(measure.sign * means), kind="stable").tolist()]
     told = [
-        f"{short(row['stratum'])} ({number(row['mean'])}, n = {row['n_queries']:,})"
+        f"{short(row['stratum'])} ({format_number(row['mean'])}, n = {row['n_queries']:,})"
         for row in (ranked[:1] + ranked[1:][-1:])
     ]
     by = " and ".join(map(short, first.columns))
@@ -402,7 +411,7 @@ def traditional(
         of, rows = _of_systems(cast("Systems", systems), measure, beside)
         rule = BY_DOC_ID
     kept, names = rows[:MOST_RULED], ["exact", rule]
-    order = labels(row["system"] for row in kept)
+    order = unique_labels(row["system"] for row in kept)
     x = quantity(alt.X, f"{of}, mean over queries", zero=True)
     base = alt.Chart().encode(row_axis(order))
     return finished(
@@ -466,15 +475,15 @@ def mean_tie_ratio(ties: Ties) -> alt.LayerChart:
         .agg(ratio=pl.col("tie_ratio").mean(), n_queries=pl.len())
         .to_dicts()
     )
-    order = labels(row["run"] for row in found[:MOST])
+    order = unique_labels(row["run"] for row in found[:MOST])
     rows = [
-        {"label": label, **row, "text": percentage(row["ratio"])}
+        {"label": label, **row, "text": format_percentage(row["ratio"])}
         for label, row in zip(order, found[:MOST], strict=True)
     ]
     base = alt.Chart().encode(row_axis(order), tooltip=tips("label:N", "ratio:Q", "n_queries:Q"))
     x = quantity(alt.X, "share of a query's documents that tie, mean", alt.Axis(format="%"), domain=[0, 1])("ratio")
     ends = sorted(found, key=lambda row: row["ratio"])
-    told = [f"{percentage(row['ratio'])} in {short(row['run'])}" for row in (ends[0], ends[-1])]
+    told = [f"{format_percentage(row['ratio'])} in {short(row['run'])}" for row in (ends[0], ends[-1])]
     return finished(
         [base.mark_bar(color=ORANGE).encode(x), base.mark_text(align="left", dx=4).encode(x, text="text:N")],
         rows,
@@ -526,7 +535,7 @@ def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
     if abs(off) <= NOISE:
         return f"Ties broken {rule}, give the exact mean {measure} (over {n})"
     is_reordered = n_swapped([row["exact"] for row in rows], [row["traditional"] for row in rows]) > 0
-    return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {signed(off)} ({n})" + (
+    return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {format_signed(off)} ({n})" + (
         "; they rank the systems in another order" if is_reordered else ""
     )
 
@@ -579,5 +588,5 @@ def overview(ties: Ties, measure: MeasureLike | None = None, other: MeasureLike 
     page = alt.concat(*charts, columns=2 if len(runs) > 1 else 3).resolve_scale(
         color="independent", shape="independent", size="independent"
     )
-    title = f"What ties broken {rule_of(table)}, change in {counted(len(runs), 'run')}"
+    title = f"What ties broken {rule_of(table)}, change in {format_count(len(runs), 'run')}"
     return page.properties(title=alt.TitleParams(text=[title]), description=title, config=alt.Config.from_dict(CONFIG))

@@ -16,17 +16,17 @@ from deadheat.figures.base import (
     Record,
     figure,
     finished,
+    format_number,
+    format_signed,
     gathered,
-    labels,
     n_queries,
     name_among,
-    number,
     quantity,
     series,
     several_by_name,
     short,
-    signed,
     tips,
+    unique_labels,
     zero_line,
 )
 from deadheat.measures.notation import MeasureLike, unit_of
@@ -122,8 +122,8 @@ def _against(table: pl.DataFrame, measure: MeasureLike | None, column: str, word
     title = f"Ties broken {rule}, give the exact {of} on all of {cases}"
     if n_moved:
         title = (
-            f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {number(sizes.mean())}{unit_of(of)}"
-            f" on average ({signed(differences.mean())} in the mean); {r_text(found)} with the {words}"
+            f"Ties broken {rule}, change {of} of {n_moved:,} of {cases}, by {format_number(sizes.mean())}{unit_of(of)}"
+            f" on average ({format_signed(differences.mean())} in the mean); {r_text(found)} with the {words}"
         )
     return _points(
         own.select("run", x=column, y="difference"),
@@ -227,7 +227,7 @@ def _runs_of(table: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     runs = table["run"].unique(maintain_order=True).to_list()
     if not 1 < len(runs) <= len(SERIES):
         return table, []
-    names = labels(runs)
+    names = unique_labels(runs)
     return table.with_columns(run=pl.col("run").replace_strict(runs, names)), names
 
 
@@ -293,7 +293,7 @@ def tie_histogram(ties: Ties, measure: MeasureLike | None = None) -> alt.LayerCh
         most = int(np.abs(differences).argmax())
         title = (
             f"Ties broken {rule}, give another {of} on {n_moved:,} of {_cases(own)},"
-            f" up to {signed(float(differences[most]))}{unit_of(of)} ({short(str(own['query_id'][most]))})"
+            f" up to {format_signed(float(differences[most]))}{unit_of(of)} ({short(str(own['query_id'][most]))})"
         )
     return finished(
         [

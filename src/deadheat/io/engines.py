@@ -16,7 +16,7 @@ import polars as pl
 from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.formats.parquet import check_file
 from deadheat.io.guarding import give_stderr_back, note_file
-from deadheat.libraries import package
+from deadheat.libraries import import_package
 
 ENGINES = ("polars", "duckdb", "spark")
 _HADOOP_PATTERN = re.compile(r"[\\*?\[\]{}]")  # characters that stand for others in the names of Hadoop
@@ -128,8 +128,10 @@ def _scan(path: str) -> object:
 
 
 def _duckdb() -> FrameEngine:
-    package("pyarrow", "the engine duckdb needs the package pyarrow", "duckdb,pyarrow")  # it brings results to Polars
-    connection = package("duckdb", "the engine duckdb needs the package duckdb", "duckdb,pyarrow").connect()
+    import_package(
+        "pyarrow", "the engine duckdb needs the package pyarrow", "duckdb,pyarrow"
+    )  # it brings results to Polars
+    connection = import_package("duckdb", "the engine duckdb needs the package duckdb", "duckdb,pyarrow").connect()
 
     def frame(path: str) -> object:
         files = [_name_for_duckdb(file) for file in _files(path, "duckdb")]
@@ -147,7 +149,7 @@ def _duckdb() -> FrameEngine:
 def _spark(master: str, conf: Mapping[str, str]) -> FrameEngine:
     # they are about versions of pandas, which makes no frame here
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
-    spark = package("pyspark.sql", "the engine spark needs the package pyspark", "spark").SparkSession
+    spark = import_package("pyspark.sql", "the engine spark needs the package pyspark", "spark").SparkSession
     is_server = master.startswith("sc://")
     if not (is_server or shutil.which("java") or os.environ.get("JAVA_HOME")):
         raise MissingDependencyError(

@@ -32,7 +32,7 @@ from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.io.unpacking import COMPRESSED, HEAD, compression, opened, unpacked
 from deadheat.scalars import LARGEST_INTEGER
 from deadheat.structures import T
-from deadheat.wording import did_you_mean, printable, three
+from deadheat.wording import did_you_mean, escape_invisible, format_list
 
 LONGEST_LINE = STEP = 1 << 24  # bytes
 _LEAST_ALLOWED = 4_000_000_000
@@ -68,7 +68,7 @@ def in_catalogue(source: object) -> bool:
     return isinstance(source, str) and source.startswith(CATALOGUE)
 
 
-def path_named(path: str | os.PathLike[str]) -> Path:
+def check_path(path: str | os.PathLike[str]) -> Path:
     """Return a path; raise for what is none, and for an empty name, which `Path` takes for the current folder."""
     if not isinstance(path, str | os.PathLike):
         raise ParameterError(argument="path", given=path, allowed="a path: text, or a pathlib.Path")
@@ -77,9 +77,9 @@ def path_named(path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def readable(path: str | os.PathLike[str]) -> Path:
+def check_readable(path: str | os.PathLike[str]) -> Path:
     """Return the path, or raise DataError if there is no file that can be read."""
-    path = path_named(path)
+    path = check_path(path)
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -269,7 +269,7 @@ def check_lines_of(path: Path) -> None:
             check_lines(data, path, 1)
 
 
-def decoded(data: bytes, path: Path, first_line: int = 1, *, advice: Advice | None = None, python: str = "") -> str:
+def decode_utf8(data: bytes, path: Path, first_line: int = 1, *, advice: Advice | None = None, python: str = "") -> str:
     """Return the bytes as text, or raise FileFormatError with the line that is not UTF-8, or has a NUL byte.
 
     `advice` is what else to do about another encoding, `python` the same for a Python caller.
@@ -284,7 +284,7 @@ def decoded(data: bytes, path: Path, first_line: int = 1, *, advice: Advice | No
         in_excel = 'in Excel save it as "CSV UTF-8", or ' if {".csv", ".tsv"} & set(path.suffixes) else ""
         convert = f"{in_excel}convert it first, for instance with iconv -f cp1252 -t utf-8"
         raise FileFormatError(
-            f"the text is not UTF-8 ({found}): '{printable(line.strip()[:80])}'; {convert}",
+            f"the text is not UTF-8 ({found}): '{escape_invisible(line.strip()[:80])}'; {convert}",
             hint=advice,
             python=python,
             path=path,
@@ -574,7 +574,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         If the folder does not exist, or the file is read-only.
     """
     path_given = path
-    path = path_named(path)
+    path = check_path(path)
     may_be_redirected = str(path.absolute()).startswith(("/dev/fd/", "/dev/std", "/proc/"))  # to a file
     if may_be_redirected or (path.exists() and not path.is_file()):
         with tempfile.TemporaryFile() as held:
@@ -643,7 +643,7 @@ def write_files(folder: Path, files: Mapping[str, Callable[[IO[bytes]], Any]], *
                 differing += [name] if path.is_dir() or not force else []
         if differing:
             raise DataError(
-                f"{three(differing)} in it would be replaced",
+                f"{format_list(differing)} in it would be replaced",
                 hint="choose another folder, or replace with --force (in Python: force=True)",
                 path=folder,
             )

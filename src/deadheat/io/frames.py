@@ -42,7 +42,7 @@ from deadheat.io.values import (
     series_of_ids,
     text_of_ids,
 )
-from deadheat.wording import as_given, counted
+from deadheat.wording import format_count, format_given
 
 
 def canonical(source: object, kind: Kind, where: str, given: Mapping[str, str], *, is_large: bool = False) -> Content:
@@ -337,7 +337,7 @@ def _refuse_dicts_by_query(table: object, kind: Kind, where: str) -> None:
     else:
         hint = "give one dict with all queries"
     raise SourceTypeError(
-        found=f"a list of {counted(len(table), 'dict')} by query",
+        found=f"a list of {format_count(len(table), 'dict')} by query",
         allowed="one dict {query: documents}, or a list of rows",
         hint=hint,
         path=where,
@@ -366,11 +366,11 @@ def _ambiguous_lists(lists: Sequence[list[Any]], kind: Kind) -> SourceTypeError:
     of_queries = "if each list has the documents of one query, write dict(enumerate(lists)) for qrels and run alike"
     could_be_rows = all(len(one) == 3 and not isinstance(one[2], str) for one in lists)
     if not could_be_rows:
-        return SourceTypeError("lists of ids do not say their queries", found=as_given(lists[0]), hint=of_queries)
+        return SourceTypeError("lists of ids do not say their queries", found=format_given(lists[0]), hint=of_queries)
     row = f"(query_id, doc_id, {VALUE_COLUMN[kind]})"
     return SourceTypeError(
         f"a list of three whole numbers is a row {row}, or has the documents of a query",
-        found=as_given(lists[0]),
+        found=format_given(lists[0]),
         hint=f"{of_queries}; if each is a row, make tuples of them: [tuple(row) for row in rows]",
     )
 

@@ -24,7 +24,7 @@ _NO_THREADS = r"(?i)spawn|os error 11\b|WouldBlock|thread pool|ThreadPoolBuildEr
 
 
 @contextmanager
-def guarded(where: str | os.PathLike[str]) -> Iterator[None]:
+def guard_polars(where: str | os.PathLike[str]) -> Iterator[None]:
     """Guard Polars, or another engine, while it works on a user's data.
 
     Parameters

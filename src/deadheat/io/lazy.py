@@ -16,7 +16,7 @@ from deadheat.io.guarding import check_threads
 from deadheat.io.id_columns import IdRuns, are_ids
 from deadheat.io.kinds import KEYS, VALUE_COLUMN, Kind
 from deadheat.io.values import BEYOND, NUL, id_with_nul, is_beyond
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 Frame = nw.LazyFrame[Any]
 
@@ -107,7 +107,7 @@ class Reading:
             raise DataError("empty: it has no rows", path=where)
         if found.n_without_id:
             raise DataError(
-                f"{found.n_without_id:,} of {counted(found.n_rows, 'row')} lack a query_id or doc_id",
+                f"{found.n_without_id:,} of {format_count(found.n_rows, 'row')} lack a query_id or doc_id",
                 hint="every row needs both",
                 path=where,
             )

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from deadheat.errors import Advice, DataError, DuplicateError, MalformedRowError
-from deadheat.io.files import decoded, read_all, readable
-from deadheat.wording import shown
+from deadheat.io.files import check_readable, decode_utf8, read_all
+from deadheat.wording import quote_text
 
 _BETWEEN = re.compile(r"[\s,:]*")
 _STRING_OR_BRACE = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]')
@@ -53,7 +53,7 @@ class JsonText:
 
     def __init__(self, text: str, path: Path, *, number: Callable[[str], object] | None = None) -> None:
         self.text = text
-        self.value: Any = parsed(text, path, number=number)
+        self.value: Any = parse_json(text, path, number=number)
         self._found: dict[int, dict[str | int, int]] = {}
 
     def line_of(self, keys: Sequence[str | int]) -> int:
@@ -105,14 +105,14 @@ class JsonText:
 
 def read_text(path: str | os.PathLike[str], expected: str, *, has_lines: bool = False) -> str:
     """Return the text of a file, unpacked; `expected` says what should be in an empty one."""
-    path = readable(path)
-    text = decoded(read_all(path, has_lines=has_lines, as_objects=True), path)
+    path = check_readable(path)
+    text = decode_utf8(read_all(path, has_lines=has_lines, as_objects=True), path)
     if not text.strip():
         raise DataError("empty", allowed=expected, path=path)
     return text
 
 
-def parsed(
+def parse_json(
     text: str,
     path: Path,
     line: int | None = None,
@@ -161,7 +161,7 @@ def parsed(
         value = json.loads(text, object_pairs_hook=build, parse_int=number, parse_float=number, parse_constant=number)
     except json.JSONDecodeError as error:
         raise MalformedRowError(
-            f"invalid JSON, {shown(text.strip())}: {error.msg}"
+            f"invalid JSON, {quote_text(text.strip())}: {error.msg}"
             if line
             else f"invalid JSON, {error.msg.removesuffix(' at')}, column {error.colno}",
             hint=Advice("format", "jsonl", ".jsonl", when="this looks like JSON lines: ")
@@ -197,7 +197,7 @@ def _check_characters(text: str, path: Path, line: int | None) -> None:
                 json.loads(found[0]).encode()
         except UnicodeEncodeError as error:
             raise MalformedRowError(
-                f"{shown(found[0])} has a lone surrogate, expected text that UTF-8 can hold",
+                f"{quote_text(found[0])} has a lone surrogate, expected text that UTF-8 can hold",
                 path=path,
                 line=line or text.count("\n", 0, found.start()) + 1,
             ) from error
@@ -211,8 +211,8 @@ def object_of(
     number: Callable[[str], object] | None = None,
     needed: Collection[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the object on a line of JSON lines; parameters as of :func:`parsed`."""
-    given = parsed(raw, path, line, number=number, needed=needed)
+    """Return the object on a line of JSON lines; parameters as of :func:`parse_json`."""
+    given = parse_json(raw, path, line, number=number, needed=needed)
     if not isinstance(given, dict):
         raise MalformedRowError(given=raw.strip(), allowed="one JSON object a line", path=path, line=line)
     return given

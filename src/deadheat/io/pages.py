@@ -16,7 +16,7 @@ import polars as pl
 
 from deadheat.errors import FileFormatError
 from deadheat.io.files import LONGEST_LINE, ROW, check_held
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guard_polars
 from deadheat.io.shared_prefixes import DELTA_BYTE_ARRAY, DeltaPage, shared_bytes
 
 _MAGIC = b"PAR1"
@@ -75,7 +75,7 @@ def check_pages(data: bytes | mmap.mmap, path: Path, n_packed: int, *, is_whole:
             path=path,
         )
     try:
-        with guarded(path):  # Polars looks at some pages
+        with guard_polars(path):  # Polars looks at some pages
             n_bytes = _declared(data, len(data) - _TAIL - n_footer, is_whole=is_whole)
     # a field is missing or of another type, there is nothing where it should be, or lists in lists in lists
     except (
@@ -104,7 +104,7 @@ def read_table(data: bytes, path: Path) -> pl.DataFrame:
         It is damaged, or takes more memory than it may.
     """
     check_pages(data, path, len(data), is_whole=True)
-    with guarded(path):
+    with guard_polars(path):
         table = pl.read_parquet(io.BytesIO(data))
     check_texts(table, path, len(data))
     return table

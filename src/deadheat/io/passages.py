@@ -14,9 +14,9 @@ import polars as pl
 from deadheat.errors import ABSENT, ColumnError, DataError, MalformedRowError, ParameterError, SourceTypeError
 from deadheat.io.formats import ending
 from deadheat.io.forms import known_forms
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guard_polars
 from deadheat.io.kinds import ANSWERABLE, COLUMN_NAMES, KEYS, OFFSET_NAMES, VALUE_COLUMN, Kind
-from deadheat.io.objects import parsed, read_text
+from deadheat.io.objects import parse_json, read_text
 from deadheat.io.records import Records, Wanted, read_records
 from deadheat.io.results import described, names_in, results_in, value_at
 from deadheat.io.values import as_python, is_id, read_value, text_of_ids
@@ -87,7 +87,7 @@ def read_passages(
     """
     value = VALUE_COLUMN[kind]
     if path is not None and ending(path) == ".json":
-        source, path = parsed(read_text(path, "passages"), path, number=str), None
+        source, path = parse_json(read_text(path, "passages"), path, number=str), None
     if path is None and isinstance(source, Mapping):
         source = _lists_of(source, where)
     given = _frame_of(source, path, kind, where)
@@ -302,7 +302,7 @@ def _table_of(source: object, value: str, where: str) -> pl.DataFrame | list[Any
 
     frame = as_narwhals(source, where)
     if isinstance(frame, nw.LazyFrame | nw.DataFrame):
-        with guarded(where):
+        with guard_polars(where):
             return collect(frame) if isinstance(frame, nw.LazyFrame) else to_polars(frame, where)
     if not isinstance(source, Iterable) or isinstance(source, str | bytes):
         raise SourceTypeError(

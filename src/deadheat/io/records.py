@@ -22,11 +22,11 @@ import polars as pl
 
 from deadheat.errors import Advice, DataError, DeadheatWarning, FileFormatError, MalformedRowError, ParameterError
 from deadheat.io import files
-from deadheat.io.files import WithValue, decoded, read_all, readable
+from deadheat.io.files import WithValue, check_readable, decode_utf8, read_all
 from deadheat.io.formats import chosen_format, ending
 from deadheat.io.formats.delimited import FileRows
 from deadheat.io.formats.parquet import scan_parquet
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guard_polars
 from deadheat.io.kinds import check_column, has_semicolons
 from deadheat.io.objects import JsonText, object_of, read_text
 from deadheat.io.pages import check_texts
@@ -194,7 +194,7 @@ def read_records(
     DataError
         The subclass that says what is wrong, with the line if the format has lines.
     """
-    path = readable(path)
+    path = check_readable(path)
     return _checked_records(READERS[format_of_records(path, format, wanted)](path, wanted), wanted)
 
 
@@ -240,7 +240,7 @@ def as_text(value: object) -> str | None:
 
 def _of_parquet(path: Path, _: Wanted) -> Records:
     try:
-        with guarded(path):
+        with guard_polars(path):
             table = scan_parquet(path, is_whole=True).collect()
             check_texts(table, path, path.stat().st_size)
             return Records(table)
@@ -282,7 +282,9 @@ def _in_utf8(data: bytes, path: Path) -> bytes:
     """Return the bytes of a table in UTF-8: as they are, or from the encoding that :func:`encoding` set."""
     given = _encoding.get()
     try:
-        decoded(data, path, advice=Advice("encoding", "cp1252", when="Or "), python="as with dh.encoding('cp1252'):")
+        decode_utf8(
+            data, path, advice=Advice("encoding", "cp1252", when="Or "), python="as with dh.encoding('cp1252'):"
+        )
     except FileFormatError:
         if given is None:
             raise
@@ -310,7 +312,7 @@ def _frame_of(names: Sequence[str], rows: Sequence[Sequence[str]], path: Path) -
 
 def _of_table(path: Path, _: Wanted, *, separator: str) -> Records:
     data = _in_utf8(read_all(path, has_lines=True, as_objects=True), path)
-    if not decoded(data, path).strip():
+    if not decode_utf8(data, path).strip():
         raise DataError("empty", allowed="column names and rows", path=path)
     if separator == "," and has_semicolons(data[:HEAD]):
         separator = ";"

@@ -44,7 +44,7 @@ from deadheat.io.kinds import (
 from deadheat.io.notes import Notes, Ranked
 from deadheat.io.values import Nested, check_number, is_id, text_of_ids
 from deadheat.scalars import is_number
-from deadheat.wording import counted, did_you_mean, three
+from deadheat.wording import did_you_mean, format_count, format_list
 
 Repeated = Literal["error", "best", "first"]
 # Where a part of a result is: a name, a dotted path of names, or a function of the result
@@ -166,7 +166,7 @@ class Reader:
         found: dict[Any, Any] = {query: self.documents(given, query) for query, given in results.items()}
         notes += (*self.assumed(), *self.merged())
         if self._n_left_out:
-            n_results = counted(self._n_left_out + self._n_kept, "result")
+            n_results = format_count(self._n_left_out + self._n_kept, "result")
             notes += (f"{self._n_left_out:,} of {n_results} repeat a document: its {self.repeated} counts",)
         return self.listing(found, notes)
 
@@ -362,8 +362,8 @@ class Reader:
                 advice = GIVE_AS_SPANS
             warnings.warn(
                 DeadheatWarning(
-                    f"results have no {value} under a known name and {instead}, but {three(names)} {what} in every one."
-                    f" {advice}",
+                    f"results have no {value} under a known name and {instead}, but {format_list(names)} {what} in"
+                    f" every one. {advice}",
                     self.where,
                 ),
                 stacklevel=2,
@@ -495,7 +495,7 @@ def note_of_merged(n_merged: int, example: str = "") -> str:
     >>> note_of_merged(2)
     '2 judgments that repeat others are merged'
     """
-    judgments = counted(n_merged, "judgment that repeats another one is", "judgments that repeat others are")
+    judgments = format_count(n_merged, "judgment that repeats another one is", "judgments that repeat others are")
     return f"{judgments} merged{f', as {example}' if example else ''}"
 
 
@@ -534,7 +534,7 @@ def lists_of_rows(
         if listed is not None and numbers is not None:
             if (in_order := results_in(numbers)) is None or len(in_order) != len(listed):
                 raise ColumnError(
-                    f"{value} of query {query!r} is not a list of {counted(len(listed), 'number')}",
+                    f"{value} of query {query!r} is not a list of {format_count(len(listed), 'number')}",
                     allowed=f"one for each of {columns['doc_id']}",
                     path=path,
                     line=line,

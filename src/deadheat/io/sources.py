@@ -19,7 +19,7 @@ from deadheat.io.formats.base import Content
 from deadheat.io.kinds import VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.results import Listing, nested_of
 from deadheat.io.values import copied, has_numbers, is_plain
-from deadheat.wording import three
+from deadheat.wording import format_list
 
 Recogniser = Callable[[Any, Kind, str, Mapping[str, str]], Content | None]
 RECOGNISERS: list[Recogniser] = []  # that plugins register
@@ -81,7 +81,7 @@ def read_mapping(source: object, kind: Kind, where: str, given: Mapping[str, str
     first = next(iter(source.values()), None)
     if hasattr(first, "to_pandas") and hasattr(first, "features"):  # as Hugging Face's load_dataset returns it
         raise SourceTypeError(
-            found=f"a dict of the splits {three(list(map(str, source)))}",
+            found=f"a dict of the splits {format_list(list(map(str, source)))}",
             allowed=f"one table with query_id, doc_id and {VALUE_COLUMN[kind]}",
             hint=f"give one of them, such as dataset[{next(iter(source))!r}]",
         )

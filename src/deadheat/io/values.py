@@ -27,8 +27,8 @@ from deadheat.errors import Advice, DataError, DuplicateError, MalformedRowError
 from deadheat.io.files import WithValue
 from deadheat.io.kinds import VALUE_COLUMN, Kind
 from deadheat.scalars import LARGEST_INTEGER
-from deadheat.structures import collected
-from deadheat.wording import as_given, shown
+from deadheat.structures import group_values
+from deadheat.wording import format_given, quote_text
 
 Nested = Mapping[str, Mapping[str, float]]
 
@@ -368,7 +368,7 @@ def normalized_keys(given: Mapping[Any, Any], form: str) -> dict[Any, Any]:
     """
     names = [unicodedata.normalize(cast("Any", form), key) if isinstance(key, str) else key for key in given]
     if len({*names}) < len(names):
-        twice = next(name for name, own in collected(zip(names, names, strict=True)).items() if len(own) > 1)
+        twice = next(name for name, own in group_values(zip(names, names, strict=True)).items() if len(own) > 1)
         raise DuplicateError(f"two ids are {twice!r} in Unicode form {form}", allowed="ids that differ in it")
     return dict(zip(names, given.values(), strict=True))
 
@@ -388,7 +388,7 @@ def check_number(kind: Kind, query: str, doc: str, value: Any, where: str) -> No
     elif np.isnan(number):
         msg = f"{place} is NaN"
     elif isinstance(value, Real | Decimal) and is_beyond(value) and (isinstance(value, _EXACT) or value != number):
-        msg = f"{place} is {as_given(value)}, {BEYOND}"
+        msg = f"{place} is {format_given(value)}, {BEYOND}"
     elif kind == "qrels" and np.isinf(number):
         msg = f"{place} is infinite: {value!r}"
     else:
@@ -433,9 +433,9 @@ def read_value(text: str, kind: Kind, *, path: Path, line: int | None, name: str
     if math.isinf(value) and kind == "qrels":
         raise DataError(f"{name} must be finite", given=text, path=path, line=line)
     if math.isinf(value) and any(char.isdigit() for char in text):
-        raise DataError(f"{name} is beyond the range of float64: {shown(text)}", path=path, line=line)
+        raise DataError(f"{name} is beyond the range of float64: {quote_text(text)}", path=path, line=line)
     if abs(value) >= LARGEST_INTEGER and not math.isinf(value) and not _is_held(text, value):
-        raise DataError(f"{name} is {shown(text)}, {BEYOND}", path=path, line=line)
+        raise DataError(f"{name} is {quote_text(text)}, {BEYOND}", path=path, line=line)
     return value
 
 
@@ -470,9 +470,9 @@ def check_ids_of_row(query_id: str, doc_id: str, path: Path, line: int | None = 
         if found := _FIND_CONTROL.search(given):
             is_mark = found[0] == "\ufeff"
             raise MalformedRowError(
-                f"{name} {shown(given)} contains a byte order mark, which only the start of a file may have"
+                f"{name} {quote_text(given)} contains a byte order mark, which only the start of a file may have"
                 if is_mark
-                else f"{name} {shown(given)} contains the control character U+{ord(found[0]):04X}; ids have none,"
+                else f"{name} {quote_text(given)} contains the control character U+{ord(found[0]):04X}; ids have none,"
                 f" and {LINE_ENDS}",
                 hint="were files concatenated?" if is_mark else None,
                 path=path,
@@ -484,7 +484,7 @@ def check_comment(comment: str, path: Path, line: int) -> None:
     """Raise MalformedRowError for a control character in a comment: after some of them another row may follow."""
     if found := _FIND_CONTROL.search(comment.replace("\t", " ").rstrip("\r")):
         raise MalformedRowError(
-            f"a comment contains the control character U+{ord(found[0]):04X}: {shown(comment)}",
+            f"a comment contains the control character U+{ord(found[0]):04X}: {quote_text(comment)}",
             hint=LINE_ENDS,
             path=path,
             line=line,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, spans
+from deadheat.arrays import BoolArray, FloatArray, IntArray, concatenated_ranges
 from deadheat.kernels.segments import batches
 
 
@@ -35,7 +35,10 @@ class Relevant:
 
     def apart(self, *, best: bool) -> "Relevant":
         """Return the documents without ties, each on one of the first (`best`) or last ranks of its own."""
-        ties, within = np.repeat(np.arange(len(self.query)), self.count), spans(np.zeros_like(self.count), self.count)
+        ties, within = (
+            np.repeat(np.arange(len(self.query)), self.count),
+            concatenated_ranges(np.zeros_like(self.count), self.count),
+        )
         first = self.above if best else self.above + self.tied - self.count
         alone = np.ones_like(ties)
         return Relevant(self.query[ties], first[ties] + within, alone, alone, self.before[ties] + within)

@@ -10,7 +10,7 @@ MAX_CELLS = 1 << 18  # 2 MB of float64 a batch: stays in the cache
 SHORT = 8  # shorter segments are one batch: NumPy adds so few numbers one by one, so zeros after them change no bit
 
 
-def ratio(numerator: FloatArray, denominator: AnyArray) -> FloatArray:
+def divide_or_zero(numerator: FloatArray, denominator: AnyArray) -> FloatArray:
     """Divide, giving 0 where the denominator is 0."""
     out = np.zeros(np.broadcast_shapes(np.shape(numerator), np.shape(denominator)))
     return np.divide(numerator, denominator, out=out, where=np.asarray(denominator) != 0)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 
 Ends = tuple[float, float]
 
@@ -141,7 +141,7 @@ def _suffix(values: FloatArray) -> FloatArray:
 
 def sum_ends(low: FloatArray, high: FloatArray, divisor: FloatArray, allowed: slice) -> Ends:
     """Return the ends of sums for each number of relevant unjudged documents, over their divisors."""
-    return float(ratio(low, divisor)[allowed].min()), float(ratio(high, divisor)[allowed].max())
+    return float(divide_or_zero(low, divisor)[allowed].min()), float(divide_or_zero(high, divisor)[allowed].max())
 
 
 def ndcg_ends(
@@ -244,7 +244,7 @@ def _greatest_ndcg(base: float, weights: FloatArray, ideal: _IdealLevels) -> flo
     falling = np.sort(weights)[::-1]
     top = ideal.attainable[-1] if len(ideal.attainable) else 0.0
     x = np.arange(len(falling) + 1)
-    at_corners = float(ratio(base + top * _prefix(falling), ideal.with_top_gains(x)).max())
+    at_corners = float(divide_or_zero(base + top * _prefix(falling), ideal.with_top_gains(x)).max())
     useful = _prefix(falling[falling > 0])
     if base + top * useful[-1] < 0 or not len(ideal.attainable):
         return at_corners

@@ -9,7 +9,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import counts, pairwise
 from deadheat.kernels.counts import Relevant
-from deadheat.kernels.segments import batches, ratio, scan_before, segment_sums
+from deadheat.kernels.segments import batches, divide_or_zero, scan_before, segment_sums
 from deadheat.measures.base import (
     Choice,
     CutMeasure,
@@ -17,7 +17,7 @@ from deadheat.measures.base import (
     Number,
     SumMeasure,
     also_called,
-    once,
+    computed_once,
     parameter,
     register,
 )
@@ -218,7 +218,7 @@ class AP(NormMeasure, SumMeasure, CountConditional):
             return CountConditional.extremes(self, placements)
         ties, divisor = placements.relevant(self.rel), self.divisor(placements)
         low, high = (self._moment(placements, ties.apart(best=best), squares=False) for best in (False, True))
-        return ratio(low, divisor), ratio(high, divisor)
+        return divide_or_zero(low, divisor), divide_or_zero(high, divisor)
 
     def part_moments(
         self, found: Relevant, index: IntArray, inside: IntArray, count: IntArray
@@ -292,7 +292,9 @@ class AR(NormMeasure, CountConditional):
     def line(self, placements: Placements, size: FloatArray, query: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return the value of so many relevant documents, which depends on no sum."""
         norm = size if self.norm == "retrieved" else constant_norm(self.norm, placements, self.rel, self.cutoff)[query]
-        return np.zeros(size.shape), ratio(size * (size + 1), 2.0 * placements.n_relevant(self.rel)[query] * norm)
+        return np.zeros(size.shape), divide_or_zero(
+            size * (size + 1), 2.0 * placements.n_relevant(self.rel)[query] * norm
+        )
 
 
 MAP, MAR = also_called(AP, "MAP"), also_called(AR, "MAR")
@@ -370,7 +372,7 @@ class GAP(SumMeasure, CutMeasure):
         """Return the weight of all levels that each relevance reaches."""
         return np.floor(np.maximum(relevance, 0.0)) / max(np.floor(scale_top(self.max_rel, placements, "GAP")), 1.0)
 
-    @once("max_rel")
+    @computed_once("max_rel")
     def _sums(self, placements: Placements) -> Sums:
         """Sum over pairs: two documents are both relevant for all who call the lower of their levels relevant."""
         rows = np.flatnonzero(placements.relevance >= 1)
@@ -420,7 +422,7 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
 
     beta: float = parameter(1, Number(low=0, high=LARGEST_BETA), "weight of the gain against the count")
 
-    @once("rel", "beta")
+    @computed_once("rel", "beta")
     def _sums(self, placements: Placements) -> Sums:
         rows = np.flatnonzero(placements.relevance >= self.rel)
         query, relevant = placements.query[rows], np.ones(len(rows))
@@ -430,7 +432,7 @@ class Q(SumMeasure, RelevanceMeasure, CutMeasure):
         above = np.repeat(before, np.diff(np.append(starts, len(rows))))
         return Sums.of(placements, rows, starts, values, pairwise.product_patterns(relevant, values, above, starts))
 
-    @once("rel")
+    @computed_once("rel")
     def _ideal(self, placements: Placements) -> FloatArray:
         """Return the cumulative gain of the ideal ranking down to each judgment, of shape (n_judged,)."""
         relevance = placements.judged_relevance

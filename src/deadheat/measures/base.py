@@ -18,12 +18,12 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.checks import as_count, as_flag, as_number
 from deadheat.errors import MeasureError, ParameterError
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.scalars import ROUNDING
-from deadheat.structures import T, changed
-from deadheat.wording import as_given, did_you_mean
+from deadheat.structures import T, copy_with
+from deadheat.wording import did_you_mean, format_given
 
 M = TypeVar("M", bound="type[Measure]")
 GAINS = {"log2": "linear", "exp-log2": "exp"}  # ir_measures' forms of DCG, and the gain that each has
@@ -322,7 +322,7 @@ class Measure(ABC, metaclass=MeasureType):
     def __matmul__(self, cutoff: float) -> Self:
         """Return the measure at a cutoff, or at what else its ``@`` sets."""
         if getattr(self, self.at, None) != getattr(type(self), self.at, None):
-            raise MeasureError(f"{self} has a {self.at} already", found=f"another: {as_given(cutoff)}")
+            raise MeasureError(f"{self} has a {self.at} already", found=f"another: {format_given(cutoff)}")
         return self.__call__(**{self.at: cutoff})
 
     def __repr__(self) -> str:
@@ -368,7 +368,7 @@ class Measure(ABC, metaclass=MeasureType):
             return self
         notation = str(self)
         label = asked or alias + notation.removeprefix(type(self).__name__)
-        return changed(self, _alias=alias, label=label, asked="" if label == notation else label)
+        return copy_with(self, _alias=alias, label=label, asked="" if label == notation else label)
 
     def level_of(self, mean: Any) -> Any:  # noqa: ANN401 - a float, or an array of them
         """Return what is reported of a mean of values: of logarithms the geometric mean."""
@@ -597,12 +597,12 @@ class SumMeasure(Measure):
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders, computed once for the same placements."""
         return placements.cached(
-            ("mean", self.key), lambda: ratio(self.moment(placements, squares=False), self.divisor(placements))
+            ("mean", self.key), lambda: divide_or_zero(self.moment(placements, squares=False), self.divisor(placements))
         )
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
-        return ratio(self.moment(placements, squares=True), self.divisor(placements) ** 2)
+        return divide_or_zero(self.moment(placements, squares=True), self.divisor(placements) ** 2)
 
 
 def ranks_to(measure: Measure, last: int) -> FloatArray:
@@ -622,10 +622,10 @@ def divided(
 ) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance of each query's sum over its divisor, from those of the parts that add up to it."""
     mean, variance = (placements.by_query(part, query) for part in parts)
-    return ratio(mean, divisor), ratio(variance, divisor**2)
+    return divide_or_zero(mean, divisor), divide_or_zero(variance, divisor**2)
 
 
-def once(*names: str) -> Callable[[Callable[[Any, Placements], T]], Callable[[Any, Placements], T]]:
+def computed_once(*names: str) -> Callable[[Callable[[Any, Placements], T]], Callable[[Any, Placements], T]]:
     """Let a method look at the same placements once for all measures that share the parameters of these names.
 
     Parameters
@@ -744,14 +744,14 @@ def measures() -> dict[str, type[Measure]]:
 def unknown_parameter(measure: str, name: str, value: object, names: list[str]) -> MeasureError:
     """Return the error for a parameter that a measure does not have."""
     if name == "cutoff":
-        return MeasureError(f"{measure} takes no cutoff", found=f"@{as_given(value)}")
+        return MeasureError(f"{measure} takes no cutoff", found=f"@{format_given(value)}")
     hint = did_you_mean(name, names)
     if name == "judged_only":
         hint = "It is an option of evaluate, for all measures: judged_only=True, or deadheat evaluate -J"
     if name in {"dcg", "gains"} and "gain" in names:
         hint = "What ir_measures calls dcg='log2' or dcg='exp-log2' is gain='linear' or gain='exp'"
     if not hint and name in {"k", "at", "top"} and "cutoff" in names:
-        hint = f"Write the cutoff behind @: {measure}@{as_given(value)}"
+        hint = f"Write the cutoff behind @: {measure}@{format_given(value)}"
     return MeasureError(f"{measure} has no parameter {name!r}; it takes {', '.join(names) or 'none'}", hint=hint)
 
 

@@ -12,7 +12,7 @@ from deadheat.measures.base import (
     Number,
     SumMeasure,
     also_called,
-    once,
+    computed_once,
     parameter,
     register,
 )
@@ -100,7 +100,7 @@ class ERR(PositiveMeasure, SumMeasure, CutMeasure):
         )
         return placements.by_query(part, query) * self.has_relevant(placements)
 
-    @once("stop", "max_rel", "cutoff")
+    @computed_once("stop", "max_rel", "cutoff")
     def _groups(self, placements: Placements) -> tuple[cascade.Groups, IntArray, FloatArray]:
         """Return the ties with their probabilities, their queries, and the chance to read on to each."""
         starts = placements.tie_starts

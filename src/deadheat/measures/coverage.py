@@ -13,8 +13,8 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels.coverage import CutTie, Pieces, Top, top_of
-from deadheat.kernels.segments import ratio
-from deadheat.measures.base import CutMeasure, JointMeasure, Number, once, parameter, parameters, register
+from deadheat.kernels.segments import divide_or_zero
+from deadheat.measures.base import CutMeasure, JointMeasure, Number, computed_once, parameter, parameters, register
 from deadheat.measures.orders import OrdersMeasure, moments_of
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Passages, Placements
@@ -54,7 +54,7 @@ class CoverageMeasure(CutMeasure):
 
     rel: float = parameter(1, Number(), REL)
 
-    @once("rel")
+    @computed_once("rel")
     def text(self, placements: Placements) -> Text:
         """Return the line of the chunks and spans; without spans each document is a point."""
         if placements.passages is None:
@@ -77,7 +77,7 @@ class CoverageMeasure(CutMeasure):
         row = np.argsort(low[place], kind="stable")
         return Text(row, low[place][row], high[place][row], relevant, total)
 
-    @once("rel", "cutoff")
+    @computed_once("rel", "cutoff")
     def top(self, placements: Placements) -> Top:
         """Return what the top k covers."""
         text = self.text(placements)
@@ -133,14 +133,14 @@ class CharRecall(CoverageMeasure):
 
     def mean(self, placements: Placements) -> FloatArray:
         """Return the exact mean over all tie orders."""
-        return ratio(self.top(placements).mean, self.text(placements).total)
+        return divide_or_zero(self.top(placements).mean, self.text(placements).total)
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders."""
         found = np.zeros(placements.n_queries)
         for tie in self.top(placements).ties:
             found[tie.query] = tie.variance()
-        return ratio(found, self.text(placements).total ** 2)
+        return divide_or_zero(found, self.text(placements).total ** 2)
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value."""
@@ -150,7 +150,7 @@ class CharRecall(CoverageMeasure):
             own = tie.of_relevant()
             low[tie.query] += own.best(np.array([-1.0, 0, 0]))[0]
             high[tie.query] += own.best(np.array([1.0, 0, 0]))[0]
-        return ratio(low, total), ratio(high, total)
+        return divide_or_zero(low, total), divide_or_zero(high, total)
 
 
 @parameters
@@ -171,7 +171,7 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
         total : ndarray of shape (n_lists,) or float
             All relevant characters.
         """
-        return ratio(amounts[0], self.divisor[:3] @ amounts + self.divisor[3] * total)
+        return divide_or_zero(amounts[0], self.divisor[:3] @ amounts + self.divisor[3] * total)
 
     def find_moments(self, placements: Placements) -> tuple[FloatArray, ...]:
         """Compute mean, variance, the error of a sample's mean, minimum and maximum."""

@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import linear
-from deadheat.kernels.segments import ratio, segment_sums
+from deadheat.kernels.segments import divide_or_zero, segment_sums
 from deadheat.measures.base import (
     FLAG,
     Call,
@@ -382,7 +382,9 @@ class nDCG(IdealMeasure, DCG):
         """Return the exact mean over all tie orders."""
         if self.floor == "zero":
             return super().mean(placements)
-        return ratio(self.moment(placements, squares=False) - self._worst(placements), self.divisor(placements))
+        return divide_or_zero(
+            self.moment(placements, squares=False) - self._worst(placements), self.divisor(placements)
+        )
 
     def variance(self, placements: Placements) -> FloatArray:
         """Return the exact variance over all tie orders, also of gains whose squares float64 cannot hold."""
@@ -393,7 +395,7 @@ class nDCG(IdealMeasure, DCG):
         gains = np.ldexp(self.gains(placements)[1], -exponent[placements.query])
         weights = self.weights(int(self.depth(placements).max(initial=1)))
         squares = weighted_sum(self, placements, (("scaled", self.key), gains), weights, squares=True)
-        return ratio(squares, np.ldexp(ideal, -exponent) ** 2)
+        return divide_or_zero(squares, np.ldexp(ideal, -exponent) ** 2)
 
     def has_relevant(self, placements: Placements) -> BoolArray:
         """Tell which queries have a positive gain, or of which a worst ranking differs from the ideal one."""

@@ -8,7 +8,7 @@ from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import MeasureError
 from deadheat.kernels import first
 from deadheat.kernels.counts import Relevant
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures.average import CountConditional
 from deadheat.measures.base import (
     COUNT,
@@ -229,7 +229,7 @@ class PaperMeasure(FirstMeasure):
             return super().find_moments(placements)
         found = (placements.before or placements).relevant(self.rel)
         total = placements.by_query(found.count * self.of_tie(found.above, found.tied), found.query)
-        return ratio(total, placements.n_relevant(self.rel)), np.zeros(placements.n_queries)
+        return divide_or_zero(total, placements.n_relevant(self.rel)), np.zeros(placements.n_queries)
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return values and probabilities; the paper's formula takes one value."""
@@ -429,7 +429,7 @@ class MR(RankValued, RankSum):
         """Compute mean and variance over all tie orders."""
         if self.missing == "skip":
             return super().find_moments(placements)
-        share = ratio(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
+        share = divide_or_zero(retrieved_relevant(placements, self.rel), placements.n_relevant(self.rel))
         if self.missing == "last":
             mean, variance = super().find_moments(placements)
             return np.where(share > 0, mean * share, 0.0) + (1 - share) * self.empty(placements), variance * share**2
@@ -440,7 +440,7 @@ class MR(RankValued, RankSum):
         mean, variance = (weighted_sum(self, placements, gains, weights, squares=squares) for squares in (False, True))
         # a cutoff below the longest list is that list's depth; one beyond it cuts no tie: what is retrieved is found
         beyond = (1 - share) * ((self.cutoff or deepest) - deepest)
-        return deepest + 1 + ratio(mean, n_relevant) + beyond, ratio(variance, n_relevant**2)
+        return deepest + 1 + divide_or_zero(mean, n_relevant) + beyond, divide_or_zero(variance, n_relevant**2)
 
     def extremes(self, placements: Placements) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value over tie orders."""

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from deadheat.errors import ParameterError
-from deadheat.wording import did_you_mean, joined
+from deadheat.wording import did_you_mean, join_sentences
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ def recommend(use: str) -> Use:
         # the one by which it is multiplied or divided least
         return USES[f"k={min(known, key=lambda own: max(own / k, k / own))}"]
     raise ParameterError(
-        f"no advice for the use {use!r}", hint=joined(did_you_mean(wanted, USES), f"Uses: {', '.join(USES)}")
+        f"no advice for the use {use!r}", hint=join_sentences(did_you_mean(wanted, USES), f"Uses: {', '.join(USES)}")
     )
 
 

@@ -15,8 +15,8 @@ from deadheat.checks import as_list, literal
 from deadheat.errors import ABSENT, MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
 from deadheat.hooks import missing_measure
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
-from deadheat.structures import changed
-from deadheat.wording import as_given, did_you_mean, joined
+from deadheat.structures import copy_with
+from deadheat.wording import did_you_mean, format_given, join_sentences
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@100")
 # Names of several words, or with a hyphen as ndeval and papers have them, which would be read as several measures
@@ -250,7 +250,7 @@ def parse_measure(notation: MeasureLike) -> Measure:
         text = str(text)
     if not isinstance(text, str):
         raise MeasureError(
-            found=f"{as_given(text)} ({type(text).__module__}.{type(text).__name__})",
+            found=f"{format_given(text)} ({type(text).__module__}.{type(text).__name__})",
             allowed="a measure of deadheat or its notation, such as 'nDCG@10'",
         )
     found = _parsed(text)
@@ -264,7 +264,9 @@ def parse_measure(notation: MeasureLike) -> Measure:
 def _parsed(text: str) -> Measure:
     given = text = without_spaces(text.strip())
     if len(text) > LONGEST:
-        raise MeasureError(f"a measure of {len(text):,} characters, {as_given(text)}", allowed=f"{LONGEST:,} or fewer")
+        raise MeasureError(
+            f"a measure of {len(text):,} characters, {format_given(text)}", allowed=f"{LONGEST:,} or fewer"
+        )
     cut = _cut(text)
     text = cut or text
     name = _word(text)
@@ -302,7 +304,7 @@ def _cut(text: str) -> str | None:
             _refuse_ignored_number(text[:place], cutoff, text)
             if text[:place].casefold() == "f":  # papers write the weight of recall so
                 raise MeasureError(
-                    f"the number in {as_given(text)} may be a cutoff or beta",
+                    f"the number in {format_given(text)} may be a cutoff or beta",
                     hint=f"write 'F(beta={text[place + 1 :]})', or a cutoff behind @, as in 'F@10'",
                 )
             # rbp.95 is ranx's p, and no cutoff
@@ -315,12 +317,13 @@ def _refuse_ignored_number(name: str, number: str, text: str) -> None:
     """Raise `MeasureError` for a name of trec_eval in which the number is no cutoff there, though it looks like one."""
     if name in WHOLE_LIST and name in ALIASES:
         raise MeasureError(
-            f"{as_given(text)} has two meanings: trec_eval ignores the number and looks at the whole list",
+            f"{format_given(text)} has two meanings: trec_eval ignores the number and looks at the whole list",
             hint=f"write '{ALIASES[name]}@{number}' for the first {number}, or '{name}' for the whole list",
         )
     if name == "set_F":
         raise MeasureError(
-            f"{as_given(text)} has two meanings: the number may be a cutoff, and in trec_eval is the square of beta",
+            f"{format_given(text)} has two meanings: the number may be a cutoff, and in trec_eval is the square of"
+            " beta",
             hint="write 'F(beta=...)', or a cutoff behind @, as in 'F@10'",
         )
 
@@ -383,7 +386,9 @@ def unit_of(name: MeasureLike) -> str:
 
 def _unreadable(notation: str) -> MeasureError:
     alone = "; name the measure at each cutoff, as in 'P@5 P@10'" if notation.isdecimal() else ""
-    return MeasureError(f"cannot read the measure {as_given(notation)}; write it like 'nDCG@10' or 'P(rel=2)@5'{alone}")
+    return MeasureError(
+        f"cannot read the measure {format_given(notation)}; write it like 'nDCG@10' or 'P(rel=2)@5'{alone}"
+    )
 
 
 def _read(tree: ast.expr, notation: str) -> Measure:
@@ -394,10 +399,10 @@ def _read(tree: ast.expr, notation: str) -> Measure:
         tree = tree.left
     if isinstance(tree, ast.Call):
         if tree.args or any(keyword.arg is None for keyword in tree.keywords):
-            raise MeasureError(f"name each parameter in {as_given(notation)}, as in 'P(rel=2)@5'")
+            raise MeasureError(f"name each parameter in {format_given(notation)}, as in 'P(rel=2)@5'")
         for keyword in tree.keywords:
             if keyword.arg in parameters:
-                raise MeasureError(f"{keyword.arg} appears twice in {as_given(notation)}")
+                raise MeasureError(f"{keyword.arg} appears twice in {format_given(notation)}")
             parameters[str(keyword.arg)] = _literal(keyword.value, notation)
         tree = tree.func
     if not isinstance(tree, ast.Name):
@@ -406,7 +411,7 @@ def _read(tree: ast.expr, notation: str) -> Measure:
     if not at:
         return measure(**parameters)
     if measure.at in parameters:
-        raise MeasureError(f"{measure.at} appears twice in {as_given(notation)}")
+        raise MeasureError(f"{measure.at} appears twice in {format_given(notation)}")
     return measure(**parameters, **{measure.at: at[0]})
 
 
@@ -420,7 +425,7 @@ def _literal(node: ast.expr, notation: str) -> Any:  # noqa: ANN401 - the measur
         return literal(node, notation)
     except (ValueError, TypeError, *TOO_DEEP):
         raise MeasureError(
-            f"{as_given(ast.get_source_segment(notation, node))} in {as_given(notation)} is not a value",
+            f"{format_given(ast.get_source_segment(notation, node))} in {format_given(notation)} is not a value",
             hint="write numbers plainly, words in quotes and keys once",
         ) from None
 
@@ -441,8 +446,8 @@ def _known(name: str) -> type[Measure]:
         if missing := missing_measure(name):
             raise missing
         raise UnknownMeasureError(
-            f"unknown measure {as_given(name)}",
-            hint=joined(_meant(name), "All: deadheat measures, or dh.measures() in Python"),
+            f"unknown measure {format_given(name)}",
+            hint=join_sentences(_meant(name), "All: deadheat measures, or dh.measures() in Python"),
         )
     return found
 
@@ -468,7 +473,7 @@ def parse_measures(measures: Measures) -> tuple[Measure, ...]:
     for measure in map(parse_measure, parts):
         first = by_value.setdefault(measure, measure)
         if measure.names_rel and not first.names_rel:  # AP and AP(rel=1) are one, but not under rel=2
-            by_value[measure] = changed(first, names_rel=True)
+            by_value[measure] = copy_with(first, names_rel=True)
     chosen = tuple(by_value.values())
     if not chosen:
         raise ParameterError("names no measure", hint="write one, such as 'nDCG@10'", argument="measures")

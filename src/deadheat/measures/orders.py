@@ -30,7 +30,7 @@ from deadheat.measures.base import (
 from deadheat.measures.notation import measure_named
 from deadheat.phases import Advance, lasting, phase
 from deadheat.placements.placements import Placements
-from deadheat.random_generators import as_rng
+from deadheat.random_generators import check_rng
 
 MAX_ORDERS = 10_000  # that are listed; beyond, as many are drawn, or fewer of large ties
 MOST_RANKS = 1 << 23  # in the ties of all drawn orders of a query, as long as 100 are drawn
@@ -308,7 +308,7 @@ class Custom(OrdersMeasure, CutMeasure):
         Only(
             "a whole number from 0 on, or a numpy.random.Generator",
             lambda given: int(
-                given.integers(2**63) if isinstance(given, np.random.Generator) else as_rng("rng", given)  # type: ignore[arg-type]
+                given.integers(2**63) if isinstance(given, np.random.Generator) else check_rng("rng", given)  # type: ignore[arg-type]
             ),
         ),
         "seed of the sampling",

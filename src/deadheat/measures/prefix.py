@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, run_starts
 from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import ratio, scan_before, segment_sums
+from deadheat.kernels.segments import divide_or_zero, scan_before, segment_sums
 from deadheat.measures.base import Measure
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.placements.placements import Placements
@@ -98,8 +98,8 @@ class PrefixMeasure(OrdersMeasure):
         )
         divisor = self.divisor(placements)
         mean, variance, low, high = (placements.by_query(part, ties.query[own]) for part in parts)
-        moments = ratio(np.array([mean, variance, np.zeros_like(mean), low, high]), divisor)
-        moments[1] = ratio(moments[1], divisor)  # of the variance, the square
+        moments = divide_or_zero(np.array([mean, variance, np.zeros_like(mean), low, high]), divisor)
+        moments[1] = divide_or_zero(moments[1], divisor)  # of the variance, the square
         moments[:, large] = self.over_orders(placements, large)
         return tuple(moments)
 

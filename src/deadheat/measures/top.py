@@ -9,7 +9,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import counts
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures.base import Choice, CutMeasure, Measure, Number, SumMeasure, parameter, parameters, register
 from deadheat.placements.placements import Placements
 
@@ -57,12 +57,12 @@ class TopMeasure(SumMeasure):
         inside = np.clip(self.k(placements)[found.query] - found.above, 0, found.tied)
         sure = placements.by_query(np.where(inside == found.tied, found.count, 0), found.query)
         divisor = self.divisor(placements)
-        values = {code: (ratio(sure[[code]], divisor[[code]]), np.ones(1)) for code in queries.tolist()}
+        values = {code: (divide_or_zero(sure[[code]], divisor[[code]]), np.ones(1)) for code in queries.tolist()}
         cut = np.flatnonzero((inside > 0) & (inside < found.tied) & np.isin(found.query, queries))
         for index, count, chance in counts.distribution(found.tied[cut], inside[cut], found.count[cut]):
             for code, numbers, own in zip(found.query[cut[index]].tolist(), count, chance, strict=True):
                 is_possible = own > 0  # the rest is padding
-                values[code] = ratio(sure[code] + numbers[is_possible], divisor[code]), own[is_possible]
+                values[code] = divide_or_zero(sure[code] + numbers[is_possible], divisor[code]), own[is_possible]
         return list(values.values())
 
 

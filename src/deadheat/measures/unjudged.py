@@ -29,7 +29,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, spans
+from deadheat.arrays import BoolArray, FloatArray, IntArray, concatenated_ranges
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import MeasureError, ParameterError
@@ -98,7 +98,7 @@ def as_placed(placements: Placements) -> Unjudged:
     ties = placements.tie_starts
     first, tied = starts[placements.query[ties]] + placements.above[ties], placements.tied[ties]
     width, count = np.ones((2, int(sizes.sum())), np.int64)
-    count[spans(first, tied)] = 0
+    count[concatenated_ranges(first, tied)] = 0
     width[first], count[first] = tied, tied - placements.tie_sizes
     place = np.flatnonzero(count)
     query = np.repeat(np.arange(len(sizes)), sizes)[place]
@@ -426,7 +426,7 @@ def _rprec(measure: Rprec, placements: Placements, unjudged: Unjudged, top: floa
         judged = np.zeros(int(placements.n_retrieved[code]))
         ties = slice(*np.searchsorted(found.query, (code, code + 1)))
         tied = found.tied[ties]
-        judged[spans(found.above[ties], tied)] = np.repeat(found.count[ties] / tied, tied)
+        judged[concatenated_ranges(found.above[ties], tied)] = np.repeat(found.count[ties] / tied, tied)
         count = unjudged.count[own]
         return kernels.rprec_ends(
             judged,

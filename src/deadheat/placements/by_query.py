@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import IntArray, spans
+from deadheat.arrays import IntArray, concatenated_ranges
 from deadheat.data.rows import Blocks, MemoryRows, ScorePrecision, UnreadRows, is_grouped, round_and_warn
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.files import is_bounded, rows_at_a_time
-from deadheat.io.guarding import check_threads, guarded, guarded_rows
+from deadheat.io.guarding import check_threads, guard_polars, guarded_rows
 from deadheat.placements.contiguous import Contiguous, count_in
 from deadheat.placements.placements import Placements, from_frames
 
@@ -267,7 +267,7 @@ def _of_queries(judgments: pl.DataFrame) -> Callable[[pl.Series], pl.DataFrame]:
 
     def some(query_ids: pl.Series) -> pl.DataFrame:
         own = codes.join(query_ids.rename("query_id").to_frame(), on="query_id", how="semi")["code"].to_numpy()
-        return rows[spans(bounds[own], np.diff(bounds)[own])]
+        return rows[concatenated_ranges(bounds[own], np.diff(bounds)[own])]
 
     return some
 
@@ -319,7 +319,7 @@ class ByQuery:
     def place(self) -> Placements:
         """Return the placements, counted and checked in one pass."""
         cast("UnreadRows", self._run.rows).is_read_again = True
-        with guarded(self._run.where):
+        with guard_polars(self._run.where):
             try:
                 found = by_query(self._run, say_places, self._qrels.to_polars(), self._precision)
             except NotAdjacentError:
@@ -337,7 +337,7 @@ class ByQuery:
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
         """Count, for each of the given placements, the documents of its tie that a rule puts before it."""
-        with guarded(self._run.where):
+        with guard_polars(self._run.where):
             wanted = placements.pairs(rows)
             judged = wanted.with_columns(relevance=pl.lit(0.0))
             try:

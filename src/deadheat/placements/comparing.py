@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deadheat.arrays import AnyArray, BoolArray, IntArray
 from deadheat.errors import ParameterError
-from deadheat.libraries import package
+from deadheat.libraries import import_package
 
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])  # the bits of numbers that NumPy has no type for
 _OF_JAX = ("jax", "jaxlib")
@@ -118,7 +118,7 @@ def library_of(array: object) -> Any:  # noqa: ANN401 - a module, which the stan
     """
     if not on_device(array):
         return np
-    return package(
+    return import_package(
         "array_api_compat",
         f"arrays of {_library(array)} on {device_of(array)} need the package array-api-compat",
         "dense",

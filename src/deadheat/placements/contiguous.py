@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of, run_starts, spans
+from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of, concatenated_ranges, run_starts
 from deadheat.data.rows import (
     WORTH,
     Blocks,
@@ -29,7 +29,7 @@ from deadheat.data.rows import (
 )
 from deadheat.data.source_columns import refuse_one_column
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.guarding import check_threads, guarded
+from deadheat.io.guarding import check_threads, guard_polars
 from deadheat.io.splitting import HASH_BITS, doc_hash
 from deadheat.io.values import look_up
 from deadheat.placements.placements import (
@@ -43,7 +43,7 @@ from deadheat.placements.placements import (
     sort_rows,
     subtopics_of,
 )
-from deadheat.structures import changed
+from deadheat.structures import copy_with
 
 TABLE_BITS = 22  # of each hash, at most, to look up judged documents: a table of 4 MB stays in the processor's cache
 PAIRS_PER_ROW = 10  # with more (document, judged document) pairs per tied row, sorting the ties is faster
@@ -73,7 +73,7 @@ class Contiguous:
 
     def place(self) -> Placements:
         """Return the placements, counted within each query's rows."""
-        with guarded(self._run.where):
+        with guard_polars(self._run.where):
             return from_frames(self._qrels, self._run, *count_in(self._blocks, self._qrels.to_polars(), self._found))
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
@@ -218,7 +218,7 @@ def find_judged(judgments: pl.DataFrame, blocks: Blocks) -> JudgedRows:
     wanted = _keys(of_blocks["query"].to_numpy()[block], blocks.hashes.gather(rows).to_numpy())
     place = np.searchsorted(keys[starts], wanted, side="right") - 1
     sizes = np.where(keys[starts[place]] == wanted, np.diff(starts, append=len(keys))[place], 0)
-    pair, judgment = np.repeat(np.arange(len(rows)), sizes), order[spans(starts[place], sizes)]
+    pair, judgment = np.repeat(np.arange(len(rows)), sizes), order[concatenated_ranges(starts[place], sizes)]
     # of several with one hash, one at most is the document
     own, theirs = blocks.frame["doc_id"].gather(rows[pair]), judged["doc_id"].gather(judgment)
     is_own = (own == theirs).to_numpy()
@@ -361,7 +361,7 @@ def rows_of_ties(scores: FloatArray, bounds: IntArray, block: IntArray, above: I
     block, above, sizes : ndarray of int, shape (n_ties,)
         For each tie, in the order of the blocks: its block, the number of documents above it, and in it.
     """
-    rows = spans(bounds[block] + above, sizes)
+    rows = concatenated_ranges(bounds[block] + above, sizes)
     unsorted = _rising_blocks(scores, bounds)
     if not unsorted[block].any():
         return rows
@@ -380,8 +380,8 @@ def _first_by_comparing(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: I
     for batch in np.split(np.arange(len(tie)), np.flatnonzero(np.diff(n_pairs // MAX_PAIRS)) + 1):
         of_tie = tie[batch]
         n = np.repeat(np.arange(len(batch)), sizes[of_tie])
-        within = spans(np.zeros_like(batch), sizes[of_tie])
-        others, judged = docs.gather(spans(starts[of_tie], sizes[of_tie])), own.gather(batch).gather(n)
+        within = concatenated_ranges(np.zeros_like(batch), sizes[of_tie])
+        others, judged = docs.gather(concatenated_ranges(starts[of_tie], sizes[of_tie])), own.gather(batch).gather(n)
         is_so = (others > judged if by_id else others == judged).to_numpy()
         found[batch] = np.bincount(n, is_so, len(batch)).astype(np.int64) if by_id else within[is_so]
     return found
@@ -393,7 +393,7 @@ def _first_by_sorting(docs: pl.Series, sizes: IntArray, own: pl.Series, tie: Int
     wanted = pl.DataFrame({"tie": tie, "doc_id": own})
     if by_id:
         frame = frame.sort("tie", "doc_id", descending=[False, True])
-    frame = frame.with_columns(first=spans(np.zeros_like(sizes), sizes))
+    frame = frame.with_columns(first=concatenated_ranges(np.zeros_like(sizes), sizes))
     candidates = frame.join(wanted.select("doc_id").unique(), on="doc_id", how="semi")  # on one column it is faster
     return wanted.join(candidates, on=["tie", "doc_id"], how="left", maintain_order="left")["first"].to_numpy()
 
@@ -517,7 +517,7 @@ class Together(Contiguous):
         """Return the placements of all runs; each has all queries of the qrels, in one order."""
         queries, judged_query, judged_relevance = self._qrels.in_order
         n_queries, n_runs = queries.height, len(self._runs)
-        with guarded(", ".join(run.where for run in self._runs)):
+        with guard_polars(", ".join(run.where for run in self._runs)):
             counts, rows = count_in(self._blocks, self._qrels.to_polars())
             counts = (
                 counts.with_columns(block=pl.int_range(pl.len(), dtype=pl.Int64))
@@ -621,7 +621,7 @@ def kept(run: Run, depth: int, precision: ScorePrecision = None) -> Run | None:
     queries = pl.DataFrame({"query_id": blocks.query_ids, "n_retrieved": sizes, "next_score": left}).with_columns(
         next_score=pl.when(~pl.Series(is_whole)).then("next_score")
     )
-    return changed(run, rows=KeptRows(blocks.frame.filter(keep), queries, depth))
+    return copy_with(run, rows=KeptRows(blocks.frame.filter(keep), queries, depth))
 
 
 class Kept(Contiguous):
@@ -661,7 +661,7 @@ class Kept(Contiguous):
 
     def place(self) -> Placements:
         """Return the placements of the judged documents in the ranks that are known."""
-        with guarded(self._run.where):
+        with guard_polars(self._run.where):
             counts, rows = count_in(self._blocks, self._qrels.to_polars())
             queries = self.known.join(counts.drop("n_retrieved"), on="query_id", how="left").with_columns(
                 pl.col("ends_in_tie") & pl.col("is_whole")

@@ -32,7 +32,7 @@ from deadheat.placements.comparing import (
 )
 from deadheat.placements.lists import Lists, first_of, ties_of
 from deadheat.placements.placements import Placements, sort_rows
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 LOOKED = 8  # rows that are looked at
 NUMBERS = "numbers of shape (n_queries, n_documents)"
@@ -484,7 +484,7 @@ def _checked(query: IntArray, document: IntArray, values: AnyArray, argument: st
 
 def _of_lists(given: Sequence[Any], shape: tuple[int, int], argument: str) -> Entries:
     if len(given) != shape[0]:
-        raise _wrong(argument, f"{counted(len(given), 'list')}", shape)
+        raise _wrong(argument, f"{format_count(len(given), 'list')}", shape)
     rows: list[IntArray] = []
     for number, some in enumerate(given):
         own = to_memory(some) if on_device(some) else in_memory(list(some) if hasattr(some, "iloc") else some)

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray, BoolArray, IntArray, TextArray, places_of, run_starts, spans
+from deadheat.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenated_ranges, places_of, run_starts
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run
 from deadheat.placements.comparing import Piece, to_memory
@@ -146,6 +146,6 @@ def ties_of(first: Sequence[tuple[IntArray, IntArray, AnyArray]], depth: int) ->
     tied = np.diff(starts, append=len(row))
     above = end[row[starts]] - starts - tied
     kept = above < depth
-    rows = spans(starts[kept], tied[kept])
+    rows = concatenated_ranges(starts[kept], tied[kept])
     repeated = (np.repeat(one[kept], tied[kept]) for one in (above, tied))
     return tuple(one.astype(np.int32) for one in (row[rows], column[rows], *repeated))

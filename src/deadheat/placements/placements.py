@@ -8,7 +8,16 @@ from typing import Any, Self, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import AnyArray, BoolArray, FloatArray, IntArray, TextArray, places_of, run_starts, spans
+from deadheat.arrays import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    TextArray,
+    concatenated_ranges,
+    places_of,
+    run_starts,
+)
 from deadheat.data.doubts import nearly_equal
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import UnreadRows
@@ -18,7 +27,7 @@ from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
 from deadheat.scalars import LARGEST_INTEGER
 from deadheat.structures import T
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +171,10 @@ class Placements(Renderable):
     _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
 
     def __repr__(self) -> str:
-        queries, documents = counted(self.n_queries, "query", "queries"), counted(len(self.query), "judged document")
+        queries, documents = (
+            format_count(self.n_queries, "query", "queries"),
+            format_count(len(self.query), "judged document"),
+        )
         return f"<Placements {queries}, {documents} retrieved>"
 
     @cached_property
@@ -376,7 +388,7 @@ def rows_of(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
     queries : ndarray of int
     """
     first, last = (np.searchsorted(query, queries, side) for side in ("left", "right"))
-    return spans(first, last - first), np.repeat(np.arange(len(queries)), last - first)
+    return concatenated_ranges(first, last - first), np.repeat(np.arange(len(queries)), last - first)
 
 
 def sort_rows(
@@ -557,7 +569,7 @@ def refuse_no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrie
         return
     asked = [*retrieved, *run.bare]
     near = nearly_equal(judged, asked)
-    own, others = (three([*map(repr, ids)]) for ids in (judged, asked))
+    own, others = (format_list([*map(repr, ids)]) for ids in (judged, asked))
     raise DataError(
         f"qrels and run share no query: {qrels.where} has {own}; {run.where} has {others}."
         f" Are they of the same collection, and are the ids written alike?{lost_zeros(judged, asked)}"

@@ -13,7 +13,7 @@ from deadheat.data.tables import Run
 from deadheat.errors import Advice, DataError, ParameterError
 from deadheat.placements.place import Engine
 from deadheat.placements.placements import Placements
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 
 LOOK_AT_RUN = ("doc_id", "input")
 
@@ -77,7 +77,7 @@ def draw(placements: Placements, rng: Rng) -> Placements:
     rng : numpy.random.Generator or int, optional
         The same state gives the same order.
     """
-    drawn = generator(rng)
+    drawn = random_generator(rng)
     starts, sizes = placements.tie_starts, placements.tie_sizes
     tied = placements.tied[starts]
     group = np.repeat(np.arange(len(starts)), tied)

@@ -8,7 +8,7 @@ import polars as pl
 from deadheat.arrays import IntArray
 from deadheat.data.rows import LazyRows
 from deadheat.data.tables import Qrels, Run
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guard_polars
 from deadheat.io.lazy import Frame, collect
 from deadheat.placements.placements import Placements, from_frames
 
@@ -30,7 +30,7 @@ class Relational:
     def place(self) -> Placements:
         """Return the placements, joined and ranked where the rows are."""
         cast("LazyRows", self._run.rows).is_read_again = True
-        with guarded(self._run.where):
+        with guard_polars(self._run.where):
             counts = collect(
                 self._retrieved.group_by("query_id").agg(n_retrieved=nw.len(), top_score=nw.col("score").max())
             )
@@ -41,7 +41,7 @@ class Relational:
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:  # noqa: ARG002 - its rows have no order, so the rule is by id
         """Count, for each of the given placements, the documents of its tie that document ids put before it."""
-        with guarded(self._run.where):
+        with guard_polars(self._run.where):
             tie = ["query_id", "score"]
             levels = find_judged(self._judged, self._retrieved).select(tie).unique()
             tied = (

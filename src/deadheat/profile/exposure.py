@@ -8,7 +8,17 @@ from typing import Any, TypeAlias
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, TextArray, codes_of, run_starts, spans, sums_of
+from deadheat.arrays import (
+    ArrayLike,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    TextArray,
+    codes_of,
+    concatenated_ranges,
+    run_starts,
+    sums_of,
+)
 from deadheat.checks import as_count, as_level, check_choice
 from deadheat.data.known_ids import BETWEEN, read_groups
 from deadheat.data.renderable import Numbers, Renderable
@@ -24,8 +34,8 @@ from deadheat.placements.comparing import is_array
 from deadheat.placements.dense import NOTHING, count_dense
 from deadheat.placements.lists import Lists
 from deadheat.profile.items import check_form, gini
-from deadheat.structures import collected
-from deadheat.wording import counted, printable, three
+from deadheat.structures import group_values
+from deadheat.wording import escape_invisible, format_count, format_list
 
 MOST_GROUPS = 300  # whose pairs are compared: 44,850 take about a second
 Discount: TypeAlias = str | Callable[[FloatArray], FloatArray]
@@ -87,7 +97,7 @@ class Exposure(Renderable):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name}={value:.4f}" for name, value in self.means().items())
-        return printable(f"<Exposure {self.name}: {counted(len(self.items), 'item')}, {means}>")
+        return escape_invisible(f"<Exposure {self.name}: {format_count(len(self.items), 'item')}, {means}>")
 
     def means(self) -> dict[str, float]:
         """Return the means over queries of `queries`, by name; NaN where no query has a relevant item."""
@@ -260,7 +270,7 @@ def _by_item(groups: Source, lists: Lists) -> Source:
     if lists.depth is None or len(of_columns) != len(lists.doc_ids):
         raise ParameterError(
             argument="groups",
-            found=f"an array or a list of {counted(len(of_columns), 'group')}",
+            found=f"an array or a list of {format_count(len(of_columns), 'group')}",
             allowed="a table, {item: group} or {group: [item]}, or of a matrix one for each column",
         )
     return dict(zip(lists.doc_ids.tolist(), of_columns, strict=True))
@@ -400,7 +410,7 @@ def _by_group(found: _Exposed, groups: Mapping[str, Sequence[str]]) -> tuple[Flo
     group = np.repeat(np.arange(len(groups)), list(map(len, groups.values())))[order]
     # each row counts for every group of its item, whose groups are adjacent
     n_groups = np.bincount(item, minlength=len(found.doc_ids))[found.item]
-    of_row = group[spans(np.searchsorted(item[order], found.item), n_groups)]
+    of_row = group[concatenated_ranges(np.searchsorted(item[order], found.item), n_groups)]
     cells, n_queries = np.repeat(found.query, n_groups) * len(groups) + of_row, len(found.query_ids)
     exposure, target = (
         sums_of(cells, np.repeat(own, n_groups), n_queries * len(groups)).reshape(n_queries, len(groups))
@@ -444,7 +454,7 @@ def _items(found: _Exposed, groups: Mapping[str, Sequence[str]]) -> pl.DataFrame
         columns["target"] = target
         columns["of_target"] = pl.Series(ratio).fill_nan(None)
     if groups:
-        of_item = collected((one, group) for group, items in groups.items() for one in items)
+        of_item = group_values((one, group) for group, items in groups.items() for one in items)
         columns["group"] = [BETWEEN.join(of_item[one]) if one in of_item else None for one in found.doc_ids]
     return pl.DataFrame(columns, schema_overrides={"group": pl.String} if groups else {})
 
@@ -518,16 +528,20 @@ def _notes(found: _Exposed, lists: Sequence[Lists], groups: Mapping[str, Sequenc
     """Return what is to be said of the data; raise if their ids have nothing in common."""
     notes, shown = [], {one for own in lists for one in own.doc_ids}
     if n_missing := len(found.query_ids) - len({one for own in lists for one in own.query_ids}):
-        notes.append(f"not in the run: {counted(n_missing, 'query', 'queries')} of the judgments; empty lists")
+        notes.append(f"not in the run: {format_count(n_missing, 'query', 'queries')} of the judgments; empty lists")
     if found.has_target and not found.is_judged.all():
         n_without = int((~found.is_judged).sum())
-        notes.append(f"{counted(n_without, 'query', 'queries')} without a relevant item: no expected exposure")
+        notes.append(f"{format_count(n_without, 'query', 'queries')} without a relevant item: no expected exposure")
     if len(groups) > MOST_GROUPS:
-        notes.append(f"{counted(len(groups), 'group')}, more than {MOST_GROUPS}: pairs of them are not compared")
+        notes.append(f"{format_count(len(groups), 'group')}, more than {MOST_GROUPS}: pairs of them are not compared")
     if groups:
         grouped = set().union(*groups.values())
         if shown.isdisjoint(grouped):
-            raise DataError(f"no item of the groups ({three(sorted(grouped))}) is in the run ({three(sorted(shown))})")
+            raise DataError(
+                f"no item of the groups ({format_list(sorted(grouped))}) is in the run ({format_list(sorted(shown))})"
+            )
         if lacking := len(shown - grouped):
-            notes.append(f"{lacking:,} of {counted(len(shown), 'item')} in the run have no group, and count in none")
+            notes.append(
+                f"{lacking:,} of {format_count(len(shown), 'item')} in the run have no group, and count in none"
+            )
     return notes

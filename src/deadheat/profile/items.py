@@ -19,7 +19,7 @@ from deadheat.io.guarding import check_threads
 from deadheat.placements.comparing import is_array, to_memory
 from deadheat.placements.dense import NOTHING, count_dense, entries_of
 from deadheat.placements.lists import Lists
-from deadheat.wording import counted, printable
+from deadheat.wording import escape_invisible, format_count
 
 CUTOFF = 10
 OF_QUERIES = ("average_popularity", "tail_share", "novelty")
@@ -85,8 +85,8 @@ class ItemProfile(Renderable):
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        items = counted(self.n_items, "item")
-        return printable(f"<ItemProfile {self.name}: {self.coverage:.1%} of {items} in the top {self.cutoff}>")
+        items = format_count(self.n_items, "item")
+        return escape_invisible(f"<ItemProfile {self.name}: {self.coverage:.1%} of {items} in the top {self.cutoff}>")
 
     def means(self) -> dict[str, float]:
         """Return all numbers by name; those of lists are means over them."""
@@ -248,7 +248,7 @@ def profile_of(
     if known is not None:
         n_unknown = sum(one not in known for one, own in zip(catalogue, exposure.tolist(), strict=True) if own)
         if n_unknown:
-            notes = (*notes, f"{counted(n_unknown, 'item')} of the top {cutoff} without popularity: it is 0")
+            notes = (*notes, f"{format_count(n_unknown, 'item')} of the top {cutoff} without popularity: it is 0")
         of_item = np.array([known.get(one, 0.0) for one in catalogue])
         values = _values(of_item, size, head, users)
         items["popularity"] = of_item
@@ -366,7 +366,7 @@ def _of_matrix(some: Any, doc_ids: TextArray) -> tuple[dict[str, float], float |
         raise ParameterError(
             argument="popularity",
             found=f"shape {shape}",
-            allowed=f"a number or a column for each of the {counted(len(doc_ids), 'item')} of the scores",
+            allowed=f"a number or a column for each of the {format_count(len(doc_ids), 'item')} of the scores",
         )
     if len(shape) == 1:
         return _of_dict(dict(zip(doc_ids.tolist(), to_memory(some).tolist(), strict=True))), None

@@ -29,8 +29,8 @@ from deadheat.placements.policies import LOOK_AT_RUN
 from deadheat.profile.grouping import GRIDS, Grouped, find_levels, grouped, is_kept, is_on_grid, ties_of
 from deadheat.scalars import NOISE
 from deadheat.settings import Conventions
-from deadheat.structures import collected
-from deadheat.wording import counted, did_you_mean, printable, short_repr
+from deadheat.structures import group_values
+from deadheat.wording import did_you_mean, escape_invisible, format_count, short_repr
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 N_WORST = 5
@@ -284,9 +284,12 @@ class TieProfile(Plottable, Renderable, figures="ties", shown=("traditional", "l
     placements: Placements | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        queries, documents = counted(self.n_queries, "query", "queries"), counted(self.n_documents, "document")
-        ties = counted(self.n_ties, "tie")
-        return printable(f"<TieProfile {self.name}: {queries}, {documents}, {self.n_tied:,} of them in {ties}>")
+        queries, documents = (
+            format_count(self.n_queries, "query", "queries"),
+            format_count(self.n_documents, "document"),
+        )
+        ties = format_count(self.n_ties, "tie")
+        return escape_invisible(f"<TieProfile {self.name}: {queries}, {documents}, {self.n_tied:,} of them in {ties}>")
 
     @property
     def share_tied(self) -> float:
@@ -633,7 +636,9 @@ class TieComplexity:
 
     def __repr__(self) -> str:
         sizes = f"{self.sizes[:SHOWN]}" + (f" and {self.n_groups - SHOWN} more" if self.n_groups > SHOWN else "")
-        return printable(f"<TieComplexity sizes={sizes}, n_orders={_shown(self.n_orders)}, feasible={self.feasible}>")
+        return escape_invisible(
+            f"<TieComplexity sizes={sizes}, n_orders={_shown(self.n_orders)}, feasible={self.feasible}>"
+        )
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -689,8 +694,8 @@ class TieOrders:
     by_measure: dict[str, FloatArray]
 
     def __repr__(self) -> str:
-        orders = counted(len(self.orders), "order")
-        return printable(f"<TieOrders {self.measure.label}: {orders}, mean {self.mean:.4f}>")
+        orders = format_count(len(self.orders), "order")
+        return escape_invisible(f"<TieOrders {self.measure.label}: {orders}, mean {self.mean:.4f}>")
 
     @property
     def mean(self) -> float:
@@ -845,10 +850,12 @@ def _documents(scores: Ranking, doc_ids: Sequence[str] | None) -> dict[str, floa
 
 def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids: list[str]) -> dict[str, float]:
     if not isinstance(relevance, Mapping):
-        values = as_list("relevance", relevance, f"{counted(len(ids), 'value')}, one for each score")
+        values = as_list("relevance", relevance, f"{format_count(len(ids), 'value')}, one for each score")
         if len(values) != len(ids):
             raise ParameterError(
-                f"must have {counted(len(ids), 'value')}, one for each score", argument="relevance", given=len(values)
+                f"must have {format_count(len(ids), 'value')}, one for each score",
+                argument="relevance",
+                given=len(values),
             )
         relevance = dict(zip(ids, values, strict=True))
     judged = {doc: value for doc, value in relevance.items() if value is not None}
@@ -859,5 +866,5 @@ def _judged(relevance: Mapping[str, float | None] | Sequence[float | None], ids:
 
 def _groups(documents: dict[str, float]) -> list[tuple[float, tuple[str, ...]]]:
     """Return the documents by score, highest first."""
-    groups = collected((score + 0.0, doc) for doc, score in documents.items())
+    groups = group_values((score + 0.0, doc) for doc, score in documents.items())
     return [(score, tuple(groups[score])) for score in sorted(groups, reverse=True)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from deadheat.errors import ColumnError
 from deadheat.io.spreadsheets import guarded_text
 from deadheat.report.model import Cell, NumberCell, Report, ReportFormat, Table, notation_of, plain, register
-from deadheat.wording import printable, without_commands
+from deadheat.wording import escape_commands, escape_invisible
 
 if TYPE_CHECKING:
     from deadheat.measures import Measure
@@ -90,7 +90,7 @@ def as_json(report: Report, *, digits: int | None = None) -> str:
 
 def _escaped(text: str) -> str:
     """Return JSON in which what cannot be seen is an escape, and what a build log would obey: it means the same."""
-    unseen = {ord(one): json.dumps(one)[1:-1] for one in set(text) - {"\n"} if printable(one) != one}
+    unseen = {ord(one): json.dumps(one)[1:-1] for one in set(text) - {"\n"} if escape_invisible(one) != one}
     return text.translate(unseen).replace(COMMAND, "#\\u0023[")
 
 
@@ -192,7 +192,7 @@ def field(query: str) -> str:
     """
     if query == ALL:
         return r"\x61ll"
-    text = without_commands(printable(query))
+    text = escape_commands(escape_invisible(query))
     return "".join(f"\\x{ord(one):02x}" if one.isspace() else one for one in text)
 
 
@@ -205,7 +205,7 @@ def _run(
         query, measure = field(row.labels[0]), parse_measure(row.labels[1])
         if not measure.only_total and plain(row.cells[place][0]) is not None:
             yield _line(names[row.labels[1]], query, row.cells[place][0], digits)
-    yield _line("runid", ALL, without_commands(printable(summary.groups[place])), digits)
+    yield _line("runid", ALL, escape_commands(escape_invisible(summary.groups[place])), digits)
     for row in summary.rows:
         yield _line(names[row.labels[0]], ALL, row.cells[place][0], digits)
 

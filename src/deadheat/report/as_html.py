@@ -20,7 +20,7 @@ from deadheat.report.model import (
     format_cell,
     register,
 )
-from deadheat.wording import presentable
+from deadheat.wording import format_for_people
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -115,7 +115,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("<b>&'\"\x1b"))
     &lt;b&gt;&amp;&#x27;&quot;\x1b
     """
-    text = harmless(html.escape(presentable(text)))
+    text = harmless(html.escape(format_for_people(text)))
     return f"&#58;{text[1:]}" if text.startswith("::") else text
 
 

@@ -15,7 +15,7 @@ from deadheat.report.model import (
     format_cell,
     register,
 )
-from deadheat.wording import on_terminal, presentable
+from deadheat.wording import escape_for_terminal, format_for_people
 
 ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -81,7 +81,9 @@ def as_latex(report: Report, *, digits: int | None = None) -> str:
         packages += ",longtable"
     if r"\resizebox" in text:
         packages += ",graphicx"
-    return "\n".join([f"% needs \\usepackage{{{packages}}}", *(f"% {on_terminal(text)}" for text in said), text])
+    return "\n".join(
+        [f"% needs \\usepackage{{{packages}}}", *(f"% {escape_for_terminal(text)}" for text in said), text]
+    )
 
 
 def _is_long(table: Table) -> bool:
@@ -114,7 +116,7 @@ def _in_text(table: Table, digits: int | None) -> str:
     left_out = [column.heading for column in table.columns if column.key not in kept and column.heading]
     comment = []
     if left_out:
-        names = on_terminal(", ".join(left_out))
+        names = escape_for_terminal(", ".join(left_out))
         comment = [f"% too wide for a page, so without these columns, which csv and json have: {names}"]
     return "\n".join([*comment, r"\par\medskip\noindent", SMALL, *lines[:-1], lines[-1] + "%", "}", r"\par\noindent"])
 
@@ -198,7 +200,7 @@ def _breakable(text: str) -> str:
     """Return a name that, if it is long, may be broken behind its signs, and inside long parts without signs."""
     if len(text) <= LONGEST_NAME:
         return escaped(text)
-    return r"\allowbreak{}".join(map(escaped, PART_OF_NAME.findall(presentable(text))))
+    return r"\allowbreak{}".join(map(escaped, PART_OF_NAME.findall(format_for_people(text))))
 
 
 def _ranked(cell: Cell, digits: int | None) -> str:
@@ -225,7 +227,7 @@ def escaped(text: str) -> str:
     """
     return "".join(
         "".join(ESCAPES.get(character, character) for character in run) if is_printed else _other(list(run))
-        for is_printed, run in groupby(presentable(text), key=_is_printed)
+        for is_printed, run in groupby(format_for_people(text), key=_is_printed)
     )
 
 

@@ -16,7 +16,7 @@ from deadheat.report.model import (
     format_cell,
     register,
 )
-from deadheat.wording import presentable
+from deadheat.wording import format_for_people
 
 HEADINGS = {"measure": "Metric", "value": "Value"}  # of the tables with intervals
 COMMAND = re.compile(r"^(\s*):(?=:)")  # what begins so, a build log may take for a command
@@ -72,7 +72,7 @@ def _line(texts: Iterable[str]) -> str:
 
 def _escaped(text: str) -> str:
     """Return a text that Markdown shows as it is, without links, pictures, HTML, entities and formulas."""
-    text = presentable(text)
+    text = format_for_people(text)
     for character in "\\|*_<`~$":
         text = text.replace(character, "\\" + character)
     text = ADDRESS.sub(r"\1\\\2", OPENING.sub(r"\\\g<0>", text))

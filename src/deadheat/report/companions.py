@@ -13,7 +13,7 @@ from deadheat import hooks
 from deadheat.comparison.comparison import Comparison
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Plottable
-from deadheat.report.model import Fact, Report, Table, note
+from deadheat.report.model import Fact, Report, Table, note_fact
 
 
 @dataclass(frozen=True)
@@ -87,5 +87,5 @@ def tell_absent(comparison: Comparison, queries: Queries) -> list[Fact]:
     facts: list[Fact] = []
     for module in hooks.modules_for_queries(queries.columns):
         facts += module.tell_absent(comparison, queries)
-    facts += [note("not compared", text) for text in hooks.missing_for_queries(queries.columns)]
+    facts += [note_fact("not compared", text) for text in hooks.missing_for_queries(queries.columns)]
     return facts

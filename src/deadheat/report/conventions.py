@@ -23,13 +23,13 @@ from deadheat.report.model import (
     count_cell,
     first_true,
     format_cell,
-    note,
-    said,
-    share,
-    warning,
+    note_fact,
+    prose_fact,
+    share_cell,
+    warning_fact,
 )
-from deadheat.structures import collected
-from deadheat.wording import BY_DOC_ID, UNIT, counted, in_brackets, reported_path, three
+from deadheat.structures import group_values
+from deadheat.wording import BY_DOC_ID, UNIT, format_count, format_in_brackets, format_list, format_path
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, TextArray
@@ -102,7 +102,7 @@ def too_narrow(number: int, noun: str, plural: str | None = None) -> str:
     if number >= FEWEST_RESAMPLED:
         return ""
     return (
-        f"a bootstrap of {counted(number, noun, plural)} gives intervals that are too narrow: the method auto is"
+        f"a bootstrap of {format_count(number, noun, plural)} gives intervals that are too narrow: the method auto is"
         " better there"
     )
 
@@ -196,9 +196,9 @@ def tell_unshared(
     for key, effect in (("missing_queries", COUNTED[missing]), ("unjudged_queries", "left out, not in the qrels")):
         ids = {one.name: list(getattr(one, key)) for one in found}
         yield Fact(key, ids[found[0].name] if is_alone else ids)
-        for own, runs in collected((tuple(own), run) for run, own in ids.items() if own).items():
-            whose = "" if is_alone else f"{three(runs)}: "
-            text = f"{whose}{len(own):,} ({three(own)}), {effect}"
+        for own, runs in group_values((tuple(own), run) for run, own in ids.items() if own).items():
+            whose = "" if is_alone else f"{format_list(runs)}: "
+            text = f"{whose}{len(own):,} ({format_list(own)}), {effect}"
             yield Fact(
                 "",
                 None,
@@ -222,11 +222,11 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     n_resamples : int
     seed : int or None
     """
-    names = collected((method, name) for name, method in dict.fromkeys(methods))
+    names = group_values((method, name) for name, method in dict.fromkeys(methods))
     drawn = f", {n_resamples:,} resamples{drawn_with(seed)}"
     told: list[str] = []
     for method in sorted(names, key=list(METHODS).index):
-        of = "others" if len(told) == len(names) - 1 else three(names[method])
+        of = "others" if len(told) == len(names) - 1 else format_list(names[method])
         text = METHODS[method] + (f" over {units}" if of == "others" else "") + (drawn if method in DRAWN else "")
         told.append(text if len(names) == 1 else f"{of}: {text}")
     return "; ".join(told)
@@ -241,14 +241,14 @@ def cannot_be_known(given: Iterable[tuple[str, Interval | Pair | Estimate]]) -> 
         All that have ends, with what they are of.
     """
     having = list(given)
-    found = collected((one.unknown, name) for name, one in having if not one.is_known)
+    found = group_values((one.unknown, name) for name, one in having if not one.is_known)
     are_all = len(found) == 1 and sum(map(len, found.values())) == len(having)
-    told = [why + ("" if are_all else in_brackets(names, "interval")) for why, names in found.items()]
+    told = [why + ("" if are_all else format_in_brackets(names, "interval")) for why, names in found.items()]
     text = f"cannot be known: {'; '.join(told)}" if told else ""
-    yield note(DOUBT, text, brief=f"cannot be known: {'; '.join(found)}" if told else "")
+    yield note_fact(DOUBT, text, brief=f"cannot be known: {'; '.join(found)}" if told else "")
     skewed = [f"{name}: {one.skewness:+.1f}" for name, one in having if isinstance(one, Interval) and one.doubtful]
     text = "so few values may lack the rare extreme ones: intervals may cover less than they say" if skewed else ""
-    yield note("skewed", text + in_brackets(skewed, "interval") if skewed else "", brief=text)
+    yield note_fact("skewed", text + format_in_brackets(skewed, "interval") if skewed else "", brief=text)
 
 
 def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
@@ -307,28 +307,28 @@ def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
 
 def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> list[Fact]:
     """Say what was assumed of a judge's labels that help to estimate something, and to read them."""
-    name = reported_path(judge.qrels.where)
+    name = format_path(judge.qrels.where)
     text = (
-        f"{name} labelled {counted(n_others, 'query', 'queries')} beside {n_queries} with human labels, which must be a"
-        f" random sample of all; {what} by prediction-powered inference"
+        f"{name} labelled {format_count(n_others, 'query', 'queries')} beside {n_queries} with human labels, which must"
+        f" be a random sample of all; {what} by prediction-powered inference"
     )
     known = {*human.notes, *judge.alike}
     return [
         Fact("judge", name, "judge", text, brief=text),
-        *(note("judge", one) for one in judge.notes if one not in known),
+        *(note_fact("judge", one) for one in judge.notes if one not in known),
     ]
 
 
 def tell_own_judges(systems: Sequence[str]) -> Fact:
     """Warn of systems whose scores are the labels of the judge."""
-    text = f"the labels of the judge are the scores of {three(systems)}, which they favour"
-    return warning("judge", text if systems else "")
+    text = f"the labels of the judge are the scores of {format_list(systems)}, which they favour"
+    return warning_fact("judge", text if systems else "")
 
 
 def not_a_sample(measure: str, p: float, what: str) -> Fact:
     """Warn of queries with human labels that a judge scores otherwise than others."""
     text = f"by {measure} the judge's values differ between queries with human labels and others (p = {p:.2g}): are"
-    return warning("sample", f"{text} these a random sample? If not, the {what} are off")
+    return warning_fact("sample", f"{text} these a random sample? If not, the {what} are off")
 
 
 def strata_of_sample(counts: Iterable[tuple[int, int]], n_queries: int) -> Iterator[Fact]:
@@ -348,7 +348,7 @@ def strata_of_sample(counts: Iterable[tuple[int, int]], n_queries: int) -> Itera
     known, every = known[every > 0], every[every > 0]
     if len(known) > 1 and (p := strata_doubt(known, np.maximum(every - known, 0))) is not None:
         text = f"queries with human labels are of other strata than those of the judge (p = {p:.2g})"
-        yield warning("sample", f"{text}: they are no random sample of all, and only strata by themselves hold")
+        yield warning_fact("sample", f"{text}: they are no random sample of all, and only strata by themselves hold")
 
 
 def helped(evaluations: Sequence[Evaluation]) -> list[Fact]:
@@ -359,7 +359,7 @@ def helped(evaluations: Sequence[Evaluation]) -> list[Fact]:
 
     scores = [one for evaluation in evaluations for one in evaluation if one.powered is not None]
     n_others = len({*judge.query_ids.tolist()}.difference(evaluations[0].query_ids.tolist()))
-    total = counted(len(scores), "mean")
+    total = format_count(len(scores), "mean")
     n_few = sum(one.n_effective < FEWEST_OF_MEAN for one in scores)
     n_useless = sum(not one.is_estimated for one in scores) - n_few
     few = f"human labels alone make {n_few} of {total}: the judge counts from {FEWEST_OF_MEAN} labelled queries on"
@@ -371,7 +371,7 @@ def helped(evaluations: Sequence[Evaluation]) -> list[Fact]:
         *of_judge(judge, evaluations[0], n_others, len(evaluations[0].query_ids), "means and their intervals"),
         tell_own_judges([one.name for one in evaluations if one.is_own_judge]),
         Fact("few_labels", n_few, "few labels", few if n_few else "", is_note=True, brief=few if n_few else ""),
-        said("weight 0", useless if n_useless else ""),
+        prose_fact("weight 0", useless if n_useless else ""),
         *(not_a_sample(measure, p, "means") for measure, p in doubts.items() if p is not None),
     ]
 
@@ -390,13 +390,13 @@ def tell_weights(query_ids: TextArray, weights: FloatArray, has_value: BoolArray
     n_effective = effective_number(weights[has_value])
     n_out = int((weights == 0).sum())
     shares = heavy(query_ids, weights)
-    worth = f"{counted(n_queries, 'query is', 'queries are')} worth {n_effective:.1f} of equal weight"
-    out = f"; {counted(n_out, 'query', 'queries')} of weight 0 left out" if n_out else ""
-    heaviest = three([f"{query} ({format_cell(share(of_query))})" for query, of_query in shares.items()])
+    worth = f"{format_count(n_queries, 'query is', 'queries are')} worth {n_effective:.1f} of equal weight"
+    out = f"; {format_count(n_out, 'query', 'queries')} of weight 0 left out" if n_out else ""
+    heaviest = format_list([f"{query} ({format_cell(share_cell(of_query))})" for query, of_query in shares.items()])
     value = {"n_effective": n_effective, "n_without": n_out, "shares": shares}
     return [
         Fact("weights", value, "weights", f"means are weighted: {worth}{out}", is_note=True),
-        note("weights", f"more than a tenth of the weight: {heaviest}" if shares else ""),
+        note_fact("weights", f"more than a tenth of the weight: {heaviest}" if shares else ""),
     ]
 
 
@@ -433,7 +433,7 @@ def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
             together if alike else "",
             f"variance estimated below 0, shown as 0: {'; '.join(below)}" if below else "",
         )
-        yield from (note("repeats", text) for text in told)
+        yield from (note_fact("repeats", text) for text in told)
 
 
 def finite(number: float) -> float | None:
@@ -446,7 +446,7 @@ def doubted_names(measures: Iterable[Measure]) -> Iterator[Fact]:
     for measure in measures:
         name = type(measure).__name__
         if name in MEANINGS and is_doubted(measure.label):
-            yield note("name", f"{measure.label} is read as {meaning(measure.label, name)}")
+            yield note_fact("name", f"{measure.label} is read as {meaning(measure.label, name)}")
 
 
 def brought_together(together: Reconciled | None) -> list[Fact]:
@@ -466,38 +466,42 @@ def brought_together(together: Reconciled | None) -> list[Fact]:
     }
     return [
         Fact("together", held, "changes", "; ".join(together.told()), is_note=True),
-        warning("renamed?", together.renamed()),
+        warning_fact("renamed?", together.renamed()),
     ]
 
 
 def named(ids: Sequence[str]) -> str:
     """Return how many queries there are, and the first ones."""
-    return f"{counted(len(ids), 'query', 'queries')} ({three(ids)})"
+    return f"{format_count(len(ids), 'query', 'queries')} ({format_list(ids)})"
 
 
 def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
     """Say which queries count, what was assumed to read the data, what is not judged, and where runs may be cut."""
-    runs = collected((text, one.name) for one in evaluations for text in one.notes)
-    notes = [text + ("" if len(names) == len(evaluations) else f" ({three(names)})") for text, names in runs.items()]
+    runs = group_values((text, one.name) for one in evaluations for text in one.notes)
+    notes = [
+        text + ("" if len(names) == len(evaluations) else f" ({format_list(names)})") for text, names in runs.items()
+    ]
     found = {one.name: one.facts for one in evaluations}
     shares = {name: facts.unjudged_share for name, facts in found.items()}
-    high = [f"{name} {format_cell(share(one))}" for name, one in shares.items() if one is not None and one >= NOTABLE]
-    unjudged = f"of the top {TOP} documents: {three(high)}" if high else ""
+    high = [
+        f"{name} {format_cell(share_cell(one))}" for name, one in shares.items() if one is not None and one >= NOTABLE
+    ]
+    unjudged = f"of the top {TOP} documents: {format_list(high)}" if high else ""
     cut = {
         name: {"n_queries": facts.n_cut, "depth": facts.depth, "n_ending_in_ties": facts.n_open}
         for name, facts in found.items()
         if facts.n_cut is not None
     }
     ties_at_end = [
-        f"{name} {facts.n_open:,} of {counted(facts.n_queries, 'query', 'queries')}"
+        f"{name} {facts.n_open:,} of {format_count(facts.n_queries, 'query', 'queries')}"
         for name, facts in found.items()
         if facts.n_cut
     ]
     unknown = [name for name, facts in found.items() if facts.n_cut is None and facts.n_queries]
     ends = ""
     if ties_at_end:
-        uncounted = f", not counted for {three(unknown)}" if unknown else ""
-        ends = f"in ties: {three(ties_at_end)}{uncounted}; retrieve more if a run was cut there"
+        uncounted = f", not counted for {format_list(unknown)}" if unknown else ""
+        ends = f"in ties: {format_list(ties_at_end)}{uncounted}; retrieve more if a run was cut there"
     return [
         *tell_unshared(evaluations, evaluations[0].conventions.missing),
         *without_relevant(evaluations),
@@ -519,8 +523,8 @@ def of_runs(evaluations: Sequence[Evaluation]) -> list[Fact]:
 def _retrieving_themselves(facts: Mapping[str, Facts]) -> Iterator[Fact]:
     """Name the queries that retrieve a document with their id, and how many do in each run."""
     queries = {run: list(one.own_queries) for run, one in facts.items()}
-    counts = [f"{run} {len(ids):,} ({three(ids)})" for run, ids in queries.items() if ids]
-    text = f"queries that retrieve a document with their own id: {three(counts, between='; ')}"
+    counts = [f"{run} {len(ids):,} ({format_list(ids)})" for run, ids in queries.items() if ids]
+    text = f"queries that retrieve a document with their own id: {format_list(counts, between='; ')}"
     advice = "; if it is the query itself, leave it out: BEIR does by default, MTEB in some tasks"
     yield Fact("retrieving_themselves", queries, "same id", text + advice if counts else "", is_note=True)
 
@@ -548,7 +552,9 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         lacking, where = n_relevant - len(found), "in no run"
     text = ""
     if lacking > 0:
-        text = f"{lacking:,} of {counted(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
+        text = (
+            f"{lacking:,} of {format_count(n_relevant, 'relevant document')} {'is' if lacking == 1 else 'are'} {where}"
+        )
     is_notable = lacking >= NOTABLE * n_relevant
     yield Fact(
         "not_retrieved",
@@ -596,7 +602,7 @@ def without_relevant(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         }
         of = "" if len(measures) == len(found) else f" for {', '.join(one.label for one in measures)}"
         if counting:
-            yield note(
+            yield note_fact(
                 "nothing relevant", f"{named(counting)}, {first_true(effects, 'count as the worst value')}{of}{where}"
             )
 
@@ -623,8 +629,8 @@ def below_level(evaluation: Evaluation) -> Fact:
             are = "lies" if n_below == 1 else "lie"
             count = "counts" if len(names) == 1 else "count"
             texts.append(
-                f"{n_below:,} of {counted(n_positive, 'positive label')} {are} below {level:g}, from which on"
-                f" {three(names)} {count} a document as relevant"
+                f"{n_below:,} of {format_count(n_positive, 'positive label')} {are} below {level:g}, from which on"
+                f" {format_list(names)} {count} a document as relevant"
             )
     text = f"{'; '.join(texts)}; rel sets another level" if texts else ""
     return Fact("below_rel", held, "relevant", text, is_note=True)

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from deadheat import hooks
-from deadheat.wording import is_shown_as_one, joined, percentage, rounded
+from deadheat.wording import format_percentage, format_rounded, is_shown_as_one, join_sentences
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -90,12 +90,12 @@ def ranked(
     }
 
 
-def share(value: float | None, error: float = 0.0) -> NumberCell | None:
+def share_cell(value: float | None, error: float = 0.0) -> NumberCell | None:
     """Return a number from 0 to 1 as a cell that is printed as a percentage."""
     return None if value is None else NumberCell(value, "share", error)
 
 
-def p_value(value: float | None, *, is_significant: bool = False, is_bound: bool = False) -> NumberCell | None:
+def p_value_cell(value: float | None, *, is_significant: bool = False, is_bound: bool = False) -> NumberCell | None:
     """Return a p value as a cell; a significant one is marked."""
     if value is None:
         return None
@@ -448,22 +448,22 @@ class Fact:
         return f"{self.heading}: {self.text}" if self.heading else self.text
 
 
-def said(heading: str, text: str) -> Fact:
+def prose_fact(heading: str, text: str) -> Fact:
     """Return a fact that only people read."""
     return Fact("", None, heading, text)
 
 
-def note(heading: str, text: str, brief: str = "") -> Fact:
+def note_fact(heading: str, text: str, brief: str = "") -> Fact:
     """Return a fact about these data or this call only, which only people read."""
     return Fact("", None, heading, text, is_note=True, brief=brief)
 
 
 def summarise(facts: Mapping[str, str]) -> tuple[Fact, ...]:
     """Return labelled texts as facts that people read."""
-    return tuple(said(label, text) for label, text in facts.items())
+    return tuple(prose_fact(label, text) for label, text in facts.items())
 
 
-def warning(heading: str, text: str) -> Fact:
+def warning_fact(heading: str, text: str) -> Fact:
     """Return a fact because of which the values mean little."""
     return Fact("", None, heading, text, is_warning=True)
 
@@ -569,7 +569,7 @@ def select_facts(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     notes.sort(key=lambda fact: (not fact.is_warning, len(fact.heading) != 1))
     if len(notes) > MOST_NOTES:
         n_more = len(notes) - MOST_NOTES + 1
-        notes = [*notes[: MOST_NOTES - 1], note("more", f"{n_more} more notes with --full")]
+        notes = [*notes[: MOST_NOTES - 1], note_fact("more", f"{n_more} more notes with --full")]
     return (*kept, *notes)
 
 
@@ -581,7 +581,7 @@ PAGES: dict[type, Callable[[Any], str]] = {}
 """What makes the page of an object, by its class."""
 
 
-def shows(
+def registers_report(
     *classes: type,
     among: Any = REPORTS,  # noqa: ANN401 - one of the two above
     in_brief: bool = False,
@@ -644,8 +644,8 @@ def side_by_side(reports: Mapping[str, Report]) -> Report:
             for table in one.tables
         ),
         facts=tuple(facts),
-        headline=joined(*dict.fromkeys(one.headline for one in reports.values())),
-        opening=joined(*(one.opening for one in reports.values())),
+        headline=join_sentences(*dict.fromkeys(one.headline for one in reports.values())),
+        opening=join_sentences(*(one.opening for one in reports.values())),
         summary=tuple(dict.fromkeys(fact for one in reports.values() for fact in one.summary)),
     )
 
@@ -691,7 +691,7 @@ def format_cell(cell: Cell, digits: int | None = None, *, empty: str = "-") -> s
         return _number(cell, digits, empty)
     if cell is None or math.isnan(cell):
         return empty
-    return f"{cell:,}" if isinstance(cell, int) else rounded(cell, digits)
+    return f"{cell:,}" if isinstance(cell, int) else format_rounded(cell, digits)
 
 
 def marks_of(cell: NumberCell | Span) -> str:
@@ -702,16 +702,16 @@ def marks_of(cell: NumberCell | Span) -> str:
 
 
 def _number(cell: NumberCell, digits: int, empty: str) -> str:
-    shown = empty if math.isnan(cell.value) else rounded(cell.value, digits)
+    shown = empty if math.isnan(cell.value) else format_rounded(cell.value, digits)
     if cell.kind == "ranked":
         around, gap = BOLD if cell.is_best else "", " " if cell.room else ""
         return f"{around}{shown}{around or len(BOLD) * ' '}{gap}{cell.marks:<{cell.room}}"
     if shown == empty:
         return empty
     if cell.kind == "share":
-        shown = percentage(cell.value, cell.error)
+        shown = format_percentage(cell.value, cell.error)
     elif cell.kind == "worth":
-        shown = rounded(cell.value, 1)
+        shown = format_rounded(cell.value, 1)
     elif cell.kind == "p at most" and cell.value >= 10**-digits / 2:
         shown = f"<={shown.removeprefix('0')}"
     elif cell.kind in {"p", "p at most"} and cell.value < 10**-digits:

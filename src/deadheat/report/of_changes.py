@@ -7,7 +7,7 @@ import numpy as np
 
 from deadheat.comparison.history import History, has_other_queries
 from deadheat.comparison.pair import Pair
-from deadheat.comparison.verdict_facts import signed
+from deadheat.comparison.verdict_facts import format_signed
 from deadheat.measures.notation import unit_of
 from deadheat.report.conventions import (
     tell_geometric,
@@ -23,16 +23,16 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
-    note,
-    p_value,
-    said,
-    shows,
+    note_fact,
+    p_value_cell,
+    prose_fact,
+    registers_report,
     summarise,
     table_of_rows,
     tabulate,
 )
 from deadheat.scalars import NOISE
-from deadheat.wording import counted, format_p_value, reported_path, rounded
+from deadheat.wording import format_count, format_p_value, format_path, format_rounded
 
 MOST = 5  # queries that fell, and that rose
 MOST_BRIEF = 3  # of these in brief, by the first measure
@@ -40,7 +40,7 @@ COMMIT = 7  # characters of a commit
 MINUTE, SECOND = 16, 19  # characters of a time
 
 
-@shows(History, in_brief=True)
+@registers_report(History, in_brief=True)
 def report_history(found: History, *, for_people: bool = True) -> Report:
     """Return the report of a history.
 
@@ -84,7 +84,9 @@ def _describe_last_steps(found: History) -> tuple[str, dict[str, str]]:
     for kind in ("fell", "rose"):
         rows = found.queries(MOST_BRIEF).filter(measure=first, kind=kind).to_dicts()
         if rows:
-            facts[kind] = f"{first}: " + ", ".join(f"{row['query_id']} {signed(row['difference'])}" for row in rows)
+            facts[kind] = f"{first}: " + ", ".join(
+                f"{row['query_id']} {format_signed(row['difference'])}" for row in rows
+            )
     return f"{_headline_of_step(found, first, last)}.", facts
 
 
@@ -107,7 +109,7 @@ def _level_of(found: History, measure: str, place: int, pair: Pair) -> str:
     if not has_other_queries(found, measure, place):
         return f"{found.mean_of(place, measure):.4f}"
     shared_mean = pair.mean * pair.n_queries if measure in found.totals else pair.mean
-    return f"{shared_mean:.4f} over the {counted(pair.n_queries, 'shared query', 'shared queries')}"
+    return f"{shared_mean:.4f} over the {format_count(pair.n_queries, 'shared query', 'shared queries')}"
 
 
 def _headline_of_step(found: History, measure: str, place: int) -> str:
@@ -122,7 +124,7 @@ def _headline_of_step(found: History, measure: str, place: int) -> str:
     if abs(pair.difference) <= NOISE:
         return f"{label} is as before, {level}"
     moved = abs(found.difference_of(pair))
-    what = f"{'rose' if pair.difference > 0 else 'fell'} by {rounded(moved, 4)}{unit_of(measure)}"
+    what = f"{'rose' if pair.difference > 0 else 'fell'} by {format_rounded(moved, 4)}{unit_of(measure)}"
     sure = "by more than chance" if pair.significant else "not by more than chance"
     return f"{label} {what} to {level}, {sure}"
 
@@ -139,8 +141,8 @@ def _describe_step(found: History, measure: str, place: int) -> str:
     parts = [f"{level}, as before"]
     if abs(pair.difference) > NOISE:
         p = format_p_value(pair.p_adjusted).removeprefix("= ")
-        parts = [f"{signed(found.difference_of(pair))}{unit_of(measure)} to {level}", f"p adj {p}"]
-    queries = counted(pair.n_queries, "query", "queries")
+        parts = [f"{format_signed(found.difference_of(pair))}{unit_of(measure)} to {level}", f"p adj {p}"]
+    queries = format_count(pair.n_queries, "query", "queries")
     if pair.n_effective is not None and f"{pair.n_effective:.1f}" != f"{pair.n_queries:.1f}":
         parts.append(f"{queries} worth {pair.n_effective:.1f}")
     elif not has_other_queries(found, measure, place):
@@ -161,7 +163,7 @@ def _describe_last_changes(found: History) -> str:
             step = found.steps[places[-1]]
             when = step.origin.time[:MINUTE].replace("T", " ")
             called = step.origin.label or step.name
-            difference = signed(found.difference_of(pair)) if pair is not None else ""
+            difference = format_signed(found.difference_of(pair)) if pair is not None else ""
             texts.append(f"{measure} {difference}{unit_of(measure)} in {called}, {when}")
     return "; ".join(texts)
 
@@ -176,7 +178,7 @@ def _table(found: History, measure: str) -> Table:
         | {
             "ci": None if row["low"] is None else Span(row["low"], row["high"]),
             "ties": Span(row["tie_min"], row["tie_max"]),
-            "p": p_value(row["p_adjusted"], is_significant=bool(row["significant"])),
+            "p": p_value_cell(row["p_adjusted"], is_significant=bool(row["significant"])),
             "when": row["time"].replace("T", " ")[:shown],
             "what": " ".join(
                 dict.fromkeys(filter(None, (row["name"] if several else "", row["label"], row["commit"][:COMMIT])))
@@ -215,23 +217,23 @@ def _facts(found: History) -> list[Fact]:
         *_tell_weights(found),
     ]
     if found.reference is not None:
-        file = reported_path(found.steps[found.reference].file)
+        file = format_path(found.steps[found.reference].file)
         facts.append(Fact("reference", file, "reference", file, brief=file))
-    facts.append(said("interval", "of the mean, at the level at which it was saved (by default 95%)"))
+    facts.append(prose_fact("interval", "of the mean, at the level at which it was saved (by default 95%)"))
     if n_tests:
         before = "the one before of the same system" if found.take_turns else "the one before"
-        over = f"corrected by Holm over {counted(n_tests, 'step')}"
-        facts.append(said("test", f"{found.design.test}, each step against {before}; {over}"))
+        over = f"corrected by Holm over {format_count(n_tests, 'step')}"
+        facts.append(prose_fact("test", f"{found.design.test}, each step against {before}; {over}"))
         level = f"p below {1 - found.design.confidence_level:.3g}"
         is_marked = any(pair is not None and pair.significant for pairs in found.since.values() for pair in pairs)
-        facts.append(replace(said(MARK, level), brief=f"{level}, {over}" if is_marked else ""))
+        facts.append(replace(prose_fact(MARK, level), brief=f"{level}, {over}" if is_marked else ""))
     changes = {step.origin.label or step.name: step.changed for step in found.steps if step.changed}
     if changes:
         texts = [f"{name}: {text}" for name, text in changes.items()]
-        facts.append(note("judgments", "; ".join(texts), brief=texts[-1]))
+        facts.append(note_fact("judgments", "; ".join(texts), brief=texts[-1]))
     if not all(step.is_comparable for step in found.steps):
-        facts.append(note("#", "under other judgments than the last: not comparable"))
-    return facts + [note("history", text) for text in found.notes]
+        facts.append(note_fact("#", "under other judgments than the last: not comparable"))
+    return facts + [note_fact("history", text) for text in found.notes]
 
 
 def _tell_weights(found: History) -> list[Fact]:
@@ -242,4 +244,4 @@ def _tell_weights(found: History) -> list[Fact]:
         return []
     has_value = ~np.isnan(last.values[weighted_measures[0]])
     facts = tell_weights(last.query_ids, last.weights, has_value)
-    return [*facts, note("weights", "queries that fell and rose: by weight times difference")]
+    return [*facts, note_fact("weights", "queries that fell and rose: by weight times difference")]

@@ -74,29 +74,29 @@ from deadheat.report.model import (
     first_true,
     format_cell,
     notation_of,
-    note,
-    p_value,
-    said,
-    share,
+    note_fact,
+    p_value_cell,
+    prose_fact,
+    share_cell,
     summarise,
     tabulate,
 )
 from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
 from deadheat.scalars import whole
 from deadheat.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, TUKEY, Design
-from deadheat.structures import collected
+from deadheat.structures import group_values
 from deadheat.version import __version__
 from deadheat.wording import (
     BY_DOC_ID,
     MOST_NAMED,
     MOST_OFF,
     UNIT,
-    counted,
-    error_of_share,
-    in_brackets,
+    format_count,
+    format_in_brackets,
+    format_list,
     is_share_known,
-    joined,
-    three,
+    join_sentences,
+    percentage_error,
 )
 
 BASELINE = Column("baseline", "baseline", is_name=True)
@@ -305,7 +305,7 @@ def cells_of(pair: Pair) -> dict[str, Any]:
     return {
         **vars(pair),
         "ci": Span(*pair.ends, pair.is_known),
-        "p_value": p_value(pair.p_value, is_bound=is_bound),
+        "p_value": p_value_cell(pair.p_value, is_bound=is_bound),
         "p_adjusted": adjusted_and_skewed(pair),
         "flip_probability": reversal(pair),
     }
@@ -394,7 +394,7 @@ def titled(title: str, parts: Iterable[Comparison]) -> str:
 
 def adjusted(pair: Pair, *, is_marked: bool = True) -> NumberCell | None:
     """Return the corrected p value of a pair, with a star if it is significant and a question mark if undecided."""
-    cell = p_value(pair.p_adjusted, is_significant=pair.significant and is_marked, is_bound=pair.p_is_bound)
+    cell = p_value_cell(pair.p_adjusted, is_significant=pair.significant and is_marked, is_bound=pair.p_is_bound)
     return replace(cell, marks=DOUBT) if cell is not None and pair.undecided and is_marked else cell
 
 
@@ -406,7 +406,7 @@ def adjusted_and_skewed(pair: Pair) -> NumberCell | None:
 
 def reversal(pair: Pair) -> Cell:
     """Return the probability that ties reverse a pair."""
-    return share(pair.flip_probability, pair.flip_standard_error)
+    return share_cell(pair.flip_probability, pair.flip_standard_error)
 
 
 def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
@@ -442,12 +442,14 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
         # the star says it too, where a screen is narrow
         Column("rule", "with ties", lambda row: BY_DOC_ID if row["rule"] == "doc_id" else row["rule"], spare=3),
         Column("difference", "difference", spare=1),
-        Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"], is_significant=row["rule"] != "doc_id")),
+        Column(
+            "p_adjusted", "p adj", lambda row: p_value_cell(row["p_adjusted"], is_significant=row["rule"] != "doc_id")
+        ),
         Column("doc_id_difference", BY_DOC_ID, spare=2),
         Column(
             "doc_id_p_adjusted",
             f"p adj {BY_DOC_ID}",
-            lambda row: p_value(row["doc_id_p_adjusted"], is_significant=row["rule"] == "doc_id"),
+            lambda row: p_value_cell(row["doc_id_p_adjusted"], is_significant=row["rule"] == "doc_id"),
             spare=-1,
         ),
     )
@@ -467,7 +469,7 @@ def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Tabl
             "stratum": stratum,
             **vars(pair),
             **vars(pair.judged),
-            "human_p_value": p_value(pair.judged.p_value),
+            "human_p_value": p_value_cell(pair.judged.p_value),
             "with": pair.difference,
             "both": span_of(pair),
         }
@@ -502,13 +504,13 @@ def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
     of = "differences, and p by Student's t and not by the test above,"
     by_humans = "means, effects, std, wins, losses and what ties can reverse are by the human labels alone"
     useless = sum(not one.weight for _, one in pairs)
-    text = f"adds nothing to {useless} of {counted(len(pairs), 'difference')}: these are of the human labels alone"
+    text = f"adds nothing to {useless} of {format_count(len(pairs), 'difference')}: these are of the human labels alone"
     each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
     return [
         *of_judge(judge, comparison.evaluations[name], n_others, n_queries, of),
         tell_own_judges([one.name for one in comparison.evaluations.values() if has_scores_of(judge, one.run)]),
-        said("by humans", by_humans),
-        note("weight 0", text if useless else ""),
+        prose_fact("by humans", by_humans),
+        note_fact("weight 0", text if useless else ""),
         *strata_of_sample(each, len(judge.query_ids)),
         *(
             not_a_sample(measure, p, "differences")
@@ -522,7 +524,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     design, n_clusters = next(iter(parts.values())).design, clusters_of(comparison)
     evaluations = list(comparison.evaluations.values())
     by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""
-    grouped = "" if n_clusters is None else f", in {counted(n_clusters, 'cluster')}"
+    grouped = "" if n_clusters is None else f", in {format_count(n_clusters, 'cluster')}"
     text = f"{size_of(np.unique(comparison.pairs.column('n_queries')).tolist())}{by_pair} in {qrels}{grouped}"
     pairs = Pairs.joined([part.pairs for part in parts.values()])
     places = [label(stratum) for stratum, part in parts.items() for _ in range(len(part.pairs))]
@@ -538,7 +540,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
     ]
     lacking = {one.name: ", ".join(own.measure.label for own in one if unexplained(one, own)) for one in evaluations}
     return [
-        *(said("WARNING", nothing_judged(one.name)) for one in evaluations if one.placements.is_unmatched),
+        *(prose_fact("WARNING", nothing_judged(one.name)) for one in evaluations if one.placements.is_unmatched),
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
         Fact("n_queries", int(comparison.pairs.column("n_queries").max()), "queries", text),
@@ -556,7 +558,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
         *made_under(evaluations),
         *_of_labels(parts),
         *(
-            note("left out", f"{own} of {name}: without the queries that it lacks")
+            note_fact("left out", f"{own} of {name}: without the queries that it lacks")
             for name, own in lacking.items()
             if own
         ),
@@ -620,8 +622,8 @@ def tell_intervals(
     return [
         *(Fact(name, getattr(design, name)) for name in ("method", "confidence_level", "n_resamples")),
         Fact("rng", seed),
-        said("intervals", f"{how}{sides}, not corrected{joint}"),
-        note("intervals", few_units((one for _, one in named), unit)),
+        prose_fact("intervals", f"{how}{sides}, not corrected{joint}"),
+        note_fact("intervals", few_units((one for _, one in named), unit)),
         *cannot_be_known((name, one) for name, one in named if not math.isnan(one.low)),
     ]
 
@@ -655,7 +657,7 @@ def tell_tests(
     """
     units = "clusters" if has_clusters else unit[1]
     alpha, between = 1 - design.confidence_level, f"between {among}" if among else ""
-    total = joined(counted(len(pairs), "difference"), between)
+    total = join_sentences(format_count(len(pairs), "difference"), between)
     tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
     tested += f", in each {apart} by itself" if apart else ""
     is_skewed = pairs.column("doubtful").astype(np.bool_)
@@ -681,7 +683,7 @@ def tell_tests(
     is_limited = least_sampled >= alpha and is_resampled.any()
     too_skewed = (
         f"{n_skewed:,} of {total} too skewed for so few {units}, marked {SKEWED} behind p: p may be too small"
-        f"{in_brackets(skewed)}; take p near {alpha:.3g} as undecided{other}"
+        f"{format_in_brackets(skewed)}; take p near {alpha:.3g} as undecided{other}"
     )
     skewed_in_brief = (
         f"{n_skewed:,} of {total} too skewed for so few {units}, take p near {alpha:.3g} as undecided"
@@ -702,24 +704,26 @@ def tell_tests(
     )
     too_few = (
         f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
-        f"{in_brackets(hopeless, head='how many, least p: ')}"
+        f"{format_in_brackets(hopeless, head='how many, least p: ')}"
     )
     too_many = (
         f"after the correction for {n_tests:,} differences, p of {n_resamples:,} resamples is at least"
         f" {least_sampled:.2g}: {beyond_resamples(n_tests, design)}"
     )
-    of_few = f"{n_few:,} of {total} significant with fewer than {enough} {units}, which {why}: {three(few, n=n_few)}"
+    of_few = (
+        f"{n_few:,} of {total} significant with fewer than {enough} {units}, which {why}: {format_list(few, n=n_few)}"
+    )
     return [
         Fact("baselines", design.against),
         *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
         Fact("test_resamples", max(n_resamples, design.n_resamples) if design.test in RESAMPLED else None),
-        said("test", f"{between}: {tested}" if between else tested),
-        note("skewed", too_skewed if skewed else "", brief=skewed_in_brief if skewed else ""),
-        note("few differ", too_few if hopeless else "", brief=few_in_brief if hopeless else ""),
+        prose_fact("test", f"{between}: {tested}" if between else tested),
+        note_fact("skewed", too_skewed if skewed else "", brief=skewed_in_brief if skewed else ""),
+        note_fact("few differ", too_few if hopeless else "", brief=few_in_brief if hopeless else ""),
         Fact("least_p_adjusted", least_sampled, "too many", too_many if is_limited else "", is_note=True),
-        note("undecided", of_open + in_brackets(open_pairs) if open_pairs else "", brief=open_in_brief),
-        note("few", of_few if few else "", brief=few_units_in_brief),
-        said(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
+        note_fact("undecided", of_open + format_in_brackets(open_pairs) if open_pairs else "", brief=open_in_brief),
+        note_fact("few", of_few if few else "", brief=few_units_in_brief),
+        prose_fact(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
         _tell_few_queries(design, pairs, units, total),
     ]
 
@@ -779,7 +783,7 @@ def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
     is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLED
     hows = {
         ", exact": (is_normal or is_resampled) and 0 < n_exact == n,
-        f", by the normal distribution for {n - n_exact} of {counted(n, 'difference')}": is_normal,
+        f", by the normal distribution for {n - n_exact} of {format_count(n, 'difference')}": is_normal,
         f", {n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
     }
     how = first_true(hows)
@@ -801,12 +805,14 @@ def name_of(place: str, pair: Pair, more: str = "") -> str:
 
 def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
     """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
-    found = collected((doubt_of_margin(pair), (name_of(stratum, pair), pair)) for stratum, pair in placed)
+    found = group_values((doubt_of_margin(pair), (name_of(stratum, pair), pair)) for stratum, pair in placed)
     for doubt, named in found.items():
         if doubt:
             names = [name for name, _ in named]
             why = describe_margin_doubt(doubt, named[0][1])
-            yield note("margin", f"{why}: {len(names)} of {counted(len(placed), 'pair')}, {three(names)}")
+            yield note_fact(
+                "margin", f"{why}: {len(names)} of {format_count(len(placed), 'pair')}, {format_list(names)}"
+            )
 
 
 def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
@@ -815,14 +821,14 @@ def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
     if not np.isnan(chance).all():
         n, likely = _named(places, pairs, chance >= LIKELY, lambda pair: f": {pair.rerun_probability:.0%}")
         what = f"reverse the order with a probability of {LIKELY:.0%} or more"
-        text = f"running both systems again would {what}: {three(likely, n=n) or 'of no pair'}"
-        yield replace(said("once more", text), brief=text)
+        text = f"running both systems again would {what}: {format_list(likely, n=n) or 'of no pair'}"
+        yield replace(prose_fact("once more", text), brief=text)
     unknown = pairs.column("rerun_unknown")
     reasons = sorted(set(unknown.tolist()) - {""})
     told = []
     for reason in reasons:
         n, names = _named(places, pairs, unknown == reason)
-        told.append(f"{reason}: {three(names, n=n)}")
+        told.append(f"{reason}: {format_list(names, n=n)}")
     if told:
         text = (
             f"the probability that running both systems again reverses their order is not known, as {'; '.join(told)}"
@@ -836,16 +842,16 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
     chance, can_flip = pairs.column("flip_probability"), pairs.column("can_flip")
     method, error = pairs.column("flip_method"), pairs.column("flip_standard_error")
     by_human = " by human labels" if (pairs.column("method") == "ppi").any() else ""
-    total, n_open = counted(len(pairs), "difference") + by_human, can_flip.sum()
+    total, n_open = format_count(len(pairs), "difference") + by_human, can_flip.sum()
     if not n_open:
         # a difference of 0 has no sign to reverse
         is_zero = np.abs(pairs.column("expected_difference")) <= stats.NEGLIGIBLE_DIFFERENCE
         moved = int((is_zero & (pairs.column("tie_standard_error") > 0)).sum())
-        also = f"orders of equal scores move {counted(moved, 'difference')} of 0 either way" if moved else ""
+        also = f"orders of equal scores move {format_count(moved, 'difference')} of 0 either way" if moved else ""
         text = f"none: no order of equal scores reverses any of {total}"
         if also:
             text += f"; {also}"
-        return [replace(said("reversed", text), brief=also)]
+        return [replace(prose_fact("reversed", text), brief=also)]
     is_known = can_flip & is_share_known(chance, error)
     hows = []
     for name, text in FLIP_METHODS.items():
@@ -855,7 +861,7 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
             how = n_of_method + text
             largest_error = float(errors_of_method.max())
             if name in FLIP_ERRORS and largest_error >= LEAST_ERROR:
-                how += f", {FLIP_ERRORS[name]} {error_of_share(largest_error)}"
+                how += f", {FLIP_ERRORS[name]} {percentage_error(largest_error)}"
             hows.append(how)
     n_unknown = int((can_flip & ~is_known).sum())
     if n_unknown:
@@ -870,15 +876,17 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
         " that lead; of fewer runs or measures they are"
     )
     n_by_id, by_id = _named(places, pairs, pairs.column("doc_id_reverses"))
-    reversed_by_id = f"ties broken {BY_DOC_ID}, reverse {counted(n_by_id, 'pair')}: {three(by_id, n=n_by_id)}"
+    reversed_by_id = (
+        f"ties broken {BY_DOC_ID}, reverse {format_count(n_by_id, 'pair')}: {format_list(by_id, n=n_by_id)}"
+    )
     n_likely = int((is_known & (chance >= LIKELY)).sum())
     in_brief = ""
     if len(pairs) > 1 and (n_likely or n_by_id):  # of one pair the verdict says it
         in_brief = _reversed_in_brief(places, pairs, is_known & (chance >= LIKELY), total)
     return [
-        replace(said("reversed", can_be), brief=in_brief),
-        note("reversed", unknown if n_unknown else ""),
-        said("by id", reversed_by_id if by_id else ""),
+        replace(prose_fact("reversed", can_be), brief=in_brief),
+        note_fact("reversed", unknown if n_unknown else ""),
+        prose_fact("by id", reversed_by_id if by_id else ""),
     ]
 
 
@@ -912,9 +920,9 @@ def _of_labels(parts: Parts) -> list[Fact]:
             reversible.append(described)
         elif bound.is_open:
             unknown.append(described)
-    total = counted(len(placed), "difference")
+    total = format_count(len(placed), "difference")
     what = "labels of unjudged documents could reverse"
-    text = f"{what} {len(reversible)} of {total}: {three(reversible)}" if reversible else f"{what} no difference"
+    text = f"{what} {len(reversible)} of {total}: {format_list(reversible)}" if reversible else f"{what} no difference"
     if unknown:
-        text += f"; of {len(unknown)} that is not known (outer bounds): {three(unknown)}"
-    return [Fact("unjudged_outer_bounds", held), replace(said("if judged", text), brief=text)]
+        text += f"; of {len(unknown)} that is not known (outer bounds): {format_list(unknown)}"
+    return [Fact("unjudged_outer_bounds", held), replace(prose_fact("if judged", text), brief=text)]

@@ -34,12 +34,12 @@ from deadheat.report.model import (
     Span,
     Table,
     count_cell,
-    note,
-    p_value,
+    note_fact,
+    p_value_cell,
+    prose_fact,
     ranked,
-    said,
-    share,
-    shows,
+    registers_report,
+    share_cell,
     tabulate,
 )
 from deadheat.report.of_comparison import (
@@ -68,7 +68,7 @@ from deadheat.report.tiers import LETTERS, letter
 from deadheat.scalars import whole
 from deadheat.settings import Design
 from deadheat.stats.ranks import tiers_of
-from deadheat.wording import counted, format_names, joined, reported_path, three
+from deadheat.wording import format_count, format_list, format_names, format_path, join_sentences
 
 HEADINGS = {"best": "best", "worst": "worst", "ties": "by ties"}
 NUMBERS = ("difference", "value", "baseline_value")
@@ -82,11 +82,13 @@ PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], D
         "No worse by a margin of {:g}, and equivalent (one-sided t tests, uncorrected)",
         (
             Column("difference", "difference", spare=1),
-            Column("p_no_worse", "p no worse", lambda row: p_value(row["p_no_worse"], is_significant=row["no_worse"])),
+            Column(
+                "p_no_worse", "p no worse", lambda row: p_value_cell(row["p_no_worse"], is_significant=row["no_worse"])
+            ),
             Column(
                 "p_equivalent",
                 "p equivalent",
-                lambda row: p_value(row["p_equivalent"], is_significant=row["equivalent"]),
+                lambda row: p_value_cell(row["p_equivalent"], is_significant=row["equivalent"]),
             ),
         ),
         Comparison.equivalence,
@@ -107,9 +109,9 @@ PLANS: tuple[tuple[str, str, tuple[Column, ...], Callable[[Comparison, float], D
 """The tables of a margin and of a difference to detect: their keys, titles, columns and rows."""
 
 
-@shows(Comparison)
+@registers_report(Comparison)
 def _of_comparison(comparison: Comparison, *, compact: bool = True) -> Report:
-    qrels = reported_path(next(iter(comparison.evaluations.values())).qrels.where)
+    qrels = format_path(next(iter(comparison.evaluations.values())).qrels.where)
     report = report_with_requests(
         comparison, qrels=qrels, compact=compact, margin=comparison.margin, detect=comparison.detect
     )
@@ -205,7 +207,7 @@ def report_with_requests(
             *(tell_orders(found) if found else []),
             *_of_queries(comparison, queries, parts, source),
             *(
-                [note("decide", "queries of the pairs of the two best; JSON has those of every pair")]
+                [note_fact("decide", "queries of the pairs of the two best; JSON has those of every pair")]
                 if queries_worst and for_people and as_shown(comparison) is not comparison
                 else []
             ),
@@ -340,7 +342,7 @@ def list_ranks(comparison: Comparison, columns: Sequence[str], parts: Comparison
                 level_heading(comparison.design.confidence_level, set()),
                 lambda row: Span(row["low"], row["high"]),
             ),
-            Column("p_best", "P(best)", lambda row: share(row["p_best"])),
+            Column("p_best", "P(best)", lambda row: share_cell(row["p_best"])),
             Column("n_queries", "queries", spare=1),
         ),
         rows,
@@ -352,7 +354,7 @@ def list_ranks(comparison: Comparison, columns: Sequence[str], parts: Comparison
 def tell_ranks(comparison: Comparison) -> Fact:
     """Say how the intervals of ranks were made."""
     design = comparison.design
-    return said(
+    return prose_fact(
         "ranks",
         f"by the exact mean; bootstrap over {'queries' if comparison.cluster is None else 'clusters'},"
         " with the ties of every drawn query broken at random,"
@@ -451,11 +453,11 @@ def _count_by_one_rule(parts: Mapping[tuple[str, ...], Comparison]) -> Fact:
                 name = f"{row['system']} / {row['baseline']} ({name})"
             names.append(f"{name} in {place}" if place else name)
     if not names:
-        return note("one rule", "")
-    text = f"{counted(len(names), 'difference')} significant under one tie rule only"
+        return note_fact("one rule", "")
+    text = f"{format_count(len(names), 'difference')} significant under one tie rule only"
     if len(names) > MOST_NAMED_IN_BRIEF:
-        return note("one rule", f"{text}; --full lists them")
-    return note("one rule", f"{text}: {', '.join(names)}")
+        return note_fact("one rule", f"{text}; --full lists them")
+    return note_fact("one rule", f"{text}: {', '.join(names)}")
 
 
 SAID_ABOVE = (DOUBT, "unjudged")  # headings of facts that caption or verdict have
@@ -515,7 +517,7 @@ def _p_of(comparison: Comparison, pair: Pair) -> Cell:
 def _caption_of_two(comparison: Comparison, difference: str, over: str) -> str:
     """Return the caption of a table of two systems: what is subtracted from what, the test, what ties count."""
     noun = "query" if over == "1" else "queries"
-    return joined(
+    return join_sentences(
         f"{_kinds(comparison.measures)} over {over} {noun}, and their differences, {difference}.",
         _lower(comparison.measures),
         f"Intervals: {METHODS[comparison.design.difference_method]}.",
@@ -702,7 +704,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
     design = comparison.design
     over = size_of({own.n_queries for part in parts for one in part.evaluations.values() for own in one})
     strata = f" in each stratum by {' and '.join(columns)}" if columns else ""
-    return joined(
+    return join_sentences(
         _numbers(comparison.measures, over, strata),
         *_tell_marks(comparison, parts, marks),
         "A question mark: p is in doubt, as the queries are few or the differences skewed." if DOUBT in marks else "",
@@ -719,7 +721,7 @@ def _significance(comparison: Comparison, parts: Sequence[Comparison], *, correc
         test = f"a {test}"
     text = f"p < {1 - design.confidence_level:.3g} by {test}"
     if n_clusters is not None:
-        text += f", by {counted(n_clusters, 'cluster')}"
+        text += f", by {format_count(n_clusters, 'cluster')}"
     text += f", {design.alternative}"
     if corrected:
         text += f", {corrected_by(design, has_strata=len(parts) > 1)}"
@@ -739,14 +741,14 @@ def _tell_marks(comparison: Comparison, parts: Sequence[Comparison], marks: str)
     if marks:
         sentences.append(_meaning(kind, baselines, marks))
     elif baselines:
-        sentences.append(f"No difference from {three(baselines, ' or ')} is significant.")
+        sentences.append(f"No difference from {format_list(baselines, ' or ')} is significant.")
     elif not (untested and kind is Marks.TIERS):
         sentences.append("No difference between two systems is significant.")
     if len(baselines) > 1:
         sentences.append(f"Only differences from {format_names(baselines)} were tested.")
     if untested:
         no_tiers = ": there are no tiers" if kind is Marks.TIERS else ""
-        sentences.append(f"By {three(untested)} some pairs of systems could not be tested{no_tiers}.")
+        sentences.append(f"By {format_list(untested)} some pairs of systems could not be tested{no_tiers}.")
     return sentences
 
 
@@ -768,7 +770,7 @@ def _meaning(kind: Marks, baselines: Sequence[str], marks: str) -> str:
 def _numbers(measures: Sequence[Measure], over: str, by: str = "") -> str:
     """Say what the numbers of a table are, and what is bold."""
     noun = "query" if over == "1" else "queries"
-    return joined(
+    return join_sentences(
         f"{_kinds(measures)} over {over} {noun}{by}; the best of each measure is bold.", _lower(measures, f" ({LOWER})")
     )
 
@@ -802,6 +804,6 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
         (replace(SYSTEM, of=str),),
         _columns(measures, lambda name, measure: cells[measure][name]),
         [one.name for one in evaluations],
-        caption=joined(_numbers(measures, over), helped, f"Ties: {broken_by(evaluations[0].ties, seed)}."),
+        caption=join_sentences(_numbers(measures, over), helped, f"Ties: {broken_by(evaluations[0].ties, seed)}."),
         main=-1,
     )

@@ -38,11 +38,11 @@ from deadheat.report.model import (
     first_true,
     format_cell,
     notation_of,
-    note,
-    said,
-    share,
+    note_fact,
+    prose_fact,
+    share_cell,
     tabulate_groups,
-    warning,
+    warning_fact,
 )
 from deadheat.report.score_tables import (
     Part,
@@ -58,9 +58,9 @@ from deadheat.report.score_tables import (
 )
 from deadheat.scalars import NOISE, whole
 from deadheat.settings import Estimation
-from deadheat.structures import collected
+from deadheat.structures import group_values
 from deadheat.version import __version__
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def report_evaluations(
     effect = _effect(parts, digits)
     facts = (
         Fact("nothing_judged", ids),
-        *(warning("WARNING", nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
+        *(warning_fact("WARNING", nothing_judged(name) + such_as.get(name, "")) for name in unjudged),
         Fact("deadheat", __version__),
         Fact("qrels", qrels),
         Fact("n_queries", n_queries, "queries", f"{n_queries:,} in {qrels}", brief=f"{n_queries:,} in {qrels}"),
@@ -205,7 +205,7 @@ def report_evaluations(
 
 def _of_quantiles(evaluations: Sequence[Evaluation], quantiles: Quantiles) -> Iterator[Fact]:
     """Say how quantiles and their intervals were made."""
-    yield said(
+    yield prose_fact(
         "quantiles", "of the values of queries, interpolated; intervals: exact (binomial), for independent queries"
     )
     yield from cannot_be_known(
@@ -234,7 +234,7 @@ def _beside(evaluations: Sequence[Evaluation], beside: Sequence[Evaluation]) -> 
     ]
     n_pairs = math.comb(len(evaluations), 2)
     moved = [f"{n:,} ({measure})" for measure, n in swapped.items() if n]
-    order_of_runs = f"{', '.join(moved)} of {counted(n_pairs, 'pair')} of runs change their order" if moved else ""
+    order_of_runs = f"{', '.join(moved)} of {format_count(n_pairs, 'pair')} of runs change their order" if moved else ""
     return [
         shown,
         Fact("leader_changes", changed, "best run", "; ".join(leaders), is_note=True),
@@ -284,19 +284,19 @@ def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> list[Fa
     ]
     held = [notation_of(measure) | dict(zip(names, own, strict=True)) for measure, *own in values]
     of_values = (
-        f"{measure} of {run}: orders of ties were drawn for {counted(n_queries, 'query', 'queries')}, with a standard"
-        f" error of up to {format_cell(error, digits)}"
+        f"{measure} of {run}: orders of ties were drawn for {format_count(n_queries, 'query', 'queries')}, with a"
+        f" standard error of up to {format_cell(error, digits)}"
         for measure, run, n_queries, error in values
     )
     of_spread = (
         f"tie std, min and max of {scores.measure.label} of {one.name} are of drawn orders for"
-        f" {counted(n_drawn, 'query', 'queries')}; its means are exact"
+        f" {format_count(n_drawn, 'query', 'queries')}; its means are exact"
         for one, scores in every
         if (n_drawn := int(scores.measure.has_drawn_spread(one.placements_of(scores.measure)).sum()))
     )
     return [
         *([Fact("estimated", held)] if held else []),
-        *(note("estimated", text) for text in (*of_values, *of_spread)),
+        *(note_fact("estimated", text) for text in (*of_values, *of_spread)),
     ]
 
 
@@ -314,8 +314,8 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     known = [one for one in found if not math.isnan(one[-1].low)]
     yield from (
         Fact("intervals", options.to_dict(), "intervals", how),
-        said("intervals", f"none where there are fewer than two {units}" if len(known) < len(found) else ""),
-        note("intervals", few_units(interval for *_, interval in found)),
+        prose_fact("intervals", f"none where there are fewer than two {units}" if len(known) < len(found) else ""),
+        note_fact("intervals", few_units(interval for *_, interval in found)),
         *cannot_be_known((f"{measure} of {run}{inside(labels)}", one) for measure, run, labels, one in known),
     )
     shares = [(one[-1].tie_share, *one) for one in found if math.isfinite(one[-1].tie_share)]
@@ -326,7 +326,7 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
     if of_error:
         of_queries, of_ties = interval.query_standard_error, interval.tie_standard_error
         sizes = f"{format_cell(of_queries, digits)} by queries, {format_cell(of_ties, digits)} by ties"
-        text = f"{measure} of {run}{inside(labels)}: {sizes} ({format_cell(share(of_error))} of the squared error)"
+        text = f"{measure} of {run}{inside(labels)}: {sizes} ({format_cell(share_cell(of_error))} of the squared error)"
     value = {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(measure), "tie_share": of_error}
     yield Fact("largest_tie_share", value, "std err", text)
 
@@ -339,9 +339,9 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
     }
     yield Fact("queries_without_value", {run: own for run, own in found.items() if own})
     of_each = [
-        (one, collected((tuple(unexplained(one, own)), own.measure.label) for own in one)) for one in evaluations
+        (one, group_values((tuple(unexplained(one, own)), own.measure.label) for own in one)) for one in evaluations
     ]
-    alike = collected(
+    alike = group_values(
         ((tuple(measures), lacking, set(one.missing_queries).issuperset(lacking)), one.name)
         for one, measures_by_queries in of_each
         for lacking, measures in measures_by_queries.items()
@@ -351,7 +351,7 @@ def _without_value(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         lack = f" that {', '.join(runs)} lack{'s' if len(runs) == 1 else ''}" if are_missing else ""
         has, them = "has" if len(lacking) == 1 else "have", "it" if len(measures) == 1 else "them"
         text = f"{', '.join(measures)}: without the {named(lacking)}{lack}, which {has} no value for {them}"
-        yield note(LACKING, text)
+        yield note_fact(LACKING, text)
 
 
 def _averages(grouping: Grouping) -> Iterator[Table]:
@@ -444,8 +444,8 @@ def _grouped(grouping: Grouping) -> list[Fact]:
     return [
         *of_all,
         *strata_of_sample(each, 0 if judge is None else len(judge.query_ids)),
-        said("averages", how if len(counts) < len(measures) else ""),
-        said("averages", none_of if counts else ""),
+        prose_fact("averages", how if len(counts) < len(measures) else ""),
+        prose_fact("averages", none_of if counts else ""),
         *overlapping(part.query_ids.tolist() for part in first.values()),
         Fact("unassigned_queries", ids, NONE, without, is_note=True),
         Fact("small_strata", found, OF_FEW, few, brief=few),
@@ -462,5 +462,5 @@ def overlapping(strata: Iterable[Sequence[str]]) -> Iterator[Fact]:
 
 def few_queries(found: Mapping[str, int], smallest: int, unit: str = "queries") -> str:
     """Name strata with fewer than so many queries, with their numbers of queries; an empty string if there are none."""
-    names = three([f"{name} ({n})" for name, n in found.items()], between="; ")
+    names = format_list([f"{name} ({n})" for name, n in found.items()], between="; ")
     return f"fewer than {smallest} {unit}: {names}" if found else ""

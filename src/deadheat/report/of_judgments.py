@@ -31,22 +31,22 @@ from deadheat.report.model import (
     Table,
     count_cell,
     format_cell,
-    note,
-    p_value,
-    said,
-    shows,
+    note_fact,
+    p_value_cell,
+    prose_fact,
+    registers_report,
     summarise,
     tabulate,
-    warning,
+    warning_fact,
 )
 from deadheat.report.score_tables import level_heading
-from deadheat.structures import collected
-from deadheat.wording import counted, exact_text, three
+from deadheat.structures import group_values
+from deadheat.wording import format_count, format_exactly, format_list
 
 JUDGE = Column("judge", "judge")
 
 
-@shows(JudgeAgreement, in_brief=True)
+@registers_report(JudgeAgreement, in_brief=True)
 def report_judges(
     found: JudgeAgreement,
     *,
@@ -104,7 +104,7 @@ def _agreed(judges: Mapping[str, LabelAgreement]) -> str:
     """Return how far the labels of the best judge agree with human ones, in few words."""
     name = max(judges, key=lambda name: np.nan_to_num(judges[name].estimates["kappa"], nan=-1.0))
     of = f"Of {len(judges)} judges {name} agrees most with" if len(judges) > 1 else f"{name} against"
-    kappa, n = judges[name].estimates["kappa"], counted(judges[name].n_documents, "document")
+    kappa, n = judges[name].estimates["kappa"], format_count(judges[name].n_documents, "document")
     return f"{of} human labels: kappa {format_cell(kappa, 2)} on {n}."
 
 
@@ -132,20 +132,22 @@ def _outcome(one: Conclusions) -> str:
 
 def _describe_outcome(one: Conclusions) -> str:
     """Say for which decisions a judge's labels suffice, of these systems and queries."""
-    counts = {f"n_{name}": counted(len(getattr(one, name)), "difference") for name in ("reversed", "false", "lost")}
-    return IN_SHORT[_outcome(one)].format(judge=one.judge, favoured=three(list(one.favoured)), **counts)
+    counts = {
+        f"n_{name}": format_count(len(getattr(one, name)), "difference") for name in ("reversed", "false", "lost")
+    }
+    return IN_SHORT[_outcome(one)].format(judge=one.judge, favoured=format_list(list(one.favoured)), **counts)
 
 
 def _count_conclusions(one: Conclusions) -> str:
     """Count the differences between systems that human labels find, and what a judge's labels make of them."""
     kept = one.n_separated - len(one.reversed) - len(one.lost)
-    parts = [f"confirms {kept} of {counted(one.n_separated, 'difference')} by human labels"]
+    parts = [f"confirms {kept} of {format_count(one.n_separated, 'difference')} by human labels"]
     for verb, pairs in (("reverses", one.reversed), ("misses", one.lost), ("invents", one.false)):
         if pairs:
             parts.append(f"{verb} {len(pairs)}")
     if one.favoured:
-        parts.append(f"favours {three(list(one.favoured))}")
-    return f"{', '.join(parts)} ({counted(len(one.query_ids), 'query', 'queries')})"
+        parts.append(f"favours {format_list(list(one.favoured))}")
+    return f"{', '.join(parts)} ({format_count(len(one.query_ids), 'query', 'queries')})"
 
 
 def _list_conclusions(conclusions: Sequence[Conclusions]) -> Table:
@@ -157,7 +159,7 @@ def _list_conclusions(conclusions: Sequence[Conclusions]) -> Table:
         Column("reversed", "reversed", lambda one: len(one.reversed)),
         Column("lost", "missed", lambda one: len(one.lost)),
         Column("false", "invented", lambda one: len(one.false)),
-        Column("favoured", "favours", lambda one: three(list(one.favoured)) or "-"),
+        Column("favoured", "favours", lambda one: format_list(list(one.favoured)) or "-"),
     )
     labels = (JUDGE, Column("measure", "measure", lambda one: one.measure.label))
     title = "Differences between systems by human labels, and by those of each judge"
@@ -228,13 +230,13 @@ def _of_grades(judges: Mapping[str, LabelAgreement], level: str, leading: tuple[
     """Return the grades that were given, and how each grade fares; of several judges with a column that names them."""
     labels = (*leading, Column("human", "human"))
     rows = [
-        {"judge": judge, "human": exact_text(grade)}
-        | {exact_text(other): n for other, n in zip(own.grades, own.confusion[place].tolist(), strict=True)}
+        {"judge": judge, "human": format_exactly(grade)}
+        | {format_exactly(other): n for other, n in zip(own.grades, own.confusion[place].tolist(), strict=True)}
         | _with_ends({name: own.by_grade[name][place] for name in OF_GRADES})
         for judge, own in judges.items()
         for place, grade in enumerate(own.grades)
     ]
-    every = sorted({exact_text(grade) for own in judges.values() for grade in own.grades}, key=float)
+    every = sorted({format_exactly(grade) for own in judges.values() for grade in own.grades}, key=float)
     grades = [Column(one, one, lambda row, one=one: row.get(one)) for one in every]
     both = [part for name in OF_GRADES for part in (Column(name, name), *_ends_of(name, level, 1))]
     return [
@@ -272,7 +274,7 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool, is_extra: b
             "ci": span_of(bias),
             "known": bias.is_known,
             "favour": favour.difference,
-            "p": p_value(favour.p_adjusted, is_significant=favour.significant),
+            "p": p_value_cell(favour.p_adjusted, is_significant=favour.significant),
         }
         for bias, favour in zip(one.biases, one.favours, strict=True)
     ]
@@ -302,9 +304,9 @@ def _of_conclusions(one: Conclusions, level: str, *, is_named: bool, is_extra: b
             "system": system,
             "baseline": baseline,
             "human": pairs[system, baseline][0].difference,
-            "human_p": p_value(pairs[system, baseline][0].p_adjusted),
+            "human_p": p_value_cell(pairs[system, baseline][0].p_adjusted),
             "judge": pairs[system, baseline][1].difference,
-            "judge_p": p_value(pairs[system, baseline][1].p_adjusted),
+            "judge_p": p_value_cell(pairs[system, baseline][1].p_adjusted),
         }
         for what, differing in (("reversed", one.reversed), ("lost", one.lost), ("false", one.false))
         for system, baseline in differing
@@ -358,12 +360,12 @@ def _facts(found: JudgeAgreement, strata: Mapping[str, JudgeAgreement]) -> list[
         *_of_documents(found),
         *([Fact("alpha_together", alphas, "alpha of all", text, brief=text)] if alphas else []),
         *map(_of_systems, found.conclusions),
-        note("bias", _describe_uneven(found.conclusions)),
+        note_fact("bias", _describe_uneven(found.conclusions)),
         *tell_geometric(one.measure.label for one in found.conclusions),
-        *(note("labels", text) for text in found.notes),
+        *(note_fact("labels", text) for text in found.notes),
         Fact("rel", rel, "relevant", f"from grade {rel:g} on"),
-        said("statistics", "; ".join(f"{name} {STATISTICS[name]}" for name in explained)),
-        said(
+        prose_fact("statistics", "; ".join(f"{name} {STATISTICS[name]}" for name in explained)),
+        prose_fact(
             "CI",
             "over queries: Gaffke's bounds of shares (agreement, precision, recall); others: jackknife, Student's t,"
             " which can be too narrow",
@@ -380,21 +382,21 @@ def _describe_uneven(conclusions: Sequence[Conclusions]) -> str:
         for judge, (n_human, n_judge) in counts.items()
         if max(n_human, n_judge) > UNEVEN * min(n_human, n_judge)
     ]
-    return f"in part due to documents that one side did not label: {three(uneven)}" if uneven else ""
+    return f"in part due to documents that one side did not label: {format_list(uneven)}" if uneven else ""
 
 
 def _of_documents(found: JudgeAgreement) -> Iterator[Fact]:
     """Say how many documents humans and each judge labelled; what holds for several judges is said once."""
-    judges_by_text = collected((_count_documents(found, judge), judge) for judge in found.judges)
+    judges_by_text = group_values((_count_documents(found, judge), judge) for judge in found.judges)
     for text, judges in judges_by_text.items():
-        whose = "" if len(judges_by_text) == 1 else f" ({three(judges)})"
-        yield said("documents", text + whose)
+        whose = "" if len(judges_by_text) == 1 else f" ({format_list(judges)})"
+        yield prose_fact("documents", text + whose)
 
 
 def _count_documents(found: JudgeAgreement, judge: str) -> str:
     """Say how many documents humans and a judge labelled, and how many one of them alone."""
     own = found.judges[judge]
-    text = f"{own.n_documents:,} of {counted(len(own.query_ids), 'query', 'queries')} that both labelled"
+    text = f"{own.n_documents:,} of {format_count(len(own.query_ids), 'query', 'queries')} that both labelled"
     left_out = []
     if own.only_human:
         left_out.append(f"{own.only_human:,} that only {found.human} labelled")
@@ -429,7 +431,7 @@ MOST_GRADES = 8  # new grades that are columns; of more, each pair of an old and
 OLD, NEW = Column("old", "old"), Column("new", "new")
 
 
-@shows(QrelsDiff, in_brief=True)
+@registers_report(QrelsDiff, in_brief=True)
 def report_diff(found: QrelsDiff, *, for_people: bool = True) -> Report:
     """Return the report of two sets of judgments.
 
@@ -515,7 +517,7 @@ def _grades(found: QrelsDiff, *, for_people: bool) -> Table:
 
 
 def _grade(level: float | None) -> str:
-    return "none" if level is None else exact_text(level)
+    return "none" if level is None else format_exactly(level)
 
 
 def _order(found: QrelsDiff) -> Iterator[str]:
@@ -537,8 +539,8 @@ def _facts_of_diff(found: QrelsDiff, n_shown: int) -> list[Fact]:
     }
     shown = f"; the first {n_shown:,} are listed" if n_shown < documents.height else ""
     replaced = own.replaced()
-    pairs = three([f"{old!r} by {new!r}" for _, old, new in replaced])
-    outside = f"lacks {counted(len(lacking), 'document')}: {three(lacking)}" if lacking else ""
+    pairs = format_list([f"{old!r} by {new!r}" for _, old, new in replaced])
+    outside = f"lacks {format_count(len(lacking), 'document')}: {format_list(lacking)}" if lacking else ""
     after = [pair[1].called(name) for name, pair in found.evaluations.items()]
     return [
         *(Fact(name, source, name, source) for name, source in (("old", found.old), ("new", found.new))),
@@ -549,7 +551,7 @@ def _facts_of_diff(found: QrelsDiff, n_shown: int) -> list[Fact]:
         ),
         Fact("judgments", kinds, "judgments", ", ".join(f"{n:,} {kind}" for kind, n in kinds.items()) + shown),
         Fact("replaced", [list(one) for one in replaced], "renamed?", pairs, is_note=True),
-        *([] if lacking is None else [Fact("unknown_ids", list(lacking)), warning("collection", outside)]),
+        *([] if lacking is None else [Fact("unknown_ids", list(lacking)), warning_fact("collection", outside)]),
         *([*tell_unshared(after, after[0].conventions.missing), *made_under(after)] if after else []),
     ]
 
@@ -560,7 +562,7 @@ MEANT_OF_HOLES = {
 }
 
 
-@shows(Holes, in_brief=True)
+@registers_report(Holes, in_brief=True)
 def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     """Return the report of holes.
 
@@ -585,7 +587,7 @@ def report_holes(found: Holes, *, for_people: bool = True) -> Report:
     told = "; ".join(
         f"{name} {' to '.join(map(format_cell, (low, high)))}" for name, (low, high) in found.ranges.items()
     )
-    unjudged = f"{counted(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}{below}"
+    unjudged = f"{format_count(found.n_unjudged, 'document')} up to rank {found.depth:,}{shown}{below}"
     facts = (
         Fact("measure", found.measure.label, "measure", found.measure.label, brief=found.measure.label),
         Fact("by", found.by, "weight", MEANT_OF_HOLES[found.by]),

@@ -21,12 +21,12 @@ from deadheat.report.model import (
     Report,
     count_cell,
     format_cell,
+    prose_fact,
     ranks,
-    said,
-    shows,
+    registers_report,
     tabulate,
 )
-from deadheat.wording import BY_DOC_ID, counted
+from deadheat.wording import BY_DOC_ID, format_count
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 
@@ -98,13 +98,13 @@ def report_measure(measure: type[Measure], notation: str = "") -> Report:
         Fact("better", _direction(measure)),
         Fact("parameters", parameters),
         *(
-            said("parameters", f"{key}={about['default']!r}: {about['meaning']}; {about['allowed']}")
+            prose_fact("parameters", f"{key}={about['default']!r}: {about['meaning']}; {about['allowed']}")
             for key, about in parameters.items()
         ),
         Fact("aliases", other_names(measure), "also read as", " ".join(other_names(measure))),
         Fact("trec_eval", in_trec, "in trec_eval", ", ".join(in_trec)),
         Fact("bands", [{"value": value, "meaning": meant_by} for value, meant_by in read.bands]),
-        *(said("reading", f"{value}: {meant_by}") for value, meant_by in read.bands),
+        *(prose_fact("reading", f"{value}: {meant_by}") for value, meant_by in read.bands),
         _targets(dict(read.targets)),
         *_listed("notes", "note", read.notes),
         Fact("meaning", meant, "the name", f"read as {meant}" if meant else ""),
@@ -141,7 +141,7 @@ def _plain(text: str) -> str:
 
 
 def _listed(key: str, heading: str, texts: Sequence[str]) -> list[Fact]:
-    return [Fact(key, list(texts)), *(said(heading, text) for text in texts)]
+    return [Fact(key, list(texts)), *(prose_fact(heading, text) for text in texts)]
 
 
 def _targets(values: dict[str, float]) -> Fact:
@@ -213,7 +213,7 @@ MEANINGS = {
 }
 
 
-@shows(Steps)
+@registers_report(Steps)
 def of_steps(steps: Steps) -> Report:
     """Return the report of the steps by which a value comes about."""
     frame = steps.documents
@@ -258,7 +258,10 @@ def _facts_of_steps(steps: Steps) -> list[Fact]:
     means = "the exact mean over all orders of equal scores" if steps.ties == "expected" else f"the {steps.ties} order"
     listed = steps.documents["relevance"].null_count()
     more = "" if listed == steps.n_unjudged else f", {listed:,} of them listed" if listed else ", not listed"
-    unjudged, missed = counted(steps.n_unjudged, "retrieved document"), counted(steps.n_missed, "relevant document")
+    unjudged, missed = (
+        format_count(steps.n_unjudged, "retrieved document"),
+        format_count(steps.n_missed, "relevant document"),
+    )
     return [
         Fact("measure", steps.measure.label),
         Fact("query_id", steps.query_id),
@@ -268,7 +271,7 @@ def _facts_of_steps(steps: Steps) -> list[Fact]:
         Fact("tie_min", steps.tie_min),
         Fact("tie_max", steps.tie_max),
         Fact("formula", steps.measure.formula, "formula", steps.measure.formula),
-        *(said("columns", MEANINGS[name]) for name in columns if name in MEANINGS),
+        *(prose_fact("columns", MEANINGS[name]) for name in columns if name in MEANINGS),
         Fact("n_unjudged", steps.n_unjudged, "unjudged", unjudged + more if steps.n_unjudged else ""),
         Fact("n_missed", steps.n_missed, "not retrieved", missed if steps.n_missed else ""),
     ]

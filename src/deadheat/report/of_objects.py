@@ -15,19 +15,19 @@ from deadheat.report.model import (
     Column,
     Fact,
     Report,
-    note,
-    said,
-    shows,
+    note_fact,
+    prose_fact,
+    registers_report,
     tabulate,
 )
 from deadheat.report.of_comparison import BASELINE, cells_of
 from deadheat.report.score_tables import level_heading
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 MOST_ROWS = 10  # of values by query, and of documents: more are no table to read
 
 
-@shows(Scores)
+@registers_report(Scores)
 def of_scores(scores: Scores) -> Report:
     """Return the report of scores: the mean with what ties leave open, and the first queries."""
     of_all = (
@@ -41,11 +41,11 @@ def of_scores(scores: Scores) -> Report:
     rows = pl.DataFrame(held).head(MOST_ROWS).to_dicts()
     return Report(
         (tabulate("means", (name,), of_all, [scores]), tabulate("queries", (QUERY,), columns, rows)),
-        (said("queries", _first(len(rows), len(scores.query_ids))), *tell_geometric([scores.measure.label])),
+        (prose_fact("queries", _first(len(rows), len(scores.query_ids))), *tell_geometric([scores.measure.label])),
     )
 
 
-@shows(Interval)
+@registers_report(Interval)
 def of_interval(interval: Interval) -> Report:
     """Return the report of an interval."""
     which = "mean" if interval.quantile is None else f"quantile {interval.quantile:g}"
@@ -57,11 +57,11 @@ def of_interval(interval: Interval) -> Report:
     )
     return Report(
         (tabulate("interval", (), columns, [interval]),),
-        (Fact("method", interval.method, "method", interval.method), note("?", interval.unknown)),
+        (Fact("method", interval.method, "method", interval.method), note_fact("?", interval.unknown)),
     )
 
 
-@shows(Pair)
+@registers_report(Pair)
 def of_pair(pair: Pair) -> Report:
     """Return the report of a pair of systems by one measure."""
     columns = (
@@ -79,24 +79,29 @@ def of_pair(pair: Pair) -> Report:
     )
 
 
-@shows(DocumentTable)
+@registers_report(DocumentTable)
 def of_documents(table: DocumentTable) -> Report:
     """Return the report of qrels or a run: how many rows, and the first; of what is not in memory its name alone."""
     heading = " ".join(dict.fromkeys((table.kind, table.name)))
     if not isinstance(table.rows, MemoryRows | MappingRows):
-        return Report((), (said("rows", "not in memory: read when they are used"),), heading)
+        return Report((), (prose_fact("rows", "not in memory: read when they are used"),), heading)
     frame, facts = table.to_polars(), table.facts()
     value = frame.columns[2]
     rows = frame.head(MOST_ROWS).to_dicts()
     told = (
         Fact("n_queries", facts.n_queries, "queries", f"{facts.n_queries:,}"),
-        Fact("n_documents", facts.n_documents, "documents", f"{facts.n_documents:,} in {counted(facts.n_rows, 'row')}"),
+        Fact(
+            "n_documents",
+            facts.n_documents,
+            "documents",
+            f"{facts.n_documents:,} in {format_count(facts.n_rows, 'row')}",
+        ),
         Fact("range", (facts.lowest, facts.highest), value, _range_of(facts)),
-        Fact("n_tied", facts.n_tied_queries, "ties", f"in {counted(facts.n_tied_queries, 'query', 'queries')}")
+        Fact("n_tied", facts.n_tied_queries, "ties", f"in {format_count(facts.n_tied_queries, 'query', 'queries')}")
         if table.kind == "run"
-        else said("", ""),
-        *(note("note", one) for one in facts.notes),
-        said("rows", _first(len(rows), facts.n_rows)),
+        else prose_fact("", ""),
+        *(note_fact("note", one) for one in facts.notes),
+        prose_fact("rows", _first(len(rows), facts.n_rows)),
     )
     return Report(
         (tabulate("rows", (QUERY,), [Column("doc_id", "document"), Column(value, value)], rows),), told, heading

@@ -9,12 +9,12 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
-    note,
-    said,
-    shows,
+    note_fact,
+    prose_fact,
+    registers_report,
     tabulate,
 )
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 OF_ORDERS = {
     "tau_b, tau_ap": "tau without pairs of equal means; tau that counts the top more, with the first as reference, as a"
@@ -44,7 +44,7 @@ def list_orders(found: SystemOrders) -> Table:
             ("tie_tau_ap_low", "tie_tau_ap_high"),
             spare=4,
         ),
-        Column("swapped", "swapped", lambda one: three([f"{a} / {b}" for a, b in one.swapped]), spare=1),
+        Column("swapped", "swapped", lambda one: format_list([f"{a} / {b}" for a, b in one.swapped]), spare=1),
     )
     return tabulate(
         "orders",
@@ -63,18 +63,20 @@ def _over_ties(orders: OrderAgreement, name: str) -> Span | None:
 def tell_orders(found: SystemOrders) -> list[Fact]:
     """Say what the numbers of orders are."""
     if not found.pairs:
-        return [note("orders", "one order alone: give two measures, or qrels and runs, whose ties can be broken by id")]
+        return [
+            note_fact("orders", "one order alone: give two measures, or qrels and runs, whose ties can be broken by id")
+        ]
     counts = [pair.n_systems for pair in found.pairs]
     texts = {"systems": " to ".join(f"{end:g}" for end in dict.fromkeys((min(counts), max(counts))))} | OF_ORDERS
     facts: list[Fact] = []
     if found.left_out:
-        facts.append(note("left out", f"on one side only: {three(list(found.left_out))}"))
+        facts.append(note_fact("left out", f"on one side only: {format_list(list(found.left_out))}"))
     facts += _tell_queries(found)
     for heading, text in texts.items():
-        facts.append(said(heading, text))
-    facts.append(said("rbo", f"persistence {found.p:g}"))
+        facts.append(prose_fact(heading, text))
+    facts.append(prose_fact("rbo", f"persistence {found.p:g}"))
     for why in dict.fromkeys(pair.tie_unknown for pair in found.pairs if pair.tie_unknown):
-        facts.append(note("by ties", f"not known: {why}"))
+        facts.append(note_fact("by ties", f"not known: {why}"))
     return facts
 
 
@@ -84,16 +86,16 @@ def _tell_queries(found: SystemOrders) -> list[Fact]:
     if not counts:
         return []
     n_queries = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
-    facts = [said("queries", f"{n_queries}, for which every system has a value on both sides")]
+    facts = [prose_fact("queries", f"{n_queries}, for which every system has a value on both sides")]
     for side, queries in (("first", found.only_first), ("second", found.only_second)):
         if queries:
-            named = three([*map(repr, queries)])
-            text = f"{counted(len(queries), 'query', 'queries')} that only the {side} side has: {named}"
-            facts.append(note("left out", text))
+            named = format_list([*map(repr, queries)])
+            text = f"{format_count(len(queries), 'query', 'queries')} that only the {side} side has: {named}"
+            facts.append(note_fact("left out", text))
     return facts
 
 
-@shows(SystemOrders, in_brief=True)
+@registers_report(SystemOrders, in_brief=True)
 def report_orders(found: SystemOrders) -> Report:
     """Return the report of orders of systems."""
     return Report((list_orders(found),), tuple(tell_orders(found)))

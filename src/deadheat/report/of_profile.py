@@ -29,15 +29,15 @@ from deadheat.report.model import (
     Table,
     count_cell,
     format_cell,
-    note,
-    said,
-    share,
-    shows,
+    note_fact,
+    prose_fact,
+    registers_report,
+    share_cell,
     summarise,
     tabulate,
 )
-from deadheat.structures import collected
-from deadheat.wording import BROKEN_BY, counted, level_text
+from deadheat.structures import group_values
+from deadheat.wording import BROKEN_BY, format_count, format_level
 
 FEW_DECIMALS = 3  # with so few, and a thousand documents, ties are to be expected
 COLUMNS = {
@@ -50,7 +50,7 @@ OF_QUERY = (
     Column("n_ties", "ties"),
     Column("n_tied", "tied", is_data=True),
     Column("largest_tie", "largest"),
-    Column("tie_ratio", "ratio", lambda row: share(row["tie_ratio"])),
+    Column("tie_ratio", "ratio", lambda row: share_cell(row["tie_ratio"])),
     Column("n_orders", "orders", spare=1),
     Column("log10_orders", "log10", spare=2),
 )
@@ -70,12 +70,12 @@ def report_orders(listed: TieOrders, query_id: str) -> Report:
     means = ", ".join(f"{name} {format_cell(float(found.mean()))}" for name, found in listed.by_measure.items())
     return Report(
         (table,),
-        (replace(said("mean over the orders", means), brief=means),),
-        heading=f"{counted(len(listed.orders), 'order')} of the ties of query {query_id}, equally likely",
+        (replace(prose_fact("mean over the orders", means), brief=means),),
+        heading=f"{format_count(len(listed.orders), 'order')} of the ties of query {query_id}, equally likely",
     )
 
 
-@shows(TieProfile, in_brief=True)
+@registers_report(TieProfile, in_brief=True)
 def report_profile(
     profile: TieProfile,
     *,
@@ -108,7 +108,7 @@ def report_profile(
         tabulate(
             "cutoffs",
             [Column("cutoff", "cutoff", lambda cut: str(cut.cutoff))],
-            [Column("n_queries", "queries"), Column("share", "share", lambda cut: share(cut.share))],
+            [Column("n_queries", "queries"), Column("share", "share", lambda cut: share_cell(cut.share))],
             profile.cuts,
             title="Queries in which the cutoff cuts a tie",
             is_extra=bool(profile.decided),
@@ -132,7 +132,8 @@ def report_profile(
             *tell_counts([one.measure for one in profile.decided]),
             *(summarise(COLUMNS) if profile.decided else ()),
         ),
-        f"{profile.name}: {counted(profile.n_queries, 'query', 'queries')}, {counted(profile.n_documents, 'document')}",
+        f"{profile.name}: {format_count(profile.n_queries, 'query', 'queries')},"
+        f" {format_count(profile.n_documents, 'document')}",
         headline=_headline(profile, digits),
         summary=summarise(_describe_ties(profile)),
     )
@@ -158,11 +159,11 @@ def _describe_ties(profile: TieProfile) -> dict[str, str]:
     """Return how many queries and documents tie, the largest tie, and signs that scores are coarse."""
     found, facts = profile.recommendation, {}
     if found is not None:
-        decided = f"in {found.n_decided:,} of {counted(found.n_queries, 'query', 'queries')}"
+        decided = f"in {found.n_decided:,} of {format_count(found.n_queries, 'query', 'queries')}"
         facts["decided"] = f"{found.measure.label} {decided}"
     queries = _part(profile.n_queries_with_ties, profile.n_queries)
     facts["queries with ties"] = queries
-    in_ties = f", in {counted(profile.n_ties, 'tie')}" if profile.n_ties else ""
+    in_ties = f", in {format_count(profile.n_ties, 'tie')}" if profile.n_ties else ""
     facts["documents in ties"] = _part(profile.n_tied, profile.n_documents) + in_ties
     largest = profile.largest
     if largest:
@@ -176,7 +177,7 @@ def _recommended(profile: TieProfile) -> list[Fact]:
     """Return for programs whether ties have to be counted exactly, and say what the rule of thumb says."""
     if profile.rule is None:
         return []
-    reasons = collected(
+    reasons = group_values(
         (correlation.undefined, one.difference.measure.label)
         for one in profile.stability
         for correlation in (one.with_tie_ratio, one.with_largest_tie)
@@ -186,7 +187,7 @@ def _recommended(profile: TieProfile) -> list[Fact]:
     return [
         *([Fact("recommendation", None)] if profile.recommendation is None else _rule_of_thumb(profile.recommendation)),
         Fact("beside", profile.rule, "beside", f"{profile.rule}: {broken_by(profile.rule, None)}"),
-        said("no correlation", uncorrelated),
+        prose_fact("no correlation", uncorrelated),
     ]
 
 
@@ -252,20 +253,20 @@ def _describe_scores(profile: TieProfile) -> list[str]:
     """Return signs that scores are coarser than a ranking needs; without one how fine they are."""
     decimals = profile.decimals
     levels = ", ".join(f"{score:.15g} ({n:,})" for score, n in profile.levels)
-    written = "more than 15 decimals" if decimals is None else counted(decimals, "decimal")
+    written = "more than 15 decimals" if decimals is None else format_count(decimals, "decimal")
     has_few = decimals is not None and decimals <= FEW_DECIMALS
     signs = []
     if profile.levels:
-        signs.append(f"{counted(profile.n_levels, 'level')} in the whole run (documents): {levels}")
+        signs.append(f"{format_count(profile.n_levels, 'level')} in the whole run (documents): {levels}")
     if has_few:
         signs.append(f"at most {written}" if decimals else "whole numbers")
     elif profile.grid:
         signs.append(f"{profile.grid} numbers, written with {written}")
-    return signs or [f"{counted(profile.n_levels, 'distinct score')} in the whole run, {written}"]
+    return signs or [f"{format_count(profile.n_levels, 'distinct score')} in the whole run, {written}"]
 
 
 def _part(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,} ({format_cell(share(part / whole))})"
+    return f"{part:,} of {whole:,} ({format_cell(share_cell(part / whole))})"
 
 
 def _spread(spread: CountRange) -> str:
@@ -288,8 +289,8 @@ def _measures(decided: tuple[Decided, ...]) -> Table:
             ),
             Column("range", "range", _range, spare=3, is_extra=True),
             Column("n_queries", "queries", spare=2),
-            Column("share_of_queries", "share", lambda one: share(one.share_of_queries)),
-            Column("share_of_error", "of error", lambda one: share(one.share_of_error)),
+            Column("share_of_queries", "share", lambda one: share_cell(one.share_of_queries)),
+            Column("share_of_error", "of error", lambda one: share_cell(one.share_of_error)),
             Column("n_evaluated", "n", lambda one: one.scores.n_queries, is_detail=len(n_queries) < 2),
             *([total] if any(one.measure.total for one in decided) else []),
         ),
@@ -391,11 +392,11 @@ def with_second_key(report: Report, profile: TieProfile, keyed: TieProfile, name
     """
     text = "nothing: no document is in a tie"
     if profile.n_tied:
-        text = f"{keyed.n_tied:,} of {counted(profile.n_tied, 'tied document')} still tie"
+        text = f"{keyed.n_tied:,} of {format_count(profile.n_tied, 'tied document')} still tie"
     value = {"name": name, "n_tied": keyed.n_tied, "n_queries_with_ties": keyed.n_queries_with_ties}
     facts = [
         Fact("then_by", value, f"then by {name}", text, brief=text),
-        *(said("second key", one) for one in keyed.notes if one not in profile.notes),
+        *(prose_fact("second key", one) for one in keyed.notes if one not in profile.notes),
     ]
     if not profile.decided:
         return replace(report, facts=(*report.facts, *facts))
@@ -432,7 +433,7 @@ MOST = 10  # items that people are shown
 GROUP = Column("group", "group")
 
 
-@shows(ItemProfile)
+@registers_report(ItemProfile)
 def of_items(profile: ItemProfile) -> Report:
     """Return the report of an item profile."""
     values = profile.means()
@@ -447,8 +448,8 @@ def of_items(profile: ItemProfile) -> Report:
         Column("meaning", "", MEANINGS.get, spare=2),
     )
     heading = (
-        f"{profile.name}: top {profile.cutoff} of {counted(profile.n_queries, 'list')},"
-        f" catalogue of {counted(profile.n_items, 'item')}"
+        f"{profile.name}: top {profile.cutoff} of {format_count(profile.n_queries, 'list')},"
+        f" catalogue of {format_count(profile.n_items, 'item')}"
     )
     return Report(
         (tabulate("items", [Column("number", "number", str)], columns, values),), _facts_of_items(profile), heading
@@ -457,13 +458,13 @@ def of_items(profile: ItemProfile) -> Report:
 
 def _facts_of_items(profile: ItemProfile) -> tuple[Fact, ...]:
     facts = (
-        said("ties", "values are means over their orders; gini and entropy are of the expected exposure"),
+        prose_fact("ties", "values are means over their orders; gini and entropy are of the expected exposure"),
         Fact("n_items", profile.n_items),
         Fact("cutoff", profile.cutoff),
     )
     if profile.n_users is None:
-        return (*facts, said("popularity", "not given: no popularity, tail and novelty"))
-    tail = f"{profile.n_items - profile.n_head:,} of {counted(profile.n_items, 'item')}"
+        return (*facts, prose_fact("popularity", "not given: no popularity, tail and novelty"))
+    tail = f"{profile.n_items - profile.n_head:,} of {format_count(profile.n_items, 'item')}"
     n_tied = int(profile.head * profile.n_items + 1e-9) - profile.n_head
     among = f"; {n_tied:,} of those counted as tail, tied at its border" if n_tied else ""
     return (
@@ -477,11 +478,11 @@ def _facts_of_items(profile: ItemProfile) -> tuple[Fact, ...]:
             f"{profile.n_users:,.15g}; an item without any counts as with one",
         ),
         Fact("notes", list(profile.notes)),
-        *(note("data", one) for one in profile.notes),
+        *(note_fact("data", one) for one in profile.notes),
     )
 
 
-@shows(Exposure)
+@registers_report(Exposure)
 def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
     """Return the report of exposure.
 
@@ -512,19 +513,19 @@ def of_exposure(found: Exposure, *, for_people: bool = True) -> Report:
             title="Items",
         ),
     ]
-    lists = counted(found.n_queries, "query", "queries")
+    lists = format_count(found.n_queries, "query", "queries")
     runs = "" if found.n_runs == 1 else f", mean of {found.n_runs} runs"
     return Report(
         tuple(tables),
         _facts_of_exposure(found, len(shown), len(items)),
-        f"{found.name}: exposure of {counted(len(items), 'item')} in {lists}{runs}",
+        f"{found.name}: exposure of {format_count(len(items), 'item')} in {lists}{runs}",
     )
 
 
 def _of_groups(found: Exposure) -> Iterator[Table]:
     """Yield the table of groups of items, and that of pairs of them, if there are any."""
     if found.groups is not None:
-        of_all = {"share": lambda row: share(row["share"])}  # of all exposure
+        of_all = {"share": lambda row: share_cell(row["share"])}  # of all exposure
         numbers = [Column(name, name.replace("_", " "), of_all.get(name)) for name in found.groups.columns[2:]]
         yield tabulate(
             "groups", (GROUP,), (Column("n_items", "items"), *numbers), found.groups.to_dicts(), title="Groups"
@@ -536,7 +537,7 @@ def _of_groups(found: Exposure) -> Iterator[Table]:
             (GROUP, Column("other", "other")),
             [column for name in names for column in _with_ends(found, name)],
             found.pairs.to_dicts(),
-            title=f"Between groups, with {level_text(found.confidence_level)} intervals over queries",
+            title=f"Between groups, with {format_level(found.confidence_level)} intervals over queries",
         )
 
 
@@ -559,7 +560,7 @@ def _with_ends(found: Exposure, name: str) -> list[Column]:
 def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> tuple[Fact, ...]:
     ranks = "all ranks" if found.cutoff is None else f"the top {found.cutoff}"
     how = f"the discount {found.discount} of a rank, over {ranks}; of tied items the mean over their order"
-    judged = f"target: ideal rankings, in {counted(found.n_judged or 0, 'query', 'queries')} with a relevant item"
+    judged = f"target: ideal rankings, in {format_count(found.n_judged or 0, 'query', 'queries')} with a relevant item"
     between = "disparity: exposure per item of the first less that of the other; ratio: of both"
     unknown = f"{found.unknown}: they say nothing about other queries"
     gini = f"{found.gini:.4f}, of exposure over these items"
@@ -568,12 +569,12 @@ def _facts_of_exposure(found: Exposure, n_shown: int, n_items: int) -> tuple[Fac
         Fact("exposure_cutoff", found.cutoff),
         Fact("n_runs", found.n_runs),
         Fact("exposure_n_queries", found.n_queries),
-        said("items", f"the {n_shown} most exposed of {n_items:,}" if n_shown < n_items else ""),
+        prose_fact("items", f"the {n_shown} most exposed of {n_items:,}" if n_shown < n_items else ""),
         *([] if found.n_judged is None else [Fact("n_judged", found.n_judged, "EE", judged)]),
         Fact("exposure_gini", found.gini, "gini", gini),
-        said("amortised", "EE of the mean exposure over queries"),
-        said("between groups", "" if found.groups is None else between),
+        prose_fact("amortised", "EE of the mean exposure over queries"),
+        prose_fact("between groups", "" if found.groups is None else between),
         *([Fact("unknown", found.unknown, "intervals", unknown)] if found.unknown and found.pairs is not None else []),
         Fact("exposure_notes", list(found.notes)),
-        *(note("data", one) for one in found.notes),
+        *(note_fact("data", one) for one in found.notes),
     )

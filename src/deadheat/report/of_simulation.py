@@ -12,20 +12,20 @@ from deadheat.report.model import (
     Column,
     Fact,
     Report,
-    said,
-    share,
+    prose_fact,
+    share_cell,
     tabulate,
 )
 from deadheat.report.of_profile import report_profile
 from deadheat.simulation.coarsening import CoarseningProfile
 from deadheat.simulation.rerankers import Simulation
-from deadheat.wording import BY_DOC_ID, counted
+from deadheat.wording import BY_DOC_ID, format_count
 
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")
 COLUMNS = (
     Column("n_queries", "queries", is_data=True),
     Column("n_distinct", "distinct", spare=6),
-    Column("share_tied", "tied", lambda row: share(row.share_tied)),
+    Column("share_tied", "tied", lambda row: share_cell(row.share_tied)),
     Column("value", "exact"),
     Column("tie_std", "tie std", spare=5),
     Column("tie_min", "tie min", spare=2),
@@ -35,12 +35,12 @@ COLUMNS = (
     Column("error", "error"),
     Column("change", "change", spare=3),
 )
-WRONG = Column("wrong_winner", "wrong winner", lambda row: share(row.wrong_winner))
+WRONG = Column("wrong_winner", "wrong winner", lambda row: share_cell(row.wrong_winner))
 PAIR = (
     Column("original", "difference as given"),
     Column("difference", "difference"),
     WRONG,
-    Column("no_winner", "no winner", lambda row: share(row.no_winner)),
+    Column("no_winner", "no winner", lambda row: share_cell(row.no_winner)),
     Column("method", "method", is_detail=True),
     Column("standard_error", "error", is_detail=True),
 )
@@ -57,8 +57,8 @@ OF_WINNER = (
 SIMULATED = (
     Column("n_queries", "queries", is_data=True),
     Column("levels", "levels", spare=2),
-    Column("tie_probability", "p(tie)", lambda row: share(row["tie_probability"]), spare=1),
-    Column("tie_ratio", "tied", lambda row: share(row["tie_ratio"])),
+    Column("tie_probability", "p(tie)", lambda row: share_cell(row["tie_probability"]), spare=1),
+    Column("tie_ratio", "tied", lambda row: share_cell(row["tie_ratio"])),
     Column("tie_ratio_std", "std", is_data=True),
     Column("input_order", "input"),
     Column("input_order_std", "std", is_data=True),
@@ -67,8 +67,8 @@ SIMULATED = (
     Column("mean_difference", "mean diff"),
     Column("max_difference", "max diff"),
     Column("std_difference", "std diff", spare=5),
-    Column("share_with_ties", "with ties", lambda row: share(row["share_with_ties"]), spare=4),
-    Column("share_affected", "affected", lambda row: share(row["share_affected"]), spare=3),
+    Column("share_with_ties", "with ties", lambda row: share_cell(row["share_with_ties"]), spare=4),
+    Column("share_affected", "affected", lambda row: share_cell(row["share_affected"]), spare=3),
     Column("mean_ties", "ties", spare=6),
     Column("mean_largest_tie", "largest", spare=7),
 )
@@ -102,8 +102,8 @@ def report_coarsening(found: CoarseningProfile, *, for_people: bool = True) -> R
             *([tabulate("pairs", of_pair, PAIR, found.pairs, title=title)] if found.pairs and not for_people else []),
         ),
         tuple(_facts(found)),
-        heading=f"{runs[0] if is_single else counted(len(runs), 'run')} with coarser scores:"
-        f" {counted(found.n_queries, 'query', 'queries')}",
+        heading=f"{runs[0] if is_single else format_count(len(runs), 'run')} with coarser scores:"
+        f" {format_count(found.n_queries, 'query', 'queries')}",
         closing=OF_ERROR + (OF_WINNER if found.pairs else ""),
         subject=found,
         headline=""
@@ -132,11 +132,13 @@ def _facts(found: CoarseningProfile) -> list[Fact]:
         ),
         *of_runs(evaluations),
         *tell_geometric(str(one) for one in evaluations[0].measures),
-        said("counts", f"{totals}: means over queries" if totals else ""),
-        said("winner", "-: the exact values of the scores as given are equal, so that neither wins" if is_open else ""),
-        said(
+        prose_fact("counts", f"{totals}: means over queries" if totals else ""),
+        prose_fact(
+            "winner", "-: the exact values of the scores as given are equal, so that neither wins" if is_open else ""
+        ),
+        prose_fact(
             "wrong winner",
-            f"{len(errors)} of {counted(len(found.pairs), 'pair')} from drawn orders, standard error at most"
+            f"{len(errors)} of {format_count(len(found.pairs), 'pair')} from drawn orders, standard error at most"
             f" {max(errors):.1%}"
             if errors
             else "",
@@ -186,8 +188,8 @@ def report_simulation(simulation: Simulation, *, seed: object = None, files: Seq
     types = [one.name for one in simulation.query_types]
     n_queries, n_documents = simulation.queries.height, simulation.qrels.to_polars().height
     heading = (
-        f"Simulated: {counted(len(simulation.rerankers), 'reranker')}, {counted(n_queries, 'query', 'queries')},"
-        f" {counted(n_documents, 'document')}"
+        f"Simulated: {format_count(len(simulation.rerankers), 'reranker')},"
+        f" {format_count(n_queries, 'query', 'queries')}, {format_count(n_documents, 'document')}"
     )
     facts = (
         Fact("n_queries", n_queries),

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deadheat.arrays import members
+from deadheat.arrays import is_member
 from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
@@ -29,7 +29,7 @@ from deadheat.report.model import (
     tabulate,
     tabulate_groups,
 )
-from deadheat.wording import level_text
+from deadheat.wording import format_level
 
 FOR_PEOPLE = ("traditional", "difference")
 APART = {
@@ -251,7 +251,7 @@ def _cells(
             Span(scores.mean_unjudged_min, scores.mean_unjudged_max) if scores.has_unjudged_bounds else NOTHING
         )
     for other in beside:
-        apart = difference_of(scores, other[name].select(members(other.query_ids, evaluation.query_ids)), other.ties)
+        apart = difference_of(scores, other[name].select(is_member(other.query_ids, evaluation.query_ids)), other.ties)
         cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}
         cells |= {key: cell_of(scores.measure, cells[key]) for key in FOR_PEOPLE}
     return cells
@@ -296,7 +296,7 @@ def level_heading(level: float, counts: set[int]) -> str:
     >>> level_heading(0.95, {25}), level_heading(0.95, {9, 25})
     ('95% CI (n=25)', '95% CI')
     """
-    return f"{level_text(level)} CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
+    return f"{format_level(level)} CI" + (f" (n={next(iter(counts)):,})" if len(counts) == 1 else "")
 
 
 def list_queries(

@@ -22,19 +22,19 @@ from deadheat.report.model import (
     Report,
     count_cell,
     format_cell,
-    said,
-    share,
-    shows,
+    prose_fact,
+    registers_report,
+    share_cell,
     tabulate,
 )
 from deadheat.report.of_evaluation import Grouping, report_evaluations
-from deadheat.wording import counted, reported_path
+from deadheat.wording import format_count, format_path
 
 MOST_ROWS = 20  # of placements: more are no table to read
 WRITERS = {"markdown": as_markdown, "latex": as_latex, "html": fragment}
 
 
-@shows(Strata, in_brief=True)
+@registers_report(Strata, in_brief=True)
 def _of_strata(strata: Strata) -> Report:
     """Return the report of strata, with the averages over them."""
     whole, queries = strata.whole, strata.queries
@@ -42,9 +42,9 @@ def _of_strata(strata: Strata) -> Report:
     languages = queries.languages(ids)
     return report_evaluations(
         [whole],
-        reported_path(whole.qrels.where),
+        format_path(whole.qrels.where),
         grouping=Grouping(
-            reported_path(queries.where),
+            format_path(queries.where),
             (strata,),
             asked=strata.columns,
             languages=languages,
@@ -54,13 +54,13 @@ def _of_strata(strata: Strata) -> Report:
     )
 
 
-@shows(Evaluation, Evaluations, in_brief=True)
+@registers_report(Evaluation, Evaluations, in_brief=True)
 def _of_evaluations(found: Evaluation | Evaluations) -> Report:
     several = list(found.values()) if isinstance(found, Evaluations) else [found]
-    return report_evaluations(several, reported_path(several[0].qrels.where))
+    return report_evaluations(several, format_path(several[0].qrels.where))
 
 
-@shows(Placements)
+@registers_report(Placements)
 def _of_placements(placements: Placements) -> Report:
     """Return the report of placements: where the first judged documents are ranked."""
     columns = (
@@ -71,17 +71,18 @@ def _of_placements(placements: Placements) -> Report:
     rows, n_rows = placements.to_polars().head(MOST_ROWS).to_dicts(), len(placements.query)
     n_tied, n_missing = int((placements.tied > 1).sum()), int(placements.missing.sum())
     n_retrieved = int(placements.n_retrieved.sum())
-    in_ties = f"{n_tied:,} of {n_rows:,} ({format_cell(share(n_tied / n_rows))})" if n_rows else ""
+    in_ties = f"{n_tied:,} of {n_rows:,} ({format_cell(share_cell(n_tied / n_rows))})" if n_rows else ""
     return Report(
         (tabulate("placements", (QUERY, Column("doc_id", "document")), columns, rows),),
         (
             Fact("n_retrieved", n_retrieved, "retrieved", f"{n_retrieved:,} documents"),
             Fact("n_tied", n_tied, "in ties", in_ties),
-            Fact("n_missing", n_missing, "missing", counted(n_missing, "query", "queries") if n_missing else ""),
-            said("above, tied", "documents of the query with a higher score, and with exactly this one"),
-            said("rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
+            Fact("n_missing", n_missing, "missing", format_count(n_missing, "query", "queries") if n_missing else ""),
+            prose_fact("above, tied", "documents of the query with a higher score, and with exactly this one"),
+            prose_fact("rows", f"the first {MOST_ROWS} of {n_rows:,}" if n_rows > MOST_ROWS else ""),
         ),
-        f"{counted(placements.n_queries, 'query', 'queries')}, {counted(n_rows, 'judged document')} retrieved",
+        f"{format_count(placements.n_queries, 'query', 'queries')}, {format_count(n_rows, 'judged document')}"
+        " retrieved",
     )
 
 

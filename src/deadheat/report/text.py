@@ -22,7 +22,7 @@ from deadheat.report.model import (
     format_cell,
     marks_of,
 )
-from deadheat.wording import is_plain, on_terminal
+from deadheat.wording import escape_for_terminal, needs_no_escape
 
 GAP = "  "
 LINE = "─"
@@ -110,8 +110,8 @@ def as_text(report: Report, *, width: int | None = 80, digits: int | None = None
     digits : int, optional
         Decimals of a number.
     """
-    if not is_plain(list(report.texts())):
-        report = report.with_texts(on_terminal)
+    if not needs_no_escape(list(report.texts())):
+        report = report.with_texts(escape_for_terminal)
     tables = [
         _table(table.for_people(drawn=True), sys.maxsize if width is None else width, digits) for table in report.tables
     ]

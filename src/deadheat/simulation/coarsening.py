@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import members
+from deadheat.arrays import is_member
 from deadheat.checks import FLOATS, MAX_DECIMALS, as_count, check_choice
 from deadheat.comparison.compare import named_runs
 from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
@@ -28,12 +28,12 @@ from deadheat.evaluation.warned import warn
 from deadheat.io.guarding import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
-from deadheat.random_generators import Rng, as_rng
+from deadheat.random_generators import Rng, check_rng
 from deadheat.scalars import ROUNDING, whole
 from deadheat.settings import Conventions
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.structures import changed
-from deadheat.wording import counted, printable
+from deadheat.structures import copy_with
+from deadheat.wording import escape_invisible, format_count
 
 LEVELS = (2, 3, 5, 10, 20, 50, 100)
 AS_GIVEN = "as given"
@@ -108,7 +108,7 @@ def coarsen(
     else:
         scores, how = _at_levels(frame, levels, per_query=per_query), f"{done} of equal width{within}"
     before, after = frame["score"].n_unique(), scores.n_unique()
-    return changed(
+    return copy_with(
         table,
         name=f"{table.name}, {done}{within}",
         rows=MemoryRows(frame.with_columns(scores)),
@@ -147,8 +147,8 @@ def coarse_name(levels: int | None = None, decimals: int | None = None, dtype: s
     ('3 levels', '1 decimal', 'bfloat16')
     """
     if levels is not None:
-        return counted(levels, "level")
-    return counted(decimals, "decimal") if decimals is not None else str(dtype)
+        return format_count(levels, "level")
+    return format_count(decimals, "decimal") if decimals is not None else str(dtype)
 
 
 def _at_levels(frame: pl.DataFrame, levels: int, *, per_query: bool) -> pl.Series:
@@ -282,9 +282,9 @@ class CoarseningProfile(Plottable, figures="coarsening", shown=("coarsening",)):
 
     def __repr__(self) -> str:
         runs, measures = (dict.fromkeys(getattr(row, name) for row in self.rows) for name in ("run", "measure"))
-        return printable(
+        return escape_invisible(
             f"<CoarseningProfile of {', '.join(runs)} by {', '.join(measures)}:"
-            f" {counted(self.n_queries, 'query', 'queries')}>"
+            f" {format_count(self.n_queries, 'query', 'queries')}>"
         )
 
     def to_polars(self) -> pl.DataFrame:
@@ -353,7 +353,7 @@ def coarsening_profile(
     [('as given', 0.0, 1.0, 0.0), ('2 levels', 1.0, 0.75, -0.5), ('9 levels', 0.0, 1.0, 0.0)]
     """
     check_threads()
-    as_rng("rng", rng)
+    check_rng("rng", rng)
     ways = _ways(per_query=per_query, levels=levels, decimals=decimals, dtypes=dtypes)
     conventions = Conventions.of(locals())
     chosen, judged, named = parse_measures(measures), Qrels.of(qrels), _named(runs, ascending=ascending)
@@ -437,7 +437,7 @@ def _compare(
     ids = np.array(sorted({query for one in steps[AS_GIVEN].values() for query in one.query_ids.tolist()}), object)
     sums = {
         scores: TieSums(
-            {name: side_of(one, measure, members(ids, one.query_ids), rng=rng) for name, one in found.items()}
+            {name: side_of(one, measure, is_member(ids, one.query_ids), rng=rng) for name, one in found.items()}
         )
         for scores, found in (steps.items() if places else ())
     }

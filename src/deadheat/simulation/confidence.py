@@ -20,10 +20,10 @@ from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, parse_measures
 from deadheat.measures.orders import RULE_OF_THREE
 from deadheat.placements.placements import Placements
-from deadheat.random_generators import Rng, as_rng, generator
+from deadheat.random_generators import Rng, check_rng, random_generator
 from deadheat.scalars import is_number
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
-from deadheat.wording import counted, did_you_mean, printable
+from deadheat.wording import did_you_mean, escape_invisible, format_count
 
 CELLS = 1 << 19  # documents that are ordered together, in all drawn orders: some tens of MB
 FEWEST_DRAWS = 2  # of which there is a standard error
@@ -62,7 +62,7 @@ class ConfidenceScores:
     standard_error: float
 
     def __repr__(self) -> str:
-        return printable(f"<ConfidenceScores {self.measure}: {self.mean:.4f} ± {self.standard_error:.4f}>")
+        return escape_invisible(f"<ConfidenceScores {self.measure}: {self.mean:.4f} ± {self.standard_error:.4f}>")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,8 @@ class ConfidenceEvaluation:
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{one.measure} {one.mean:.4f} ± {one.standard_error:.4f}" for one in self.scores)
-        drawn = counted(self.n_draws, "drawn order") if self.n_draws else "exact"
-        return printable(f"<ConfidenceEvaluation of {self.name}: {shown}; {drawn}>")
+        drawn = format_count(self.n_draws, "drawn order") if self.n_draws else "exact"
+        return escape_invisible(f"<ConfidenceEvaluation of {self.name}: {shown}; {drawn}>")
 
     def __getitem__(self, measure: MeasureLike) -> ConfidenceScores:
         held: dict[Any, ConfidenceScores] = ByMeasure((str(one.measure), one) for one in self.scores)
@@ -202,11 +202,11 @@ def evaluate_with_confidence(
     if not is_number(scale) or not scale >= 0:
         raise ParameterError(argument="scale", given=scale, allowed="a number from 0 on; infinity for plain ties")
     n_draws = as_count("n_draws", n_draws, FEWEST_DRAWS)
-    as_rng("rng", rng)
+    check_rng("rng", rng)
     chosen = parse_measures(measures)
     keys = keys_of(run, then_by)
     if len(keys) != 1:
-        raise ParameterError(argument="then_by", found=counted(len(keys), "run"), allowed="one run")
+        raise ParameterError(argument="then_by", found=format_count(len(keys), "run"), allowed="one run")
     judged, first, other = Qrels.of(qrels), Run.of(run), Run.of(keys[0])
     check_each(other, is_asked=check_duplicates)
     plain = evaluate(
@@ -221,9 +221,9 @@ def evaluate_with_confidence(
         each = [(one.measure, one.values, one.values * 0.0) for one in plain]
     else:
         orders = _JudgedTies.of(plain.placements, first.to_polars(), other.to_polars())
-        each = list(zip(chosen, *_draw(orders, chosen, float(scale), n_draws, generator(rng)), strict=True))
+        each = list(zip(chosen, *_draw(orders, chosen, float(scale), n_draws, random_generator(rng)), strict=True))
         n_lacking = int((orders.kind == LACKING).sum())
-        lacking = f"last in their ties, as {other.name} lacks them: {counted(n_lacking, 'document')}"
+        lacking = f"last in their ties, as {other.name} lacks them: {format_count(n_lacking, 'document')}"
         drawn = (
             f"means over {n_draws:,} orders of ties, drawn by {other.name} with Gumbel noise of scale {scale:g}"
             " (Plackett-Luce), with their standard errors: no closed form is known"

@@ -19,17 +19,17 @@ from deadheat.checks import as_count
 from deadheat.data.renderable import Plottable
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ParameterError
-from deadheat.io.files import LONGEST, file_name, path_named, write_files
+from deadheat.io.files import LONGEST, check_path, file_name, write_files
 from deadheat.io.formats import write
 from deadheat.io.guarding import check_threads
 from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.profile.profile import TieProfile, tie_profile
-from deadheat.random_generators import Rng, as_rng, generator
+from deadheat.random_generators import Rng, check_rng, random_generator
 from deadheat.scalars import is_number, whole
 from deadheat.settings import Settings, setting
 from deadheat.simulation.coarsening import check_coarse
-from deadheat.wording import counted, did_you_mean, printable
+from deadheat.wording import did_you_mean, escape_invisible, format_count
 
 Named = TypeVar("Named", "Reranker", "QueryType")
 
@@ -189,7 +189,9 @@ class Simulation(Plottable, figures="ties", shown=("traditional", "largest_tie",
     measures: tuple[Measure, ...] = MEASURES
 
     def __repr__(self) -> str:
-        return printable(f"<Simulation of {', '.join(self.runs)}: {counted(self.queries.height, 'query', 'queries')}>")
+        return escape_invisible(
+            f"<Simulation of {', '.join(self.runs)}: {format_count(self.queries.height, 'query', 'queries')}>"
+        )
 
     @cached_property
     def profiles(self) -> dict[str, TieProfile]:
@@ -276,7 +278,7 @@ class Simulation(Plottable, figures="ties", shown=("traditional", "largest_tie",
             },
             "queries.csv": self.queries.write_csv,
         }
-        return write_files(path_named(folder), files, force=force)
+        return write_files(check_path(folder), files, force=force)
 
 
 def simulate_rerankers(
@@ -328,17 +330,19 @@ def simulate_rerankers(
     """
     check_threads()
     n_queries = as_count("n_queries", n_queries)
-    as_rng("rng", rng)
+    check_rng("rng", rng)
     rerankers = chosen("presets", presets, PRESETS, PRESETS)
     kinds = chosen("query_types", query_types, (*QUERY_TYPES, PLAIN, SCENARIO), QUERY_TYPES)
-    made = _make_queries(n_queries, kinds, generator(rng, OF_QUERIES))
+    made = _make_queries(n_queries, kinds, random_generator(rng, OF_QUERIES))
     query_ids = _numbered("q", n_queries)
     query, place = np.nonzero(made.has_document)
     of_document, of_place = query_ids.gather(query.tolist()), _numbered("d", made.has_document.shape[1])
     frame = pl.DataFrame({"query_id": of_document, "doc_id": of_document + "-" + of_place.gather(place.tolist())})
     scores = [
         # each has random numbers of its own
-        _draw_scores(one, made, generator(rng, OF_RERANKERS, *hashlib.sha256(repr(astuple(one)).encode()).digest()))
+        _draw_scores(
+            one, made, random_generator(rng, OF_RERANKERS, *hashlib.sha256(repr(astuple(one)).encode()).digest())
+        )
         for one in rerankers
     ]
     runs = {

@@ -6,7 +6,7 @@ import numpy as np
 
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, special, with_own_arithmetic
 from deadheat.checks import as_level, as_resamples, check_choice
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.scalars import ROUNDING
 from deadheat.settings import BOUNDED, OF_ANY_MEANS, SKEWED
 from deadheat.stats.gaffke import NORMAL_QUANTILE, gaffke_bounds
@@ -119,7 +119,7 @@ def interval_bounds(
     values = as_matrix("values", values)
     codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
     bounds = np.full((2, values.shape[1]), np.nan)
-    seed = int(generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
+    seed = int(random_generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
     given = None if means is None else means_of(means, values)
     # as many columns at a time as stay in the cache: resamples of all may take more memory than there is
     for first, last in batches(values.shape[1], 1 if method in EXACT else n_resamples, BATCH_CELLS):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.scalars import ROUNDING
 from deadheat.stats.units import (
     batches,
@@ -213,7 +213,7 @@ def resample_choice(
     >>> resample_choice(np.array([[0.1, 0.2, 0.3], [0.5, 0.6, 0.7]])).shares.tolist()
     [0.0, 1.0]
     """
-    own, n_queries = generator(rng), values.shape[1]
+    own, n_queries = random_generator(rng), values.shape[1]
     is_known = ~np.isnan(values)
     known = np.where(is_known, values if higher_is_better else -values, 0.0)
     of_all = known.sum(1) / np.maximum(is_known.sum(1), 1)

@@ -9,7 +9,7 @@ import numpy as np
 from deadheat.arrays import ArrayLike, BoolArray, FloatArray, IntArray, special, with_own_arithmetic
 from deadheat.checks import array_of, as_level, as_resamples, check_choice
 from deadheat.errors import ParameterError
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.scalars import ROUNDING
 from deadheat.settings import CLUSTERED, CORRECTIONS, TESTS
 from deadheat.stats.intervals import t_bounds
@@ -128,11 +128,11 @@ def p_values(
                 alternative=side,
                 n_resamples=n_resamples,
                 cluster=codes,
-                rng=generator(rng),
+                rng=random_generator(rng),
             )
         )
     if test in {"bootstrap", "bootstrap-t"}:
-        seed = int(generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
+        seed = int(random_generator(rng).integers(1 << 63))  # as `resampled_means`: columns share the resamples
         statistic = partial(_mean_of if test == "bootstrap" else _t_of, n_resamples=n_resamples, seed=seed)
         return _bootstrap(differences, codes, side, statistic, own)
     if test == "wilcoxon":
@@ -729,7 +729,7 @@ def tukey_p_values(
     own = as_weights(weights, np.where(complete[:, None], values, np.nan))  # over the largest of the same queries
     weighed = values if own is None else values * own
     units, _ = unit_sums(weighed[complete], None if codes is None else codes[complete])
-    ranges = np.sort(_permuted_ranges(units, n_resamples, generator(rng)))
+    ranges = np.sort(_permuted_ranges(units, n_resamples, random_generator(rng)))
     sums, tolerance = units.sum(axis=0), ROUNDING * np.abs(units).sum()
     return (1 + n_resamples - np.searchsorted(ranges, np.abs(sums[:, None] - sums) - tolerance)) / (n_resamples + 1)
 

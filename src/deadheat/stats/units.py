@@ -20,7 +20,7 @@ from deadheat.checks import array_of, as_resamples, check_choice
 from deadheat.errors import ParameterError
 from deadheat.kernels.weighting import are_equal, effective_number, relative
 from deadheat.phases import lasting
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.scalars import NOISE, ROUNDING
 from deadheat.settings import ALTERNATIVES
 
@@ -328,7 +328,7 @@ def resampled_means(
     values = as_matrix("values", values)
     codes, own = as_clusters(cluster, len(values)), as_weights(weights, values)
     n_resamples = as_resamples("n_resamples", n_resamples)
-    seed = int(generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
+    seed = int(random_generator(rng).integers(1 << 63))  # one for all: a column's resamples do not depend on the others
     means = np.full((n_resamples, values.shape[1]), np.nan)
     for units in units_of(values, codes, fewest=1, weights=own):
         means[:, units.columns] = bootstrap_means(

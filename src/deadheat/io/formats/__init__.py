@@ -12,14 +12,14 @@ import polars as pl
 
 from deadheat import hooks
 from deadheat.errors import DataError, ParameterError
-from deadheat.io.files import BOM, Compression, blocks, is_held, path_named, plain_head, readable, replacing
+from deadheat.io.files import BOM, Compression, blocks, check_path, check_readable, is_held, plain_head, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, register
 from deadheat.io.formats.delimited import is_trec
 from deadheat.io.formats.trec import is_comment
 from deadheat.io.kinds import SUBTOPIC, TEXTS, TREC_FIELDS, VALUE_COLUMN, Kind, refuse_columns
 from deadheat.io.unpacking import HEAD
 from deadheat.io.values import CONTROL
-from deadheat.wording import shown
+from deadheat.wording import quote_text
 
 hooks.load("readers")
 for known in hooks.names_of_formats():
@@ -147,7 +147,7 @@ def scan(
     DataError
         Whatever is wrong with the file, with its line where it has lines.
     """
-    path = readable(path)
+    path = check_readable(path)
     form = format_of(path, format)
     if columns and form.columns is None:
         refuse_columns(columns, kind, f"{path}, a {form.name} file")
@@ -178,7 +178,7 @@ def locate(
 
     A format without lines (Parquet, JSON) and a file that can be read only once (a pipe) have none.
     """
-    path = readable(path)
+    path = check_readable(path)
     return format_of(path, format).locate(path, kind, query_id, doc_id, columns or {}) if path.is_file() else []
 
 
@@ -215,7 +215,7 @@ def write(
     ParameterError
         If the format is unknown, or the tag is empty or holds a blank.
     """
-    path = path_named(target) if isinstance(target, str | os.PathLike) else Path()
+    path = check_path(target) if isinstance(target, str | os.PathLike) else Path()
     form = FORMATS[chosen_format(path, format)]
     if not tag or any(char.isspace() for char in tag):
         raise ParameterError(argument="tag", given=tag, allowed="one word without blanks")
@@ -244,7 +244,7 @@ def _check_ids(keys: pl.DataFrame, path: Path, form: Format) -> None:
         for pattern, problem, suffix in kinds:
             wrong = ids.filter(ids.str.contains(pattern)).to_list() if pattern else []
             if wrong:
-                raise DataError(problem.format(shown(wrong[0])), hint=f"write {suffix}", path=path)
+                raise DataError(problem.format(quote_text(wrong[0])), hint=f"write {suffix}", path=path)
 
 
 def tag_of(path: str | Path) -> str | None:

@@ -20,7 +20,7 @@ from deadheat.io.kinds import (
 from deadheat.io.notes import Notes
 from deadheat.io.results import ASSUMED, Listing, ListOrder, note_of_merged
 from deadheat.io.values import Nested
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -206,7 +206,7 @@ def split_off(rows: pl.DataFrame, where: object, notes: Notes = ()) -> Content:
     plain = rows.drop(SUBTOPIC)
     highest = plain.group_by("query_id", "doc_id", maintain_order=True).agg(pl.col("relevance").max())
     n_merged = len(plain) - len(highest)
-    merged = f", {counted(n_merged, 'row')} merged" if n_merged else ""
+    merged = f", {format_count(n_merged, 'row')} merged" if n_merged else ""
     note = f"{where} has {n_topics} subtopics; without them a document has its highest relevance{merged}"
     return Content(
         highest,

@@ -24,7 +24,7 @@ from deadheat.io.files import (
     Compression,
     blocks,
     check_lines_of,
-    decoded,
+    decode_utf8,
     misleads_polars,
     plain_head,
     read_all,
@@ -69,7 +69,7 @@ from deadheat.io.values import (
     holds_only_ids,
     read_value,
 )
-from deadheat.wording import counted, shown
+from deadheat.wording import format_count, quote_text
 
 
 class HeaderFile:
@@ -310,7 +310,7 @@ def _read_rows(table: HeaderFile, values: Mapping[str, int]) -> tuple[pl.DataFra
         found.append((row[query], row[doc], *(row[place] for place in topic), *numbers))
     notes = []
     if table.dialect is not None and n_skipped:
-        notes.append(f"{counted(n_skipped, 'row')} {table.dialect.skipped[table.kind]} skipped")
+        notes.append(f"{format_count(n_skipped, 'row')} {table.dialect.skipped[table.kind]} skipped")
     for _, column, _ in fields:
         notes += column.notes()
     return frame_of_rows(found, [*texts, *values]), tuple(notes)
@@ -419,11 +419,11 @@ class FileRows:
         if not self._allowed:
             names = self.separator.join(self.header)
             if len(names) > _LONGEST_HEADER:  # each row may be wrong, and keeps its error
-                names = shown(names)
+                names = quote_text(names)
             self._allowed = f"{len(self.header)} fields ({names})"
         return MalformedRowError(
             allowed=self._allowed,
-            found=f"{len(row)}: {shown(self.separator.join(row))}",
+            found=f"{len(row)}: {quote_text(self.separator.join(row))}",
             path=self._path,
             line=line,
         )
@@ -436,11 +436,11 @@ class FileRows:
             self._last = raw
             if len(raw) > longest:
                 files.check_lines(raw, self._path, self.n_lines)
-            yield decoded(raw.removeprefix(BOM) if self.n_lines == 1 else raw, self._path, self.n_lines)
+            yield decode_utf8(raw.removeprefix(BOM) if self.n_lines == 1 else raw, self._path, self.n_lines)
 
     def _stray_return(self) -> MalformedRowError:
         return MalformedRowError(
-            f"a carriage return inside a line, {LINE_ENDS}: {shown(self._last.decode())}",
+            f"a carriage return inside a line, {LINE_ENDS}: {quote_text(self._last.decode())}",
             path=self._path,
             line=self.n_lines,
         )

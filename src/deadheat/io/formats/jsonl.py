@@ -22,7 +22,7 @@ from deadheat.io.files import (
     Compression,
     blocks,
     check_lines_of,
-    decoded,
+    decode_utf8,
     plain_head,
     read_all,
     refuse_binary,
@@ -56,7 +56,7 @@ from deadheat.io.kinds import (
     resolve_columns,
     value_column,
 )
-from deadheat.io.objects import JsonText, object_of, parsed, read_text
+from deadheat.io.objects import JsonText, object_of, parse_json, read_text
 from deadheat.io.results import lists_of_rows
 from deadheat.io.sources import read_object
 from deadheat.io.values import (
@@ -70,7 +70,7 @@ from deadheat.io.values import (
     read_value,
 )
 from deadheat.scalars import LARGEST_INTEGER
-from deadheat.wording import shown
+from deadheat.wording import quote_text
 
 
 class JsonNumber(str):
@@ -260,7 +260,7 @@ def _rows(
             raise MalformedRowError(
                 f"object without {missing!r}",
                 allowed=", ".join(columns.values()),
-                hint=shown(json.dumps(row)),
+                hint=quote_text(json.dumps(row)),
                 path=path,
                 line=line,
             )
@@ -268,11 +268,11 @@ def _rows(
         for name, given in ((columns["query_id"], query), (columns["doc_id"], doc)):
             if not (isinstance(given, str) and given):
                 raise MalformedRowError(
-                    f"{name} must be a string or a number, got {shown(json.dumps(given))}", path=path, line=line
+                    f"{name} must be a string or a number, got {quote_text(json.dumps(given))}", path=path, line=line
                 )
             if is_broken(given):
                 raise MalformedRowError(
-                    f"{name} {shown(given)} has a lone surrogate",
+                    f"{name} {quote_text(given)} has a lone surrogate",
                     allowed="text that UTF-8 can hold",
                     path=path,
                     line=line,
@@ -295,7 +295,7 @@ def _subtopic(given: object, name: str, path: Path, line: int) -> str | None:
     if given is None or (isinstance(given, str) and not is_broken(given)):
         return None if given is None else str(given)
     raise MalformedRowError(
-        f"{name} must be a string or a number", found=shown(json.dumps(given)), path=path, line=line
+        f"{name} must be a string or a number", found=quote_text(json.dumps(given)), path=path, line=line
     )
 
 
@@ -311,7 +311,7 @@ def _lines(data: Path | bytes, path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line that is not blank with its number."""
     first_line = 1
     for block in blocks(data) if isinstance(data, Path) else (data,):
-        for line, raw in enumerate(decoded(block, path, first_line).split("\n"), first_line):
+        for line, raw in enumerate(decode_utf8(block, path, first_line).split("\n"), first_line):
             if raw.strip():
                 yield line, raw
         first_line += block.count(b"\n")
@@ -368,7 +368,7 @@ def read_nested(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     if isinstance(held, dict) and any(isinstance(held.get(key), list) for key in CASES_KEYS) and kind == "qrels":
         return CASES
     if not isinstance(held, dict):
-        found = "a list" if isinstance(held, list) else shown(json.dumps(held))
+        found = "a list" if isinstance(held, list) else quote_text(json.dumps(held))
         raise FileFormatError(found=found, allowed=_EXPECTED, path=path)
     refuse_columns(given, kind, f"{path}, an object")
     content = read_object(held, kind, str(path), {})
@@ -403,12 +403,12 @@ def _refuse_rounded(numbers: FloatArray, texts: Iterable[str], kind: Kind, path:
         return number
 
     for text in texts if large else ():
-        parsed(text, path, number=exact)
+        parse_json(text, path, number=exact)
 
 
 def names_in_json(path: Path) -> list[str]:
     """Return the keys of the records, none if there are no records."""
-    held = parsed(read_text(path, _EXPECTED), path)
+    held = parse_json(read_text(path, _EXPECTED), path)
     return keys_of(row for row in held if isinstance(row, dict)) if isinstance(held, list) else []
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from deadheat.errors import FileFormatError
 from deadheat.io.files import Compression, is_bounded, plain_head
 from deadheat.io.formats.base import CASES, Content, Format, register
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guard_polars
 from deadheat.io.kinds import Kind, are_cases
 from deadheat.io.pages import check_categories, check_pages, check_texts
 
@@ -36,7 +36,7 @@ def scan_parquet(path: Path, *, is_whole: bool = False) -> pl.LazyFrame:
     check_file(path, is_whole=is_whole)
     rows = pl.scan_parquet(path, glob=False)
     try:
-        with guarded(path):
+        with guard_polars(path):
             rows.collect_schema()
             check_categories(rows, path, path.stat().st_size)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -50,7 +50,7 @@ def _read(path: Path, kind: Kind, given: Mapping[str, str]) -> Content:
     rows = scan_parquet(path)
     if are_cases(rows.collect_schema().names(), kind, given):
         return CASES
-    with guarded(path):
+    with guard_polars(path):
         n_rows = int(rows.select(pl.len()).collect().item())  # from the end of the file
         from deadheat.io.frames import canonical  # it needs Narwhals
 

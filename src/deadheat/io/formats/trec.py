@@ -30,7 +30,7 @@ from deadheat.io.files import (
     blocks,
     check_lines_of,
     check_rows,
-    decoded,
+    decode_utf8,
     misleads_polars,
     plain_head,
     refuse_binary,
@@ -60,7 +60,7 @@ from deadheat.io.values import (
     read_value,
 )
 from deadheat.scalars import LARGEST_INTEGER
-from deadheat.wording import counted, shown
+from deadheat.wording import format_count, quote_text
 
 COMMENT = 200  # bytes of memory for a comment, beside its text
 FIRST = 1 << 20  # bytes in which ranks are compared with scores
@@ -154,7 +154,7 @@ def _read_whole(path: Path, kind: Kind) -> pl.DataFrame | None:
 
 def note_of_comments(n_comments: int, path: Path) -> tuple[str, ...]:
     """Return a note on the comments in a file, if it has some."""
-    return (f"{counted(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
+    return (f"{format_count(n_comments, 'comment line')} skipped in {path}",) if n_comments else ()
 
 
 def read_blocks(path: Path, kind: Kind, marked: "Marked", size: int = BLOCK) -> Iterator[pl.DataFrame]:
@@ -213,7 +213,7 @@ class Marked:
         """Raise an error for a comment above a line that is no text, or holds what may end a line."""
         for number, line in self.comments.items():
             if number < above:
-                check_comment(decoded(line, path, number), path, number)
+                check_comment(decode_utf8(line, path, number), path, number)
 
     def check(self, path: Path) -> None:
         """Raise `MalformedRowError` for a comment that begins as a record does, or holds what may end a line."""
@@ -286,7 +286,7 @@ def _check_first_row(head: bytes, kind: Kind, path: Path) -> str:
         other = "a run" if kind == "qrels" else "qrels"
         raise SwappedFilesError(
             allowed=f"{kind} ({' '.join(TREC_FIELDS[kind])})",
-            found=f"{len(fields)} fields as in {other}: {shown(text)}",
+            found=f"{len(fields)} fields as in {other}: {quote_text(text)}",
             hint=WRONG_ORDER[kind],
             path=path,
             line=line,
@@ -349,14 +349,14 @@ def locate_in_lines(path: Path, kind: Kind, query_id: str, doc_id: str, _given: 
 
 def _fields(raw: bytes, kind: Kind, path: Path, line: int) -> list[str]:
     """Split a line into as many fields as its kind has, or none if it is blank."""
-    text = decoded(raw, path, line)
+    text = decode_utf8(raw, path, line)
     # Split the bytes: str.split() also cuts at blanks beyond ASCII, which an id may contain.
     fields = [field.decode() for field in raw.split()]
     names = TREC_FIELDS[kind]
     if fields and len(fields) != len(names):
         raise MalformedRowError(
             allowed=f"{len(names)} fields ({' '.join(names)})",
-            found=f"{len(fields)}: {shown(text.strip())}",
+            found=f"{len(fields)}: {quote_text(text.strip())}",
             path=path,
             line=line,
         )

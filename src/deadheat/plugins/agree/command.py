@@ -16,7 +16,7 @@ from deadheat.cli.options import (
     LIMITS,
     READING,
     command,
-    takes,
+    with_options,
 )
 from deadheat.cli.paths import INPUT, named_runs
 from deadheat.cli.printing import Output, full_option, output_options
@@ -37,7 +37,7 @@ from deadheat.errors import SwappedFilesError
 )
 @output_options("document", "rows", "scores")
 @full_option
-@takes(*READING, *LIMITS, "flags")
+@with_options(*READING, *LIMITS, "flags")
 def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how far the rankings of two runs agree, without judgments, and exactly where scores tie.
 

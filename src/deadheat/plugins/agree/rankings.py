@@ -14,7 +14,7 @@ from deadheat.data.tables import Run, Source, check_each
 from deadheat.errors import DataError, DeadheatWarning
 from deadheat.kernels import agreement
 from deadheat.placements.place import are_levels
-from deadheat.wording import printable, three
+from deadheat.wording import escape_invisible, format_list
 
 KINDS = {
     "tau_b": "Kendall's tau-b",
@@ -74,7 +74,7 @@ class Agreement(Renderable):
     tied: tuple[float, float]
 
     def __repr__(self) -> str:
-        return printable(f"<Agreement {self.first}, {self.second}: tau_b {self.means()['tau_b']:.4f}>")
+        return escape_invisible(f"<Agreement {self.first}, {self.second}: tau_b {self.means()['tau_b']:.4f}>")
 
     def means(self) -> dict[str, float]:
         """Return the mean of each kind over the queries that have a value; NaN if none has."""
@@ -197,7 +197,7 @@ def agree(
 
 def list_queries(query_ids: set[str]) -> str:
     """Return some of the ids for a message, or "none"."""
-    return three([*map(repr, sorted(query_ids))]) or "none"
+    return format_list([*map(repr, sorted(query_ids))]) or "none"
 
 
 def _by_query(frames: list[pl.DataFrame], common: set[str]) -> list[tuple[IntArray, IntArray]]:

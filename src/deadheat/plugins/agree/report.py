@@ -14,14 +14,14 @@ from deadheat.report.model import (
     Report,
     Span,
     format_cell,
-    note,
-    said,
-    share,
-    shows,
+    note_fact,
+    prose_fact,
+    registers_report,
+    share_cell,
     summarise,
     tabulate,
 )
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 KIND = Column("agreement", "agreement")
 PAIR = Column("runs", "runs")
@@ -46,7 +46,7 @@ RANGE = (
 )
 
 
-@shows(Agreement, in_brief=True)
+@registers_report(Agreement, in_brief=True)
 def report_agreements(found: Agreement | Sequence[Agreement], *, per_query: bool = False) -> Report:
     """Return the report of pairs of runs.
 
@@ -76,7 +76,7 @@ def report_agreements(found: Agreement | Sequence[Agreement], *, per_query: bool
         (
             *_facts_of_agreement(found),
             *summarise(dict(TEXTS)),
-            said("range", RANGE),
+            prose_fact("range", RANGE),
             Fact("p", first.p, "p", f"{first.p:g}, persistence of rbo"),
             Fact(
                 "cutoff", first.cutoff, "overlap", f"of the top {first.cutoff}; of the longer list if that is shorter"
@@ -116,13 +116,15 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> list[Fact]:
         for one in found
     }
     sizes = {
-        pair_of(one): f"{counted(len(one.query_ids), 'query', 'queries')}, {one.n_common.mean():.1f} documents in both"
+        pair_of(
+            one
+        ): f"{format_count(len(one.query_ids), 'query', 'queries')}, {one.n_common.mean():.1f} documents in both"
         for one in found
     }
     if len(found) > 1 and len(set(sizes.values())) == 1:
         sizes = {f"each of {len(found)} pairs": sizes[pair_of(found[0])]}
     tied = {name: one_share for one in found for name, one_share in zip((one.first, one.second), one.tied, strict=True)}
-    shares = [f"{format_cell(share(of_run))} of {run}" for run, of_run in tied.items()]
+    shares = [f"{format_cell(share_cell(of_run))} of {run}" for run, of_run in tied.items()]
     alone = [
         (f"{run} has, not {other}" if len(found) > 1 else f"{run} has", queries)
         for one in found
@@ -132,14 +134,19 @@ def _facts_of_agreement(found: Sequence[Agreement]) -> list[Fact]:
     few = {pair_of(one): n for one in found if (n := int((one.n_common < 2).sum()))}
     return [
         Fact("pairs", held),
-        *(replace(said("in both", f"{name}: {size}"), brief=f"{name}: {size}") for name, size in sizes.items()),
+        *(replace(prose_fact("in both", f"{name}: {size}"), brief=f"{name}: {size}") for name, size in sizes.items()),
         Fact("tied", tied, "in ties", f"of the documents: {', '.join(shares)}", brief=", ".join(shares)),
         *(
-            note("left out", f"{counted(len(ids), 'query', 'queries')} that only {whose}: {three([*map(repr, ids)])}")
+            note_fact(
+                "left out",
+                f"{format_count(len(ids), 'query', 'queries')} that only {whose}: {format_list([*map(repr, ids)])}",
+            )
             for whose, ids in alone
         ),
         *(
-            note("no tau", f"{counted(n, 'query', 'queries')} of {pair}, with fewer than two documents in both")
+            note_fact(
+                "no tau", f"{format_count(n, 'query', 'queries')} of {pair}, with fewer than two documents in both"
+            )
             for pair, n in few.items()
         ),
     ]

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import numpy as np
 
-from deadheat.arrays import BoolArray, members
+from deadheat.arrays import BoolArray, is_member
 from deadheat.checks import as_level
 from deadheat.comparison.compare import compare_evaluated
 from deadheat.comparison.robustness import SystemOrders, order_agreement, totals_of
 from deadheat.errors import DataError, DuplicateError
-from deadheat.evaluation.evaluate import by_own_name, opened
+from deadheat.evaluation.evaluate import by_own_name, open_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.save_folder import ONE_SAVE
 from deadheat.evaluation.saved import is_saved
-from deadheat.io.files import path_named
+from deadheat.io.files import check_path
 from deadheat.measures import Measure
 from deadheat.plugins.agree.rankings import list_queries
 from deadheat.settings import Design
-from deadheat.wording import three
+from deadheat.wording import format_list
 
 
 def agree_systems(
@@ -67,7 +67,7 @@ def agree_systems(
     if len(systems) < 2:
         raise DataError(
             "two orders take two systems and more that both sides have",
-            found="; ".join(three(list(evaluations)) for evaluations in given),
+            found="; ".join(format_list(list(evaluations)) for evaluations in given),
         )
     sides = []
     for evaluations in given:
@@ -115,13 +115,13 @@ def _open_evaluations(side: str | Path | Mapping[str, Evaluation]) -> dict[str, 
     """Return the evaluations of a side by name, those of a folder loaded."""
     if isinstance(side, Mapping):
         return by_own_name(side)
-    folder = path_named(side)
+    folder = check_path(side)
     if not folder.is_dir():
         raise DataError("is not a folder", hint="give one with saved evaluations", path=folder)
     evaluations: dict[str, Evaluation] = {}
     files: dict[str, str] = {}
     for path in filter(is_saved, sorted(folder.glob("*.json"))):
-        evaluation = opened(path)
+        evaluation = open_evaluation(path)
         name = evaluation.name
         if name in evaluations:
             raise DuplicateError(
@@ -152,7 +152,7 @@ def _select_queries(evaluations: Mapping[str, Evaluation], queries: set[str]) ->
     selected = {}
     wanted = np.array(sorted(queries), object)
     for name, evaluation in evaluations.items():
-        keep = members(evaluation.query_ids, wanted)
+        keep = is_member(evaluation.query_ids, wanted)
         selected[name] = evaluation if keep.all() else evaluation.select(keep)
     return selected
 

@@ -53,17 +53,17 @@ from deadheat.plugins.bench.retrievers import (
 from deadheat.plugins.bench.searching import notes_of_run, search_parts
 from deadheat.plugins.bench.store import Store
 from deadheat.plugins.more_measures.largest import MaxRel
-from deadheat.random_generators import Rng, generator
-from deadheat.report.model import PAGES, Report, shows
+from deadheat.random_generators import Rng, random_generator
+from deadheat.report.model import PAGES, Report, registers_report
 from deadheat.scalars import whole
 from deadheat.settings import Conventions, Design
-from deadheat.structures import collected
-from deadheat.wording import counted
+from deadheat.structures import group_values
+from deadheat.wording import format_count
 
 PAGES[BenchResult] = page_of_bench
 
 
-@shows(BenchResult)
+@registers_report(BenchResult)
 def _report_of(result: BenchResult, *, full: bool = False) -> Report:
     """Return the report of a benchmark: for a screen in brief."""
     report = report_bench(result, full=full)
@@ -233,7 +233,7 @@ def bench(  # noqa: PLR0917 - seven that callers may well give by position
         systems={name: described(one) for name, one in systems.items()},
         margin=margin,
         words={
-            name: collected((one.words_in(None if own == NONE else own), own) for own in languages)
+            name: group_values((one.words_in(None if own == NONE else own), own) for own in languages)
             for name, one in systems.items()
             if isinstance(one, BM25)
         },
@@ -403,7 +403,7 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
 def _seed(rng: Rng) -> int:
     """Return a seed, drawn if none was given, so that intervals in tables and files agree."""
     number = whole(rng)
-    return int(generator(rng).integers(1 << 32)) if number is None or number < 0 else number
+    return int(random_generator(rng).integers(1 << 32)) if number is None or number < 0 else number
 
 
 def _check_parts(
@@ -426,7 +426,7 @@ def _confirm(parts: Sequence[CaseGroup], systems: Mapping[str, System], confirm:
         return
     n = sum(len(part.cases) for part in parts) * sum(one.depth for one in asked)
     names = ", ".join(dict.fromkeys(f"{one.grade!r}" for one in asked))
-    if not confirm(f"{counted(n, 'call')} of {names}, fewer where answers are kept, more where documents tie"):
+    if not confirm(f"{format_count(n, 'call')} of {names}, fewer where answers are kept, more where documents tie"):
         raise ParameterError("the calls were not confirmed")
 
 

@@ -26,7 +26,7 @@ from deadheat.errors import (
     ParameterError,
 )
 from deadheat.evaluation.intervals import NONE, names_of
-from deadheat.io.files import readable
+from deadheat.io.files import check_readable
 from deadheat.io.kinds import find_column
 from deadheat.io.objects import read_text
 from deadheat.io.records import READERS, Records, Wanted, format_of_records, read_records, records_of_json
@@ -34,8 +34,8 @@ from deadheat.plugins.bench.cases import Cases, folded, read_cases
 from deadheat.plugins.bench.languages import base, checked_code
 from deadheat.plugins.bench.ontology import LABEL, ORIGINAL, Ontology, listed, read_ontology, read_translations
 from deadheat.stats.units import joined_groups
-from deadheat.structures import collected
-from deadheat.wording import counted, did_you_mean, printable, three
+from deadheat.structures import group_values
+from deadheat.wording import did_you_mean, escape_invisible, format_count, format_list
 
 SYNONYMS = ("exact", "all", "none")
 # The first one present counts: BEIR has a title beside the text, pandas an index called id.
@@ -107,8 +107,8 @@ class Collection:
 
     def __repr__(self) -> str:
         n_synonyms = sum(map(len, self.synonyms))
-        return printable(
-            f"<Collection {self.name}: {counted(len(self), 'document')}, {counted(n_synonyms, 'synonym')}>"
+        return escape_invisible(
+            f"<Collection {self.name}: {format_count(len(self), 'document')}, {format_count(n_synonyms, 'synonym')}>"
         )
 
     def labels(self, language: str | None) -> dict[str, str]:
@@ -204,7 +204,7 @@ def read_collection(
     tables = [texts] if isinstance(texts, str | os.PathLike) else list(texts)
     own = () if language is None else (checked_code("language", language),)
     if not isinstance(source, Ontology):
-        path = readable(source)
+        path = check_readable(source)
         records = _read_table(path, format_of_records(path, format, WANTED))
         if records is not None:
             if tables:
@@ -376,7 +376,7 @@ class CaseGroup:
                 given=column,
                 found="a mapping" if isinstance(column, Mapping) else None,
                 allowed="a label that every case has",
-                hint=f"{len(lacking)} of {counted(len(labels), 'case')} have none, such as {lacking[0]!r}",
+                hint=f"{len(lacking)} of {format_count(len(labels), 'case')} have none, such as {lacking[0]!r}",
                 path=str(self),
             )
         return labels
@@ -411,7 +411,7 @@ class Family:
     @property
     def unlike(self) -> tuple[str, ...]:
         """The pair ids whose cases expect different ids in different languages."""
-        found = collected(
+        found = group_values(
             (case.pair_id, frozenset(case.expected_ids))
             for part in self.parts.values()
             for case in part.cases
@@ -447,7 +447,7 @@ def families_of(parts: Sequence[CaseGroup]) -> tuple[tuple[Family, ...], str]:
     of the two would count. A language that shares no pair id with another is not paired.
     """
     able = [part for part in parts if part.language != NONE and any(case.pair_id is not None for case in part.cases)]
-    named = collected((part.name, part) for part in able).values()
+    named = group_values((part.name, part) for part in able).values()
     groups = [own for own in named if len(own) > 1]
     others = [own[0] for own in named if len(own) == 1]
     if len({part.language for part in others}) == len(others) > 1:
@@ -516,7 +516,7 @@ def split_cells(parts: Sequence[CaseGroup], documents: Collection) -> tuple[tupl
     held = set(documents.ids)
     found = [(part, *part.cases.split(held)) for part in parts]
     return tuple(replace(part, cases=cases) for part, cases, _ in found), [
-        f"{part}: {counted(len(cells), 'cell')} with another sign than | read as several ids: {three(cells)}"
+        f"{part}: {format_count(len(cells), 'cell')} with another sign than | read as several ids: {format_list(cells)}"
         for part, _, cells in found
         if cells
     ]
@@ -531,7 +531,7 @@ def labelled(parts: tuple[CaseGroup, ...], ontology: Ontology | None) -> tuple[t
     for part, own in zip(parts, found, strict=True):
         pairs = list(zip(part.cases, own.cases, strict=True))
         counts = {name: sum(getattr(a, name) != getattr(b, name) for a, b in pairs) for name in ("domain", "category")}
-        told = [f"{name} of {counted(n, 'case')}" for name, n in counts.items() if n]
+        told = [f"{name} of {format_count(n, 'case')}" for name, n in counts.items() if n]
         notes += [f"{part}: {' and '.join(told)} from the ontology, as the file has none"] if told else []
     return found, tuple(notes)
 
@@ -544,17 +544,17 @@ def check_expected(parts: Sequence[CaseGroup], documents: Collection, ontology: 
         if expected and held.isdisjoint(expected):
             raise DataError(
                 f"none of the {len(expected)} expected ids of {part} is in {documents.name}: it expects "
-                f"{three(expected)}; the documents are {', '.join(documents.ids[:3])}, ...",
+                f"{format_list(expected)}; the documents are {', '.join(documents.ids[:3])}, ...",
                 hint="Are they of the same collection, and are the ids written alike?",
             )
         terms: Container[str] = set(expected) if ontology is None else ontology
-        alike = collected(((one not in held, one not in terms), one) for one in expected)  # both lack it: named once
+        alike = group_values(((one not in held, one not in terms), one) for one in expected)  # both lack it: named once
         alike.pop((False, False), None)
         texts = f"not in {documents.name}", "no terms of the ontology"
         effects = "no search finds them", "their similarity to everything is 0"
         for lacking, ids in alike.items():
             where, effect = (" and ".join(compress(said, lacking)) for said in (texts, effects))
-            named = three([repr(one) if ontology is None else ontology.named(one) for one in ids])
+            named = format_list([repr(one) if ontology is None else ontology.named(one) for one in ids])
             yield f"{part}: {len(ids)} of {len(expected)} expected ids are {where}; {effect}: {named}"
 
 

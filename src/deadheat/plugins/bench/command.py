@@ -10,9 +10,9 @@ import click
 
 import deadheat as dh
 from deadheat.cli.errors import BAD_DATA, error_message, refuse, refuse_if
-from deadheat.cli.figures import draws, with_figures
+from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
-from deadheat.cli.options import CASES, INTERVALS, LIMITS, TESTS, command, complete_from, takes
+from deadheat.cli.options import CASES, INTERVALS, LIMITS, TESTS, command, complete_from, with_options
 from deadheat.cli.parsing import parsed_numbers
 from deadheat.cli.paths import INPUT, PATH, label, unique_names
 from deadheat.cli.printing import (
@@ -26,7 +26,7 @@ from deadheat.cli.printing import (
     table_option,
 )
 from deadheat.cli.read_options import design_of, measures_of
-from deadheat.cli.streams import say
+from deadheat.cli.streams import write_note
 from deadheat.errors import NoteWarning
 
 TABLES = ("comparisons", "averages", "across_languages", "language_differences", "language_interactions")
@@ -89,7 +89,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     heading="output",
     rank=40,
 )
-@takes(*CASES)
+@with_options(*CASES)
 @option(
     "--synonyms",
     metavar="exact|all|none",
@@ -125,7 +125,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     metavar="CODE",
     help="The language of the collection; by default a guess. The report names cross-lingual searches.",
 )
-@takes("measures")
+@with_options("measures")
 @option("--at", callback=parsed_numbers, metavar="K,K,...", help="Cutoffs of the default measures; default 1,3,5,10.")
 @option(
     "--by",
@@ -156,7 +156,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     heading="statistics",
     rank=30,
 )
-@takes(*TESTS, *INTERVALS)
+@with_options(*TESTS, *INTERVALS)
 @option(
     "--cluster",
     metavar="COLUMN",
@@ -170,8 +170,8 @@ MOST_DRAWN = 2  # measures that figures are drawn of
     heading="statistics",
     rank=150,
 )
-@takes("seed")
-@draws("comparison", "systems", "languages", "strata", such_as="scatter")
+@with_options("seed")
+@with_figure_options("comparison", "systems", "languages", "strata", such_as="scatter")
 @option(
     "--format",
     "form",
@@ -185,7 +185,7 @@ MOST_DRAWN = 2  # measures that figures are drawn of
 )
 @table_option("the means", *TABLES)
 @full_option
-@takes(*LIMITS, "flags")
+@with_options(*LIMITS, "flags")
 def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Run retrievers on labelled cases, and compare them; each set and each language separately.
 
@@ -215,7 +215,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
         sets = [dh.read_cases(path, format=options["input_format"], **own) for path in cases]
         for path, one in zip(cases, sets, strict=True):
             if others := [str(name) for name in one.by_language() if language is not None and name != language]:
-                say(
+                write_note(
                     f"Warning: --language {language} applies to cases without a language: those in {', '.join(others)}"
                     f" of {path} keep theirs"
                 )
@@ -242,13 +242,13 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
             rerank_depth=options["rerank_depth"],
             rerank_then_by_first=options["rerank_then_by_first"],
             confirm=None if options["yes"] else _confirm,
-            progress=say,
+            progress=write_note,
             **{name: value for name, value in vars(design).items() if name not in INNER},
         )
     if options["output"] is not None:
-        say(f"saved in {options['output']}")
+        write_note(f"saved in {options['output']}")
     for message in dict.fromkeys(f"{one.message}" for one in caught if not issubclass(one.category, NoteWarning)):
-        say(f"Warning: {message}")  # the report has the notes
+        write_note(f"Warning: {message}")  # the report has the notes
     output.is_full = output.is_full or output.form in {"markdown", "html"}
     output.print(
         with_figures(
@@ -264,7 +264,7 @@ INNER = ("baselines", "is_default_correction", "is_fixed", "n_strata")  # fields
 
 def _rerankers(options: Mapping[str, Any]) -> list[Any]:
     """Return the rerankers; the language model is made of the options that are its own."""
-    from deadheat.io.files import decoded, read_all
+    from deadheat.io.files import decode_utf8, read_all
     from deadheat.plugins.bench.retrievers.language_model import PROMPT
 
     found: list[Any] = list(options["rerankers"])
@@ -274,7 +274,7 @@ def _rerankers(options: Mapping[str, Any]) -> list[Any]:
     if lacking := [name for name in ("endpoint", "model") if not options[name]]:
         raise click.UsageError(f"--reranker llm needs --{lacking[0]}")
     path = options["prompt"]
-    prompt = PROMPT if path is None else decoded(read_all(Path(path)), Path(path))
+    prompt = PROMPT if path is None else decode_utf8(read_all(Path(path)), Path(path))
     made = dh.LLM(options["endpoint"], options["model"], api_key_env=options["api_key_env"], prompt=prompt)
     return [made if one == "llm" else one for one in found]
 
@@ -299,11 +299,11 @@ def _confirm(what: str) -> bool:
     metavar="FILE",
     help="OBO, OBO Graphs or OWL; expected ids that it lacks or marks as obsolete are reported.",
 )
-@takes(*CASES)
+@with_options(*CASES)
 @option("--schema", is_flag=True, help="Print the JSON Schema that files are checked against.")
 @format_option()
 @output_option
-@takes(*LIMITS, "flags")
+@with_options(*LIMITS, "flags")
 def validate(files: tuple[str, ...], *, ontology: str | None, schema: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Check and summarise files of labelled cases (JSON, JSON lines or CSV), and say how to fix what is wrong.
 

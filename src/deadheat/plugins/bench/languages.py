@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, TypeGuard
 
 from deadheat.errors import MissingDependencyError, ParameterError
-from deadheat.libraries import package
+from deadheat.libraries import import_package
 from deadheat.wording import did_you_mean
 
 # ISO 639-1, the two-letter codes; of ISO 639-3, which has thousands of three letters, only the form is checked
@@ -163,5 +163,5 @@ def known(language: str | None) -> str | None:
 
 @cache
 def _identifier() -> Any:  # noqa: ANN401 - py3langid has no types
-    langid = package("py3langid.langid", "looking at the language of texts needs the package py3langid", "cases")
+    langid = import_package("py3langid.langid", "looking at the language of texts needs the package py3langid", "cases")
     return langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)

@@ -62,14 +62,14 @@ from deadheat.report.model import (
     Table,
     bars,
     format_cell,
-    note,
-    p_value,
-    said,
+    note_fact,
+    p_value_cell,
+    prose_fact,
     summarise,
     table_of_rows,
     tabulate,
     tabulate_groups,
-    warning,
+    warning_fact,
 )
 from deadheat.report.of_comparison import (
     adjusted_and_skewed,
@@ -83,9 +83,9 @@ from deadheat.report.of_comparison import (
 from deadheat.report.of_evaluation import few_queries
 from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
-from deadheat.structures import collected
+from deadheat.structures import group_values
 from deadheat.version import __version__
-from deadheat.wording import counted, joined, three
+from deadheat.wording import format_count, format_list, join_sentences
 
 RETRIEVER = Column("retriever", "retriever", is_name=True)
 FEW, MANY = 3, 20  # failed cases of each retriever: on a screen, and in a file
@@ -276,7 +276,7 @@ def list_answers(comparisons: Mapping[str, Comparison], heading: str) -> Iterato
                 Column("mean", "mean", spare=2),
                 Column("next", "next", is_name=True),
                 Column("difference", "difference", spare=1),
-                Column("p_adjusted", "p adj", lambda row: p_value(row["p_adjusted"])),
+                Column("p_adjusted", "p adj", lambda row: p_value_cell(row["p_adjusted"])),
                 Column("sure", "sure"),
                 Column("more", "more cases"),
             ),
@@ -321,7 +321,7 @@ def _means(result: BenchResult, part: CaseGroup, measures: Sequence[Measure]) ->
         ),
         groups=result.retrievers,
         group=RETRIEVER,
-        title=f"{part}: {counted(len(part.cases), 'case')}",
+        title=f"{part}: {format_count(len(part.cases), 'case')}",
         main=1,
         is_section=True,
     )
@@ -503,7 +503,7 @@ def _language_verdicts(result: BenchResult) -> tuple[str, Fact]:
         )
         for name, one in result.across.items()
     }
-    return joined(*chain.from_iterable(found.values())), Fact(
+    return join_sentences(*chain.from_iterable(found.values())), Fact(
         "language_verdicts", {name: list(own) for name, own in found.items()}
     )
 
@@ -545,7 +545,7 @@ def _summary_of_parts(verdicts: Mapping[str, Verdict], parts: tuple[str, str], *
         texts = [verdict.headline]
         if in_full:
             texts += [f"{label} {text}" for label, text in verdict.facts.items()]
-        facts.append(said(part, "; ".join(texts)))
+        facts.append(prose_fact(part, "; ".join(texts)))
     return facts
 
 
@@ -582,7 +582,7 @@ def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     """Return the measures of a short report: those without a cutoff, and the deepest of each kind."""
     if len(measures) <= 8:
         return tuple(measures)
-    cutoffs = collected((uncut(one), cutoff_of(one)) for one in measures)
+    cutoffs = group_values((uncut(one), cutoff_of(one)) for one in measures)
     return tuple(one for one in measures if max(cutoffs[uncut(one)]) == cutoff_of(one))
 
 
@@ -617,10 +617,10 @@ def tell(
     """
     labels = {one.label for one in shown or result.measures}
     settings = result.settings
-    first = f"only the first {counted(settings.limit or 0, 'case')} of each set and language"
+    first = f"only the first {format_count(settings.limit or 0, 'case')} of each set and language"
     apart = f"{', '.join(result.languages)}: each evaluated by itself; in a mean over languages, each counts the same"
     found = [
-        warning("WARNING", "" if settings.limit is None else f"{first}: a quick look, not a result"),
+        warning_fact("WARNING", "" if settings.limit is None else f"{first}: a quick look, not a result"),
         Fact("limit", settings.limit),
         Fact("collection", settings.collection, "documents", f"{settings.n_documents:,} in {settings.collection}"),
         Fact("k", settings.k, "searched", f"the best {settings.k:,} of each retriever, and all that tie with the last"),
@@ -634,16 +634,16 @@ def tell(
         Fact("collection_languages", {"languages": list(settings.spoken), "is_guess": settings.is_guess}),
         *_of_searched_languages(result),
         Fact("assumed", list(settings.assumed)),
-        *(note("assumed", one) for one in settings.assumed),
+        *(note_fact("assumed", one) for one in settings.assumed),
         Fact("words", dict(settings.words)),
         *_of_words(settings),
-        note("not parallel", families_of(list(result.parts.values()))[1]),
+        note_fact("not parallel", families_of(list(result.parts.values()))[1]),
         *chain.from_iterable(tell_languages(one, unit=CASE, margin=settings.margin) for one in result.across.values()),
         *(
-            note(
+            note_fact(
                 "paired",
-                f"{family.name}: {counted(len(unlike), 'pair id')} with other expected ids in one language than in"
-                f" another ({three(unlike)}): they do not ask for the same",
+                f"{family.name}: {format_count(len(unlike), 'pair id')} with other expected ids in one language than in"
+                f" another ({format_list(unlike)}): they do not ask for the same",
             )
             for family in result.families
             if (unlike := family.unlike)
@@ -658,7 +658,7 @@ def tell(
         *_of_cases(result),
         Fact("answers", result.list_answers()),
         Fact("notes", list(result.notes)),
-        *(note("note", one) for one in result.notes),
+        *(note_fact("note", one) for one in result.notes),
     ]
     return [one for one in found if one.key or one.text]
 
@@ -668,7 +668,7 @@ def _of_searched_languages(result: BenchResult) -> list[Fact]:
     spoken, parts = result.settings.spoken, [part for part in result.parts.values() if part.language != NONE]
     if parts and not spoken:
         text = f"that of the texts in {result.settings.collection} is not known: name the collection's language"
-        return [said("languages", text)]
+        return [prose_fact("languages", text)]
     known = [part for part in parts if is_code(part.language)]
     unknown = ", ".join(str(part) for part in parts if part not in known)
     texts = " and ".join(spoken) + " (guessed from them)" * result.settings.is_guess
@@ -676,10 +676,10 @@ def _of_searched_languages(result: BenchResult) -> list[Fact]:
     crossing = ", ".join(str(part) for part in known if base(part.language) not in held)
     no_code = f"{unknown}: no code of ISO 639, so it is not known whether the texts are in that language"
     return [
-        note("cross-lingual", no_code if unknown else ""),
-        note("cross-lingual", f"{crossing}: searched in texts in {texts}, another language" if crossing else ""),
+        note_fact("cross-lingual", no_code if unknown else ""),
+        note_fact("cross-lingual", f"{crossing}: searched in texts in {texts}, another language" if crossing else ""),
         *(
-            note("cross-lingual", f"{part}: searched in texts in {texts}")
+            note_fact("cross-lingual", f"{part}: searched in texts in {texts}")
             for part in known
             if len(held) > 1 and base(part.language) in held
         ),
@@ -693,7 +693,7 @@ def _of_words(settings: BenchSettings) -> Iterator[Fact]:
         if name not in settings.english or not set(languages) <= {"en", NONE}:
             text = f"{name}: " + "; ".join(f"{how} ({', '.join(own)})" for how, own in found.items())
             is_alike = name in settings.english or (len(found) == 1 and len(languages) > 1)
-            yield said("words", text + "; bm25(language='cases') takes those of each language" * is_alike)
+            yield prose_fact("words", text + "; bm25(language='cases') takes those of each language" * is_alike)
 
 
 def _of_measures(result: BenchResult, shown: AbstractSet[str]) -> list[Fact]:
@@ -701,7 +701,7 @@ def _of_measures(result: BenchResult, shown: AbstractSet[str]) -> list[Fact]:
     ontology, kind = result.settings.ontology, result.settings.kind
     is_min = any(isinstance(one, AP) and one.norm == "min" for one in result.measures if one.label in shown)
     low = sum(min(case.relevance, default=1.0) < 1 for part in result.parts.values() for case in part.cases)
-    graded = f"{counted(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
+    graded = f"{format_count(low, 'case')} with grades below 1: they count in graded measures; RR, Hit, R, P and AP"
     max_rel = (
         f"highest similarity ({kind}) of a document found to an expected one"
         if ontology
@@ -709,13 +709,13 @@ def _of_measures(result: BenchResult, shown: AbstractSet[str]) -> list[Fact]:
     )
     return [
         *tell_counts(result.measures),
-        said("measures", f"{left_out} more in the report, in csv and in json" if left_out else ""),
-        said("AP", "divided by the expected ids or the cutoff, whichever is less" if is_min else ""),
+        prose_fact("measures", f"{left_out} more in the report, in csv and in json" if left_out else ""),
+        prose_fact("AP", "divided by the expected ids or the cutoff, whichever is less" if is_min else ""),
         *([Fact("grades_below_1", low, "grades", f"{graded} take 1 or more as relevant")] if low else ()),
         *([Fact("ontology", ontology), Fact("similarity", kind)] if ontology else ()),
-        said("MaxRel", max_rel if any(isinstance(one, MaxRel) for one in result.measures) else ""),
+        prose_fact("MaxRel", max_rel if any(isinstance(one, MaxRel) for one in result.measures) else ""),
         *(
-            said(
+            prose_fact(
                 "chance",
                 f"random terms, {result.parts[key]}: "
                 + ", ".join(f"{name} {format_cell(mean)}" for name, mean in means.items() if name in shown),
@@ -740,10 +740,10 @@ def _of_strata(result: BenchResult, groupings: Sequence[PartStrata]) -> list[Fac
     }
     return [
         Fact("by", list(by)),
-        said("strata", "" if groupings else told),
-        note("strata", f"{lacking}: no case has a {' and a '.join(by)}" if lacking else ""),
+        prose_fact("strata", "" if groupings else told),
+        note_fact("strata", f"{lacking}: no case has a {' and a '.join(by)}" if lacking else ""),
         Fact("small_strata", small),
-        note(OF_FEW, few_queries(small, SMALLEST, unit="cases") if small else ""),
+        note_fact(OF_FEW, few_queries(small, SMALLEST, unit="cases") if small else ""),
     ]
 
 
@@ -778,19 +778,22 @@ def _of_intervals(result: BenchResult, groupings: Sequence[PartStrata], shown: A
     for part in result.parts.values() if column is None else ():
         n_cases, n_groups = len(part.cases), len(set(part.shared()))
         if n_groups < n_cases:
-            yield note(
+            yield note_fact(
                 "clusters",
                 f"the {n_cases:,} cases of {part} are not {n_cases:,} independent ones: by shared expected ids they are"
-                f" {counted(n_groups, 'group')}, and intervals are too narrow; cluster by expected_ids",
+                f" {format_count(n_groups, 'group')}, and intervals are too narrow; cluster by expected_ids",
             )
     if column is None:
         return
     widths = {str(part): _widened(result, key) for key, part in result.parts.items()}
     for part in result.parts.values():
         clusters, ratio = (part.clusters(cluster) or {}).values(), widths[str(part)]
-        text = f"{part}: {counted(len(clusters), 'case')} in {counted(len({str(one) for one in clusters}), 'cluster')}"
+        text = (
+            f"{part}: {format_count(len(clusters), 'case')} in"
+            f" {format_count(len({str(one) for one in clusters}), 'cluster')}"
+        )
         times = f"; intervals of {result.measures[0].label} are {ratio or 0:.2f} times as wide as without"
-        yield note("clusters", text + times * (ratio is not None))
+        yield note_fact("clusters", text + times * (ratio is not None))
     yield Fact("width_by_clusters", widths)
 
 
@@ -836,7 +839,7 @@ def _of_cases(result: BenchResult) -> list[Fact]:
     """Name retrievers that found nothing, and sets that are too small for a conclusion."""
 
     def share(part: CaseGroup, number: int) -> str:
-        return f"{number:,} of {counted(len(part.cases), 'case')} of {part}"
+        return f"{number:,} of {format_count(len(part.cases), 'case')} of {part}"
 
     easy, parts = "have the text of an expected document, ignoring case and whitespace", result.parts.values()
     small = ", ".join(f"{part} ({len(part.cases)})" for part in parts if len(part.cases) < SMALL)
@@ -849,20 +852,24 @@ def _of_cases(result: BenchResult) -> list[Fact]:
     as_zero = ", which count as 0" * all(one.higher_is_better and one.range[0] == 0 for one in result.measures)
     bare = [(part, [case.case_id for case in part.cases if not case.expected_ids]) for part in parts]
     return [
-        *(note("nothing expected", f"{share(part, len(ids))} ({three(ids)}){as_zero}") for part, ids in bare if ids),
         *(
-            note("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({three(ids)}){as_zero}")
+            note_fact("nothing expected", f"{share(part, len(ids))} ({format_list(ids)}){as_zero}")
+            for part, ids in bare
+            if ids
+        ),
+        *(
+            note_fact("found nothing", f"{', '.join(names)}: for {share(part, len(ids))} ({format_list(ids)}){as_zero}")
             for part in parts
-            for ids, names in collected(
+            for ids, names in group_values(
                 (one.missing_queries, name) for name, one in result.of_part(part).items() if one.missing_queries
             ).items()  # retrievers that found nothing for the same cases are named together
         ),
         Fact("found_nothing", {" / ".join(key): len(one.missing_queries) for key, one in result.evaluations.items()}),
         Fact("verbatim", {" / ".join(key): count for key, count in result.verbatim.items()}),
-        *(said("easy cases", f"{share(result.parts[key], n)} {easy}") for key, n in result.verbatim.items() if n),
-        note("few cases", f"{small}: good for a first look, not for a conclusion" if small and is_whole else ""),
+        *(prose_fact("easy cases", f"{share(result.parts[key], n)} {easy}") for key, n in result.verbatim.items() if n),
+        note_fact("few cases", f"{small}: good for a first look, not for a conclusion" if small and is_whole else ""),
         *(
-            said(
+            prose_fact(
                 "more cases",
                 f"{part}: of {n:,}, a mean from 0 to 1 is known to ± {half_width(n):.2f} at worst; with"
                 f" {STANDARD - n:,} more to ± {half_width(STANDARD):.2f}",
@@ -870,7 +877,7 @@ def _of_cases(result: BenchResult) -> list[Fact]:
             for part in parts
             if is_whole and (n := len(part.cases)) < STANDARD
         ),
-        said("more cases", to_detect if is_whole and result.comparisons else ""),
+        prose_fact("more cases", to_detect if is_whole and result.comparisons else ""),
     ]
 
 

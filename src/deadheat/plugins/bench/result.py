@@ -24,8 +24,8 @@ from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import languages_of
 from deadheat.scalars import NOISE
 from deadheat.settings import Design
-from deadheat.structures import collected
-from deadheat.wording import counted
+from deadheat.structures import group_values
+from deadheat.wording import format_count
 
 if TYPE_CHECKING:
     import altair as alt
@@ -192,7 +192,7 @@ def failures_of(cases: Sequence[Case], found: pl.DataFrame, labels: Mapping[str,
         What documents are called in the language of the cases.
     """
     rows = found.sort("score", "doc_id", descending=[True, False]).select("query_id", "score", "doc_id").iter_rows()
-    ranked = collected((query, (score, doc)) for query, score, doc in rows)
+    ranked = group_values((query, (score, doc)) for query, score, doc in rows)
     failed = []
     for case in cases:
         own = ranked.get(case.case_id, [])
@@ -415,11 +415,11 @@ class BenchResult(Renderable):
             **dict.fromkeys(["lowest", "highest", "pooled"], pl.String),
         }
         rows = []
-        cases = collected(
+        cases = group_values(
             (part.language, {(one.case_id, one.text) for one in part.cases}) for part in self.parts.values()
         )
         pooled = ", ".join(
-            f"{language}: {counted(len(set.union(*own)), 'case')}" + f" of {len(own)} sets" * (len(own) > 1)
+            f"{language}: {format_count(len(set.union(*own)), 'case')}" + f" of {len(own)} sets" * (len(own) > 1)
             for language, own in sorted(cases.items())
             if language != NONE
         )

@@ -26,7 +26,7 @@ from deadheat.plugins.bench.retrievers import (
     retrieve,
 )
 from deadheat.plugins.bench.store import Store
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 # Part of the key of a finished run. Raise it when one of our retrievers, or `retrieve`, finds something different for
 # the same texts, documents and options, so that no outdated run is reused. The version of the package would discard
@@ -101,7 +101,7 @@ def search_parts(
             seconds = time.perf_counter() - start
             if store is not None:
                 store.write(named, key, found, seconds, n_cases=len(part.cases), answers=answers)
-            tell(f"{name} on {part}: {counted(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
+            tell(f"{name} on {part}: {format_count(len(part.cases), 'search', 'searches')} in {seconds:.1f} s")
         yield named, part, Searched(found, answers)
 
 
@@ -113,7 +113,7 @@ def notes_of_run(key: Key, part: CaseGroup, searched: Searched, documents: Colle
         notes.append(
             NoteWarning(
                 f"{key.retriever} found {len(unknown):,} documents that {documents.name} does not have"
-                f" ({three(unknown)}): are the ids written alike?"
+                f" ({format_list(unknown)}): are the ids written alike?"
             )
         )
     if searched.answers is not None:

@@ -25,7 +25,7 @@ from deadheat.errors import DataError, DeadheatError, FileFormatError
 from deadheat.evaluation.evaluate import load_evaluation
 from deadheat.evaluation.intervals import NONE, cluster_name
 from deadheat.evaluation.saved import SAVED, DocumentKind
-from deadheat.io.files import MARK, hashed, is_kept, locked, path_named, replacing
+from deadheat.io.files import MARK, check_path, hashed, is_kept, locked, replacing
 from deadheat.io.pages import read_table
 from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.report import report_bench, tables_of_page
@@ -37,7 +37,7 @@ from deadheat.plugins.languages.comparing import languages_of
 from deadheat.report.model import Fact, notation_of, plain
 from deadheat.report.page import Subject
 from deadheat.settings import Design
-from deadheat.structures import collected
+from deadheat.structures import group_values
 
 ACROSS: dict[str, Callable[[Languages, float | None], pl.DataFrame]] = {
     "across_languages": lambda found, _: found.to_polars(),
@@ -67,7 +67,7 @@ class Store:
     """
 
     def __init__(self, folder: str | Path, limit: int | None) -> None:
-        self.folder = path_named(folder)
+        self.folder = check_path(folder)
         self.suffix = "" if limit is None else f".limit-{limit}"
         self._report = self.folder / f"report{self.suffix}.md"
         self._summary = self.folder / f"bench{self.suffix}.json"
@@ -290,7 +290,7 @@ def _subject_of(case: Mapping[str, Any], made: Mapping[str, Any], design: Design
     comparison = compare_evaluated(design, evaluations) if len(evaluations) > 1 else None
     rows = [dict(one) for one in case["queries"]]
     queries = Queries(pl.DataFrame(rows, schema=dict.fromkeys(rows[0], pl.String)))
-    failures = collected(
+    failures = group_values(
         (one["retriever"], Failure.of_dict(one))
         for one in made["failures"]
         if (one["cases"], one["language"]) == (cases, language)

@@ -18,12 +18,21 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import ColumnError, DataError, DuplicateError, MalformedRowError
-from deadheat.io.files import ROW, Compression, blocks, check_rows, decoded, refuse_binary, value_as_text, write_text
+from deadheat.io.files import (
+    ROW,
+    Compression,
+    blocks,
+    check_rows,
+    decode_utf8,
+    refuse_binary,
+    value_as_text,
+    write_text,
+)
 from deadheat.io.formats.base import Content, Format, frame_of_rows, register
 from deadheat.io.kinds import KEYS, Kind, refuse_columns
 from deadheat.io.values import CONTROL, are_plain, check_comment, check_ids_of_row, holds_controls, read_value
 from deadheat.plugins.columns.score_columns import ScoreColumns, chosen_names
-from deadheat.wording import shown
+from deadheat.wording import quote_text
 
 LINE = "relevance qid:QUERY FEATURE:VALUE ... # docid = DOCUMENT"
 HIGHEST = 2**32 - 1  # number of a feature
@@ -145,7 +154,7 @@ def read_letor(path: Path) -> Letor:
     for block in blocks(path):
         if first_line == 1:
             refuse_binary(block, path)
-        text = decoded(block, path, first_line)
+        text = decode_utf8(block, path, first_line)
         n_lines = first_line - 1 + block.count(b"\n")  # also blank ones, which would take time without end
         check_rows(n_bytes + n_lines * ROW, path)
         if not text.strip(" \t\r\n"):
@@ -238,7 +247,7 @@ def _read_lines(text: str, path: Path, first_line: int) -> tuple[pl.DataFrame, I
             has_query = any(field.startswith("qid:") for field in fields)
             raise MalformedRowError(
                 allowed=LINE,
-                found=shown(raw.strip()),
+                found=quote_text(raw.strip()),
                 hint="" if has_query else "without queries there is nothing to rank",
                 path=path,
                 line=line,

@@ -18,11 +18,11 @@ from deadheat.report.conventions import (
     tell_unshared,
     without_relevant,
 )
-from deadheat.report.model import Column, Fact, Report, format_cell, share, tabulate
+from deadheat.report.model import Column, Fact, Report, format_cell, share_cell, tabulate
 from deadheat.scalars import NOISE
 from deadheat.stats.ranks import Selection, resample_choice
 from deadheat.version import __version__
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 ENDS = ("tie_min", "tie_max")
 
@@ -37,7 +37,7 @@ def numbers_of(scored: Scored) -> dict[str, Any]:
         "column": scored.name,
         **{one.measure.label: as_cell(one) for one in scores},
         **{end: as_cell(first, end) for end in ENDS},
-        "tied": share(scored.n_tied / max(scored.n_documents, 1)),
+        "tied": share_cell(scored.n_tied / max(scored.n_documents, 1)),
         "reversed": scored.reversed,
         "level": first.reported(),
         "values": first.values,
@@ -79,7 +79,9 @@ def report_columns(
     is_choice = values.shape[0] > 1 and values.shape[1] > 1 and not np.isnan(values).all(0).any()
     choice = resample_choice(values, higher_is_better=measure.higher_is_better) if is_choice else None
     if choice:
-        ranked = [{**one, "best_share": share(own)} for one, own in zip(ranked, choice.shares.tolist(), strict=True)]
+        ranked = [
+            {**one, "best_share": share_cell(own)} for one, own in zip(ranked, choice.shares.tolist(), strict=True)
+        ]
     heads = [
         Column(measure.label, measure.label),
         *(Column(end, end.replace("_", " "), spare=1) for end in ENDS),
@@ -89,7 +91,7 @@ def report_columns(
         *(Column(one.label, one.label, spare=3 + n) for n, one in enumerate(first.measures) if n),
     ]
     n_queries = len(first.query_ids) + (len(first.missing_queries) if conventions.missing == "skip" else 0)
-    text = f"{counted(len(ranked), 'column')} of {table}, {counted(n_queries, 'query', 'queries')} in {qrels}"
+    text = f"{format_count(len(ranked), 'column')} of {table}, {format_count(n_queries, 'query', 'queries')} in {qrels}"
     data = "; ".join(first.notes)
     warned = Fact("nothing_judged", value=True, heading="WARNING", text=nothing_judged(table), is_warning=True)
     facts = (
@@ -123,7 +125,7 @@ def _effect(ranked: Sequence[dict[str, Any]], measure: Measure, digits: int | No
     reach = [one["column"] for one in others if measure.sign * (one[end] - best["level"]) > NOISE]
     text = f"moves {measure.label} of column {name} by up to {format_cell(span, digits)}"
     if reach:
-        text += f"; {counted(len(reach), 'column')} could pass column {best['column']} ({three(reach)})"
+        text += f"; {format_count(len(reach), 'column')} could pass column {best['column']} ({format_list(reach)})"
     value = {"column": name, "range": span, "could_pass_the_best": reach}
     return Fact("effect_of_ties", value, "tie order", text, brief=text)
 
@@ -136,7 +138,7 @@ def _reversed(ranked: Sequence[dict[str, Any]], measure: Measure, *, is_ascendin
         if one["reversed"] is not None and measure.sign * (one["reversed"] - one["level"]) > NOISE
     ]
     way = "descending, without --ascending" if is_ascending else "ascending, as --ascending does"
-    text = f"{counted(len(found), 'column')} would rank better {way}: {three(found)}" if found else ""
+    text = f"{format_count(len(found), 'column')} would rank better {way}: {format_list(found)}" if found else ""
     return Fact("better_reversed", found, "direction", text, brief=text)
 
 
@@ -153,10 +155,10 @@ def _chosen(best: str, n_columns: int, first: Evaluation, choice: Selection, dig
         "n_resamples": choice.n_resamples,
     }
     by = "" if optimism is None else f" by about {format_cell(optimism, digits)}"
-    queries, shown = counted(len(first.query_ids), "query", "queries"), format_cell(share(best_share))
+    queries, shown = format_count(len(first.query_ids), "query", "queries"), format_cell(share_cell(best_share))
     text = (
-        f"{measure.label} of column {best} is too high{by}: chosen as the best of {counted(n_columns, 'column')} on"
-        f" these {queries}; best in {shown} of {choice.n_resamples:,} resamples. Choose on some queries and report"
+        f"{measure.label} of column {best} is too high{by}: chosen as the best of {format_count(n_columns, 'column')}"
+        f" on these {queries}; best in {shown} of {choice.n_resamples:,} resamples. Choose on some queries and report"
         " others, or use deadheat compare"
     )
     return Fact("selection", value, "selection", text, is_note=True)

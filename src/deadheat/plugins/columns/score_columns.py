@@ -9,7 +9,7 @@ import polars as pl
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError
 from deadheat.io.kinds import NO_SCORES, check_column
-from deadheat.wording import three
+from deadheat.wording import format_list
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,4 +63,4 @@ def chosen_names(
     for name in names:
         check_column(name, known, where)
     left_out = [name for name in known if asked is None and name not in numeric and name not in others]
-    return names, (f"columns that hold no numbers are left out: {three(left_out)}",) if left_out else ()
+    return names, (f"columns that hold no numbers are left out: {format_list(left_out)}",) if left_out else ()

@@ -15,15 +15,15 @@ from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.warned import warn
 from deadheat.io.folders import file_in
-from deadheat.io.guarding import guarded
+from deadheat.io.guarding import guard_polars
 from deadheat.io.kinds import KEYS, check_given
 from deadheat.measures import Custom, Measure
 from deadheat.measures.notation import Measures, parse_measures
 from deadheat.placements.contiguous import Contiguous, are_tied, find_judged
 from deadheat.plugins.columns.tables import scan_columns, score_columns
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.settings import Conventions
-from deadheat.structures import changed
+from deadheat.structures import copy_with
 
 MOST = 10_000  # columns that are evaluated without being named: a column takes about a millisecond
 N_THREADS = 2  # columns at a time: NumPy sorts and adds without the interpreter's lock
@@ -108,7 +108,7 @@ def evaluate_columns(
     if check_duplicates:
         scorings.check_duplicates()
     # one draw a call: a generator gives each column the same orders, as a seed does
-    seed = int(generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng
+    seed = int(random_generator(rng).integers(2**62)) if isinstance(rng, np.random.Generator) else rng
     found = {one.name: one.evaluation for one in evaluate_scorings(conventions, judged, scorings, chosen, seed)}
     first = next(iter(found.values()))
     warn({scorings.where: first}, judged, {scorings.where: scorings.run(first.name)}, missing=missing)
@@ -162,7 +162,7 @@ class Scorings:
         if path is not None and path.is_dir():
             path = file_in(path, "run")[0]
         self.where = str(path) if path else "the table"
-        with guarded(self.where):
+        with guard_polars(self.where):
             found = scan_columns(path, asked, given) if path else score_columns(source, asked, given, self.where)
         if asked is None and len(found.scores) > MOST:
             raise ColumnError(
@@ -180,13 +180,13 @@ class Scorings:
         self.qrels: Qrels | None = None
         if found.relevance is not None and path is not None:
             judgments = found.ids.with_columns(relevance=found.relevance)
-            self.qrels = changed(Qrels.of_checked(judgments, label_of(path)), path=path)
+            self.qrels = copy_with(Qrels.of_checked(judgments, label_of(path)), path=path)
 
     def check_duplicates(self) -> None:
         """Raise `DuplicateError` if a (query, document) pair is repeated."""
         first = next(iter(self.scores))
         own = {"name": self.where, "path": self._path, "columns": {**self._given, "score": first}}
-        changed(self.run(first), **own).check_duplicates()
+        copy_with(self.run(first), **own).check_duplicates()
 
     def run(self, name: str) -> Run:
         """Return one of the scorings as a run."""
@@ -266,7 +266,7 @@ def evaluate_scorings(
     table = scorings.run(next(iter(scorings.scores)))  # its name and notes: the scores are those of the column
     blocks = blocks_of(scorings.ids.select(KEYS).with_columns(row=pl.int_range(pl.len())))
     rows = blocks.frame["row"].to_numpy()
-    with guarded(scorings.where):
+    with guard_polars(scorings.where):
         judged = find_judged(qrels.to_polars(), blocks)
     is_judged = blocks.query_ids.is_in(qrels.to_polars()["query_id"].unique().implode()).to_numpy()
     counts = np.repeat(is_judged, np.diff(blocks.bounds))

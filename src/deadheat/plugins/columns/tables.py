@@ -11,7 +11,7 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import ColumnError, DataError, SourceTypeError
-from deadheat.io.files import readable
+from deadheat.io.files import check_readable
 from deadheat.io.formats import format_of
 from deadheat.io.formats.base import SAMPLE, Content
 from deadheat.io.formats.delimited import HeaderFile, read_numbers
@@ -36,7 +36,7 @@ def scan_columns(path: Path, names: Sequence[str] | None, given: Mapping[str, st
     given : mapping of str to str
         Names of other columns that the user says, by canonical name.
     """
-    path = readable(path)
+    path = check_readable(path)
     found = format_of(path, None)
     if found.name not in READERS:
         raise ColumnError(

@@ -26,7 +26,7 @@ from deadheat.placements.placements import Placements
 from deadheat.placements.policies import condense
 from deadheat.scalars import NOISE
 from deadheat.settings import TIES
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 VARIABLE = "DEADHEAT_TIES"
 OF_TREC_EVAL = "doc_id"
@@ -207,8 +207,8 @@ class Tally:
     def sentence(self) -> str:
         """Say how many values ties could change, and what shows it."""
         how = f"; {VARIABLE}=expected shows the exact means over their orders" if self.n_open else ""
-        doubt = f"; of {counted(self.n_unknown, 'evaluation')} it is unknown" if self.n_unknown else ""
-        return f"ties could change {self.n_open:,} of {counted(self.n_values, 'value')}{how}{doubt}"
+        doubt = f"; of {format_count(self.n_unknown, 'evaluation')} it is unknown" if self.n_unknown else ""
+        return f"ties could change {self.n_open:,} of {format_count(self.n_values, 'value')}{how}{doubt}"
 
 
 TALLY = Tally()

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import BoolArray, FloatArray, IntArray, members, with_own_arithmetic
+from deadheat.arrays import BoolArray, FloatArray, IntArray, is_member, with_own_arithmetic
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import MemoryRows
 from deadheat.data.tables import Qrels, Run, Source
@@ -36,7 +36,7 @@ from deadheat.plugins.compat.tools import (
     under,
     values_of,
 )
-from deadheat.wording import counted, printable
+from deadheat.wording import escape_invisible, format_count
 
 DEPTHS = (5, 10, 20, 50, 100, 1000)  # at which lists are usually cut
 SCALES = (4,)  # up to which relevance a tool's ERR goes, whatever the judgments are
@@ -261,8 +261,12 @@ class Explanation(Renderable):
 
     def __repr__(self) -> str:
         given = ", ".join(f"{one.measure.label}={one.text}" for one in self.reported)
-        ways = f"{counted(len(self.matches), 'way')} of {self.n_tried:,}, {', '.join(self.tools) or 'no known tool'}"
-        return printable(f"<Explanation of {self.name}, {given}: {ways if self.matches else 'nothing reproduces it'}>")
+        ways = (
+            f"{format_count(len(self.matches), 'way')} of {self.n_tried:,}, {', '.join(self.tools) or 'no known tool'}"
+        )
+        return escape_invisible(
+            f"<Explanation of {self.name}, {given}: {ways if self.matches else 'nothing reproduces it'}>"
+        )
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -673,7 +677,7 @@ class Search:
         if settings.no_relevant == "skip":
             counts = counts & has_relevant
         elif settings.no_relevant == "answerable" and measure.asks_for_relevant:
-            counts = counts & ~members(placements.query_ids, np.array(self.judged.unanswerable, object))
+            counts = counts & ~is_member(placements.query_ids, np.array(self.judged.unanswerable, object))
         elif settings.no_relevant == "one" and measure.asks_for_relevant:
             if not measure.is_share:
                 return math.nan

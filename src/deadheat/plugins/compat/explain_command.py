@@ -6,7 +6,7 @@ import click
 
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import LAST, READING, command, takes
+from deadheat.cli.options import LAST, READING, command, with_options
 from deadheat.cli.paths import INPUT, shown_path
 from deadheat.cli.printing import Output, output_options
 
@@ -27,7 +27,7 @@ from deadheat.cli.printing import Output, output_options
     " repeated. Several narrow it.",
 )
 @output_options("document", "rows", "scores")
-@takes("then_by", *READING, *LAST)
+@with_options("then_by", *READING, *LAST)
 def explain(qrels: str, run: str, texts: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Say which tool, with which settings, gives the values that were reported for a run.
 

@@ -21,7 +21,7 @@ from deadheat.io.values import Nested
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
 from deadheat.plugins.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.compat.tools import order_of
-from deadheat.wording import counted, did_you_mean, three
+from deadheat.wording import did_you_mean, format_count, format_list
 
 __all__ = ["compare", "evaluate"]
 
@@ -225,7 +225,7 @@ def _sorted(own: Mapping[str, float]) -> Mapping[str, float]:
 def _different_queries(qrels: Nested, run: Nested) -> DataError:
     lacking, more = sorted(qrels.keys() - run.keys()), sorted(run.keys() - qrels.keys())
     parts = [
-        f"{what} {counted(len(ids), 'query', 'queries')} ({three([*map(repr, ids)])})"
+        f"{what} {format_count(len(ids), 'query', 'queries')} ({format_list([*map(repr, ids)])})"
         for what, ids in (("the run lacks", lacking), ("the qrels lack", more))
         if ids
     ]

@@ -8,19 +8,19 @@ from deadheat.report.model import (
     Fact,
     Report,
     format_cell,
-    note,
-    said,
-    shows,
+    note_fact,
+    prose_fact,
+    registers_report,
     tabulate,
 )
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 MOST = 10  # ways that people are shown
 DOUBTFUL = 0.05  # a chance of a match by accident that is mentioned
 NO_TOOL = "no known tool"
 
 
-@shows(Explanation)
+@registers_report(Explanation)
 def report_explanation(explanation: Explanation, qrels: str = "", *, for_people: bool = True) -> Report:
     """Return the report of an explanation.
 
@@ -73,14 +73,15 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> list[Fa
     n_tools, is_match, chance = len(explanation.tools), bool(explanation.matches), explanation.chance
     percent = [one.measure.label for one in reported if one.is_percent]
     queries = (
-        f"{len(lacking):,} of {counted(explanation.n_queries, 'query', 'queries')} in the qrels ({three(lacking)})"
+        f"{len(lacking):,} of {format_count(explanation.n_queries, 'query', 'queries')} in the qrels"
+        f" ({format_list(lacking)})"
     )
-    fit = f"{len(explanation.matches):,} of {counted(explanation.n_tried, 'combination')} of conventions"
-    fit += f", of {counted(n_tools, 'known tool')}" if n_tools else ", of no known tool" if is_match else ""
+    fit = f"{len(explanation.matches):,} of {format_count(explanation.n_tried, 'combination')} of conventions"
+    fit += f", of {format_count(n_tools, 'known tool')}" if n_tools else ", of no known tool" if is_match else ""
     alone = ", ".join(f"{name} {n:,}" for name, n in explanation.fitting.items())
     doubt = (
-        f"{counted(explanation.n_values, 'different value')} found: one fits a random number of these digits between"
-        f" them with a probability of {chance:.0%}; give more digits, or more measures"
+        f"{format_count(explanation.n_values, 'different value')} found: one fits a random number of these digits"
+        f" between them with a probability of {chance:.0%}; give more digits, or more measures"
     )
     ranges = {
         name: {key: getattr(one, key) for key in ("mean", "low", "high", "skips_missing")}
@@ -110,11 +111,13 @@ def _facts(explanation: Explanation, qrels: str, *, for_people: bool) -> list[Fa
         Fact("tools", list(explanation.tools)),
         *([Fact("fitting", dict(explanation.fitting), "each alone", alone)] if len(reported) > 1 else []),
         Fact("chance", chance, "chance", doubt if chance >= DOUBTFUL and is_match else ""),
-        *(said("ties alone", _moved(explanation, one.measure)) for one in reported),
+        *(prose_fact("ties alone", _moved(explanation, one.measure)) for one in reported),
         Fact("ranges", ranges),
-        *(note("impossible", text) for text in slips),
-        note("no match", "" if for_people or is_match else f"{_heading(explanation)}; the rows are the nearest ways"),
-        said("what else", "" if is_match else hint),
+        *(note_fact("impossible", text) for text in slips),
+        note_fact(
+            "no match", "" if for_people or is_match else f"{_heading(explanation)}; the rows are the nearest ways"
+        ),
+        prose_fact("what else", "" if is_match else hint),
     ]
 
 
@@ -123,5 +126,5 @@ def _moved(explanation: Explanation, measure: Measure) -> str:
     found, n_held = explanation.ranges[measure.label], explanation.n_queries - len(explanation.missing_queries)
     low, mean, high = (format_cell(cell_of(measure, end)) for end in (found.low, found.mean, found.high))
     inside = "the reported number is inside" if found.is_inside else "no order gives the reported number"
-    over = f" over the {counted(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
+    over = f" over the {format_count(n_held, 'query', 'queries')} of the run" if found.skips_missing else ""
     return f"{measure.label} from {low} to {high}{over}, mean {mean}: {inside}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures import (
     AP,
     DCG,
@@ -31,7 +31,7 @@ from deadheat.measures import (
 )
 from deadheat.measures.base import trec_names
 from deadheat.placements.placements import Placements
-from deadheat.structures import collected
+from deadheat.structures import group_values
 
 # what each setting can be, in words; a number that is not here says it itself
 WORDS: dict[str, dict[Any, str]] = {
@@ -217,10 +217,10 @@ def values_of(measure: Measure, settings: ToolSettings, placements: Placements) 
     if cutoff is None:
         return values
     if isinstance(measure, nDCG) and settings.ideal == "whole":
-        return ratio(values * measure.divisor(placements), measure(cutoff=None).divisor(placements))
+        return divide_or_zero(values * measure.divisor(placements), measure(cutoff=None).divisor(placements))
     if isinstance(measure, R) and settings.r_norm == "min":
         n_relevant = placements.n_relevant(measure.rel)
-        return ratio(values * n_relevant, np.minimum(cutoff, n_relevant))
+        return divide_or_zero(values * n_relevant, np.minimum(cutoff, n_relevant))
     return values
 
 
@@ -228,7 +228,7 @@ def _steps(placements: Placements, rel: float) -> FloatArray:
     """Return AP with the precision at the end of each tie for all relevant documents in it, as scikit-learn has it."""
     found = placements.relevant(rel)
     part = found.count * (found.before + found.count) / (found.above + found.tied)
-    return ratio(placements.by_query(part, found.query), placements.n_relevant(rel))
+    return divide_or_zero(placements.by_query(part, found.query), placements.n_relevant(rel))
 
 
 @dataclass(frozen=True)
@@ -356,7 +356,7 @@ def entries_of(measures: Sequence[Measure]) -> list[tuple[Tool, ...]]:
     ['doc_id', 'doc_id ascending']
     """
     found = []
-    for own in collected((tool.name, tool) for tool in TOOLS).values():
+    for own in group_values((tool.name, tool) for tool in TOOLS).values():
         ways = [[tool for tool in own if tool.computes(one)] for one in measures]
         if all(ways):
             found += [tuple(each[min(n, len(each) - 1)] for each in ways) for n in range(max(map(len, ways)))]

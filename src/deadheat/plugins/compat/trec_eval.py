@@ -29,7 +29,7 @@ from deadheat.placements.placements import Placements
 from deadheat.placements.policies import condense, truncate
 from deadheat.plugins.compat.evaluating import OF_TREC_EVAL
 from deadheat.plugins.more_measures.interpolated import InterpolatedMeasure
-from deadheat.wording import counted, did_you_mean, printable, rounded, three, without_commands
+from deadheat.wording import did_you_mean, escape_commands, escape_invisible, format_count, format_list, format_rounded
 
 CUTOFFS = ("5", "10", "15", "20", "30", "100", "200", "500", "1000")
 TENTHS = tuple(f"{n / 10:.1f}" for n in range(11))
@@ -463,11 +463,11 @@ def describe_fractions(qrels: Qrels) -> str:
     fractions = relevance.filter(relevance != relevance.round())
     if fractions.is_empty():
         return ""
-    examples = three([f"{value:g}" for value in fractions.unique().sort().to_list()])
+    examples = format_list([f"{value:g}" for value in fractions.unique().sort().to_list()])
     are = "is not a whole number" if len(fractions) == 1 else "are not whole numbers"
     return (
-        f"the relevance of {counted(len(fractions), 'judgment')} in {qrels.where} {are} ({examples}): trec_eval would"
-        " truncate it, 1.5 to 1; here it counts as it is"
+        f"the relevance of {format_count(len(fractions), 'judgment')} in {qrels.where} {are} ({examples}): trec_eval"
+        " would truncate it, 1.5 to 1; here it counts as it is"
     )
 
 
@@ -477,8 +477,8 @@ def _estimated(chosen: Sequence[PrintedValue], placements: Placements) -> str:
     drawn = {name: own[own > 0] for name, own in errors.items() if (own > 0).any()}
     if not drawn:
         return ""
-    topics = counted(max(map(len, drawn.values())), "topic")
-    error = rounded(max(float(own.max()) for own in drawn.values()))
+    topics = format_count(max(map(len, drawn.values())), "topic")
+    error = format_rounded(max(float(own.max()) for own in drawn.values()))
     return f"{', '.join(drawn)}: orders of ties were drawn for up to {topics}, with a standard error of up to {error}"
 
 
@@ -492,8 +492,8 @@ def _placed(qrels: Qrels, run: Run, *, complete: bool, version: int, ties: str) 
         if version > 9:
             lacking = placements.query_ids[missing].tolist()
             raise DataError(
-                f"{run.where} lacks {counted(len(lacking), 'topic')} of the qrels: {three([*map(repr, lacking)])};"
-                " trec_eval 10 stops here",
+                f"{run.where} lacks {format_count(len(lacking), 'topic')} of the qrels:"
+                f" {format_list([*map(repr, lacking)])}; trec_eval 10 stops here",
                 hint="-c counts them with 0, and --like 9 leaves them out",
             )
         if missing.all():
@@ -524,14 +524,14 @@ def _by_query(
     }
     for topic in np.flatnonzero(is_shown).tolist():
         for name, texts in shown.items():
-            yield _line(name, without_commands(printable(placements.query_ids[topic])), texts[topic])
+            yield _line(name, escape_commands(escape_invisible(placements.query_ids[topic])), texts[topic])
 
 
 def _summary(
     chosen: Sequence[PrintedValue], values: Mapping[str, FloatArray], tag: str, n_relevant: int | None
 ) -> Iterator[str]:
     for one in (one for one in chosen if one.of.has_summary):
-        text = without_commands(printable(tag))
+        text = escape_commands(escape_invisible(tag))
         if one.measure is not None:
             total = float(sum(values[one.name].tolist()))
             if one.name == "num_rel" and n_relevant is not None:

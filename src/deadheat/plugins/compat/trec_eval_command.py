@@ -8,12 +8,12 @@ import click
 
 from deadheat.cli.help import option
 from deadheat.cli.inputs import check_inputs, open_qrels, open_run
-from deadheat.cli.options import LAST, command, complete_from, takes
+from deadheat.cli.options import LAST, command, complete_from, with_options
 from deadheat.cli.paths import INPUT, kept, label
 from deadheat.cli.printing import emit
-from deadheat.cli.streams import say
+from deadheat.cli.streams import write_note
 from deadheat.errors import DataError, MalformedRowError
-from deadheat.structures import changed
+from deadheat.structures import copy_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     heading="ties",
     rank=80,
 )
-@takes(*LAST)
+@with_options(*LAST)
 def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Print what trec_eval prints, line by line, for the same options.
 
@@ -107,14 +107,14 @@ def trec_eval(qrels: str, run: str, measures: tuple[str, ...], **options: Any) -
     def evaluate(source: Path) -> str:
         retrieved = open_run(str(source), name)
         if source != path:
-            retrieved = changed(retrieved, path=path)  # messages name the file of the user
+            retrieved = copy_with(retrieved, path=path)  # messages name the file of the user
         tag = tag_of(source) or retrieved.name
-        lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda told: say(f"Note: {told}"))
+        lines = lines_of(judgments, retrieved, wanted, tag, **options, note=lambda told: write_note(f"Note: {told}"))
         return "\n".join(lines)
 
     text = _read_leniently(path, evaluate)
     if fractions := describe_fractions(judgments):
-        say(f"Note: {fractions}")
+        write_note(f"Note: {fractions}")
     if text:
         emit(text)
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import ratio, scan_before, segment_sums
-from deadheat.measures.base import CutMeasure, Number, once, parameter, parameters, ranks_to, register
+from deadheat.kernels.segments import divide_or_zero, scan_before, segment_sums
+from deadheat.measures.base import CutMeasure, Number, computed_once, parameter, parameters, ranks_to, register
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.measures.top import REL
 from deadheat.placements.placements import Placements
@@ -59,7 +59,7 @@ class TopicMeasure(MeanMeasure):
         """Whether there are no subtopics, in which documents of one relevance may differ."""
         return placements.subtopics is None
 
-    @once("key")
+    @computed_once("key")
     def mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, a sum over the subtopics."""
         topics, starts = self.topics(placements), placements.tie_starts
@@ -74,7 +74,7 @@ class TopicMeasure(MeanMeasure):
             return self.worth(along(above[ties] + j, seen), n_above, along(n_relevant[ties], seen))
 
         means = prefix_counts.moments(tied, self.inside(above, tied), counts[tie, topic][:, None], added)[0]
-        return ratio(placements.by_query(means, query), self.divisor(placements))
+        return divide_or_zero(placements.by_query(means, query), self.divisor(placements))
 
     def ties(self, placements: Placements) -> tuple[KindTies, prefix_counts.Added]:
         """Return the ties with a relevant document: the documents of each set of subtopics."""

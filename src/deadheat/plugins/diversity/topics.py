@@ -8,7 +8,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.errors import MeasureError
 from deadheat.placements.placements import Placements
-from deadheat.structures import collected
+from deadheat.structures import group_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +72,14 @@ def find_topics(placements: Placements, rel: float) -> Topics:
     own = placements.subtopics
     kept = own.relevance >= rel
     pairs = zip(own.query[kept].tolist(), own.doc_ids[kept], strict=True)
-    sets = collected(zip(pairs, own.topic[kept].tolist(), strict=True))
+    sets = group_values(zip(pairs, own.topic[kept].tolist(), strict=True))
     known: dict[tuple[int, ...], int] = {(): 0}
     of_docs = {key: known.setdefault(tuple(sorted(topics)), len(known)) for key, topics in sets.items()}
     n_topics = int(own.topic.max(initial=0)) + 1
     member = np.zeros((len(known), n_topics), np.bool_)
     for topics, code in known.items():
         member[code, list(topics)] = True
-    judged = collected((query, code) for (query, _), code in sorted(of_docs.items(), reverse=True))
+    judged = group_values((query, code) for (query, _), code in sorted(of_docs.items(), reverse=True))
     found = [np.array(judged.get(query, []), np.int64) for query in range(placements.n_queries)]
     n_relevant = np.zeros((placements.n_queries, n_topics), np.int64)
     np.add.at(n_relevant, np.array([query for query, _ in of_docs], np.int64), member[[*of_docs.values()]])

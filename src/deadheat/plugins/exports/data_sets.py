@@ -9,7 +9,7 @@ from deadheat.io.files import CATALOGUE, in_catalogue
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import Kind
 from deadheat.io.sources import RECOGNISERS, read_frame
-from deadheat.libraries import package
+from deadheat.libraries import import_package
 
 _DATA_SETS: dict[Kind, tuple[str, str, str]] = {  # of ir_datasets
     "qrels": ("has_qrels", "qrels_iter", "judgments (qrels)"),
@@ -21,7 +21,7 @@ def read_data_set(source: Any, kind: Kind, where: str, given: Mapping[str, str])
     """Read a data set of ir_datasets, or its name; its tuples have names too."""
     if in_catalogue(source):
         where = source
-        data_sets = package("ir_datasets", f"{source} needs the package ir_datasets", "ir-datasets")
+        data_sets = import_package("ir_datasets", f"{source} needs the package ir_datasets", "ir-datasets")
         try:
             source = data_sets.load(source.removeprefix(CATALOGUE))
         except KeyError:

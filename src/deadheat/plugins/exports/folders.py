@@ -10,11 +10,11 @@ from deadheat.io.documents import exported
 from deadheat.io.folders import REGISTERED, FolderReader
 from deadheat.io.formats.base import Content
 from deadheat.io.kinds import Kind
-from deadheat.io.objects import parsed, read_text
+from deadheat.io.objects import parse_json, read_text
 from deadheat.io.results import Listing
 from deadheat.io.values import check_ids_of_row
 from deadheat.plugins.exports.responses import is_response
-from deadheat.wording import counted, shown
+from deadheat.wording import format_count, quote_text
 
 _RESPONSES = (".json", ".json.gz", ".json.zst")
 _RESPONSE = '{"hits": {"hits": [...]}}, the response of a search'
@@ -47,10 +47,10 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
     found: dict[str, object] = {}
     for path in files:
         query = path.name[: path.name.rindex(".json")]
-        held = parsed(read_text(path, _RESPONSE), path)
+        held = parse_json(read_text(path, _RESPONSE), path)
         if not is_response(held):
             raise DataError(
-                found=shown(json.dumps(held)),
+                found=quote_text(json.dumps(held)),
                 allowed=_RESPONSE,
                 hint="each file of the folder is the response to one query, which it is named by",
                 path=path,
@@ -64,7 +64,7 @@ def read_responses(files: Sequence[Path], folder: Path) -> Content:
         for doc in documents:
             check_ids_of_row(query, doc, folder)
     what = "response" if len(files) == 1 else "responses"
-    note = f"{counted(len(files), 'file')} with the {what} of searches, named by the query"
+    note = f"{format_count(len(files), 'file')} with the {what} of searches, named by the query"
     return Content.of_lists(replace(listing, notes=(note, *listing.notes)))
 
 

@@ -5,7 +5,7 @@ from numbers import Real
 from typing import Any
 
 from deadheat.errors import DataError
-from deadheat.wording import counted, did_you_mean, three
+from deadheat.wording import did_you_mean, format_count, format_list
 
 _WORDS = {dict: "an object", list: "a list", str: "text", int: "a whole number", Real: "a number"}
 
@@ -63,5 +63,5 @@ def are_all(held: object, matches: Callable[[Any], object]) -> bool:
 
 def tell_failed(queries: Sequence[str]) -> tuple[str, ...]:
     """Return a note on the queries for which the search engine had an error, if there are any."""
-    told = f"{counted(len(queries), 'query', 'queries')} failed in the search engine: {three(queries)}"
+    told = f"{format_count(len(queries), 'query', 'queries')} failed in the search engine: {format_list(queries)}"
     return (told,) if queries else ()

@@ -9,7 +9,7 @@ from deadheat.io.documents import Document, export
 from deadheat.io.results import Listing, Reader
 from deadheat.io.values import check_ids_of_row
 from deadheat.plugins.exports.parts import are_all, part
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 
 def _quepid_text(query: object) -> str | None:
@@ -42,9 +42,11 @@ def _read_quepid(held: Document, where: str) -> Listing:
         found[text] = [(doc, rating) for doc, rating in each if rating is not None]
         check_ids_of_row(text, text, Path(where))  # also of a query without a rating, which makes no row
         n_unrated += len(ratings) - len(found[text])
-    notes: tuple[str, ...] = (f"{counted(n_unrated, 'unrated document')} left out",) if n_unrated else ()
+    notes: tuple[str, ...] = (f"{format_count(n_unrated, 'unrated document')} left out",) if n_unrated else ()
     if unrated := [query for query, own in found.items() if not own]:  # nobody looked: something may be relevant
-        notes += (f"{counted(len(unrated), 'query', 'queries')} without a rating left out ({three(unrated)})",)
+        notes += (
+            f"{format_count(len(unrated), 'query', 'queries')} without a rating left out ({format_list(unrated)})",
+        )
     reader = Reader("qrels", where)
     rated = reader.read({query: own for query, own in found.items() if own})
     return replace(rated, notes=(*notes, *reader.merged()))

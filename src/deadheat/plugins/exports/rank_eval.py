@@ -5,7 +5,7 @@ from dataclasses import replace
 from deadheat.io.documents import Document, export
 from deadheat.io.results import Listing, Reader
 from deadheat.plugins.exports.parts import part, tell_failed
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 
 @export(
@@ -27,7 +27,7 @@ def _read_rank_eval(held: Document, where: str) -> Listing:
     notes = listing.notes
     ratings = [hit.get("rating") for hits in lists.values() for hit in hits]
     if unrated := ratings.count(None):
-        notes += (f"{unrated:,} of {counted(len(ratings), 'hit')} are unrated",)
+        notes += (f"{unrated:,} of {format_count(len(ratings), 'hit')} are unrated",)
     return replace(
         listing, notes=notes + tell_failed(list(part({"failures": {}, **held}, "failures", (dict,), "", where)))
     )

@@ -8,7 +8,7 @@ from deadheat.io.documents import Document, export
 from deadheat.io.results import Listing, Reader, results_in
 from deadheat.io.values import is_number
 from deadheat.plugins.exports.parts import are_all, part
-from deadheat.wording import three
+from deadheat.wording import format_list
 
 _JUDGMENTS = "judgmentRatings"
 
@@ -23,7 +23,7 @@ def _judgment_lists(held: Document) -> list[Document]:
 def _read_judgments(held: Document, where: str) -> Listing:
     found = _judgment_lists(held)
     if len(found) > 1:
-        names = three([str(one.get("name")) for one in found])
+        names = format_list([str(one.get("name")) for one in found])
         raise DataError(f"{len(found)} lists of judgments: {names}", allowed="one", hint="save one of them", path=where)
     return _rated(found[0][_JUDGMENTS], "query", (str,), _JUDGMENTS, where)
 

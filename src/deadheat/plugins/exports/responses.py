@@ -6,7 +6,7 @@ from deadheat.errors import ABSENT, DataError
 from deadheat.io.documents import Document, export
 from deadheat.io.results import Listing, Reader, results_in, value_at
 from deadheat.plugins.exports.parts import are_all, tell_failed
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 
 def is_response(held: object) -> bool:
@@ -54,8 +54,8 @@ def _read_responses(held: Document, where: str) -> Listing:
     listing = Reader("run", where).read(held)
     notes = listing.notes
     if partial := [query for query, response in held.items() if _is_partial(response)]:
-        queries = counted(len(partial), "query", "queries")
-        notes += (f"{queries} with partial results, as shards failed or time ran out: {three(partial)}",)
+        queries = format_count(len(partial), "query", "queries")
+        notes += (f"{queries} with partial results, as shards failed or time ran out: {format_list(partial)}",)
     return replace(listing, notes=notes + tell_failed(failed))
 
 

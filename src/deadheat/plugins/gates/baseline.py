@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from deadheat.evaluation.evaluate import opened
+from deadheat.evaluation.evaluate import open_evaluation
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.save_folder import find_baseline
-from deadheat.io.files import path_named
+from deadheat.io.files import check_path
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ def open_baseline(given: object, name: str, evaluation: Evaluation | None = None
     """
     if isinstance(given, Baseline):
         return given
-    if not isinstance(given, str | Path) or not path_named(given).is_dir():
-        return Baseline(opened(given))
+    if not isinstance(given, str | Path) or not check_path(given).is_dir():
+        return Baseline(open_evaluation(given))
     if evaluation is None:
         path = find_baseline(given, name)
     else:
         path = find_baseline(given, name, evaluation.origin, without=evaluation.saved_files)
-    return Baseline(opened(path), path.name)
+    return Baseline(open_evaluation(path), path.name)

@@ -23,13 +23,13 @@ from deadheat.cli.options import (
     READING,
     command,
     complete_from,
-    takes,
+    with_options,
 )
 from deadheat.cli.paths import INPUT, STDOUT, label
 from deadheat.cli.printing import Output, format_option, full_option, output_option, warn_of_nothing_judged
 from deadheat.cli.read_options import conventions_of, intervals_of, need_queries, weighed
 from deadheat.cli.spans import with_spans
-from deadheat.cli.streams import say
+from deadheat.cli.streams import write_note
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
@@ -134,7 +134,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     " intervals are estimated from both, comparisons with a baseline and strata are of the human labels.",
     heading="input",
 )
-@takes("judgments", *INTERVALS, "cluster", "weights")
+@with_options("judgments", *INTERVALS, "cluster", "weights")
 @option(
     "--queries",
     type=INPUT,
@@ -162,7 +162,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @format_option("gates")
 @output_option
 @full_option
-@takes("ties_not_drawn", "spans", *LISTS, "then_by", *READING, *COLLECTION, *LAST)
+@with_options("ties_not_drawn", "spans", *LISTS, "then_by", *READING, *COLLECTION, *LAST)
 def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Check an evaluation against thresholds and against a saved baseline.
 
@@ -232,7 +232,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         )
     )
     if output.path not in {None, STDOUT}:
-        say(result.summary)
+        write_note(result.summary)
     if not result.passed:
         raise click.exceptions.Exit(GATE_FAILED)
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import Report, ReportFormat, register
-from deadheat.wording import counted, on_terminal
+from deadheat.wording import escape_for_terminal, format_count
 
 if TYPE_CHECKING:
     from deadheat.plugins.gates.notation import Check, GateResult
@@ -31,12 +31,16 @@ def as_junit(result: GateResult, report: Report) -> str:
     }
     summary = next((str(fact.value) for fact in report.facts if fact.key == "summary"), report.heading)
     root = ET.Element("testsuites", attributes)
-    suite = ET.SubElement(root, "testsuite", {"name": on_terminal(f"deadheat gate {result.name}"), **attributes})
-    ET.SubElement(ET.SubElement(suite, "properties"), "property", {"name": "summary", "value": on_terminal(summary)})
+    suite = ET.SubElement(
+        root, "testsuite", {"name": escape_for_terminal(f"deadheat gate {result.name}"), **attributes}
+    )
+    ET.SubElement(
+        ET.SubElement(suite, "properties"), "property", {"name": "summary", "value": escape_for_terminal(summary)}
+    )
     for check in result.checks:
         _add(suite, check, result.name)
     ET.SubElement(suite, "system-out").text = "\n".join(
-        on_terminal(text) for text in (report.heading, *(fact.sentence for fact in report.shown))
+        escape_for_terminal(text) for text in (report.heading, *(fact.sentence for fact in report.shown))
     )
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode")
@@ -44,14 +48,16 @@ def as_junit(result: GateResult, report: Report) -> str:
 
 def _add(suite: ET.Element, check: Check, name: str) -> None:
     case = ET.SubElement(
-        suite, "testcase", {"classname": on_terminal(f"deadheat.{name}"), "name": on_terminal(check.title), "time": "0"}
+        suite,
+        "testcase",
+        {"classname": escape_for_terminal(f"deadheat.{name}"), "name": escape_for_terminal(check.title), "time": "0"},
     )
-    seen = f"value {check.value!r}, {counted(check.n_queries, 'query', 'queries')}"
+    seen = f"value {check.value!r}, {format_count(check.n_queries, 'query', 'queries')}"
     if not check.passed:
-        failure = ET.SubElement(case, "failure", {"message": on_terminal(check.reason), "type": "GateFailed"})
-        failure.text = "\n".join(map(on_terminal, filter(None, (check.title, seen, check.reason, check.worst))))
+        failure = ET.SubElement(case, "failure", {"message": escape_for_terminal(check.reason), "type": "GateFailed"})
+        failure.text = "\n".join(map(escape_for_terminal, filter(None, (check.title, seen, check.reason, check.worst))))
     else:
-        ET.SubElement(case, "system-out").text = "\n".join(map(on_terminal, filter(None, (check.reason, seen))))
+        ET.SubElement(case, "system-out").text = "\n".join(map(escape_for_terminal, filter(None, (check.reason, seen))))
 
 
 register(

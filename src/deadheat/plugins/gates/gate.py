@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
 from deadheat.data.queries import Queries
 from deadheat.data.tables import DocumentTable, Source
 from deadheat.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
-from deadheat.evaluation.evaluate import checked, opened
+from deadheat.evaluation.evaluate import checked, open_evaluation
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
 from deadheat.evaluation.intervals import (
     FEWEST,
@@ -46,11 +46,11 @@ from deadheat.plugins.gates.notation import (
     parse_all,
 )
 from deadheat.plugins.gates.settings import GateOptions
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.scalars import NOISE
 from deadheat.settings import BOUNDED, PROPORTION
-from deadheat.structures import collected
-from deadheat.wording import counted, format_p_value, presentable
+from deadheat.structures import group_values
+from deadheat.wording import format_count, format_for_people, format_p_value
 
 BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval
@@ -203,7 +203,7 @@ def gate(
         cluster=cluster_name(cluster),
         by=tuple(names_of(by)) if by else (),
     )
-    own = opened(evaluation)
+    own = open_evaluation(evaluation)
     checked(own.qrels, collection, own.conventions.rel, strict=strict)
     known = None if baseline is None else open_baseline(baseline, own.name, own)
     # whose table needs no clusters
@@ -213,8 +213,8 @@ def gate(
     languages = () if table is None else table.languages(ids)
     families = [(), *([options.by] if table is None else groupings_of(options.by, table))] if options.by else [()]
     family_of = partial(_subsets, table=table, pool_languages=pool_languages)
-    one_stream = replace(options, rng=generator(options.rng))  # every subset draws its own resamples from it
-    asked = collected((columns, one) for one in thresholds for columns in ([one.by] if one.by else families))
+    one_stream = replace(options, rng=random_generator(options.rng))  # every subset draws its own resamples from it
+    asked = group_values((columns, one) for one in thresholds for columns in ([one.by] if one.by else families))
     found = [
         check
         for columns, of_family in asked.items()
@@ -229,7 +229,7 @@ def gate(
         named, together = reconciled({own.name: own, name: before}, judgments)
         one, other = named.values()
         pairs, not_compared = paired(
-            one, other, None if codes is None else codes[members(own.query_ids, one.query_ids)]
+            one, other, None if codes is None else codes[is_member(own.query_ids, one.query_ids)]
         )
         is_unchanged = pairs.are_equal
         found += [
@@ -435,7 +435,7 @@ def _reached(
         threshold=bound,
         passed=passed,
         because=f"{why}{BEYOND_REACH[quantity in ENDS] * is_beyond}".format(
-            units=counted(scores.n_queries, "query", "queries"),
+            units=format_count(scores.n_queries, "query", "queries"),
             unknown=unknown,
             value=value,
             digits=digits,
@@ -443,7 +443,7 @@ def _reached(
             bound=bound,
             side="below" if rises else "above",
             easiest=easiest,
-            left_out=counted(n_left_out, "missing query", "missing queries"),
+            left_out=format_count(n_left_out, "missing query", "missing queries"),
             end="most" if measure.higher_is_better else "least",
             reachable=best,
         ),
@@ -575,7 +575,7 @@ def lowest(
     if not (has_worst and len(order)):  # where all are equal, none is behind it more than others
         return ""
     sign = -1 if what == "highest" else 1
-    shown = [f"{presentable(str(query_ids[place]))} {sign * values[place] + 0.0:.2f}" for place in order[:NAMED]]
+    shown = [f"{format_for_people(str(query_ids[place]))} {sign * values[place] + 0.0:.2f}" for place in order[:NAMED]]
     last = values[order[:NAMED][-1]]
     n_more = int((np.abs(values[order[NAMED:]] - last) < NOISE).sum())
     more = f" and {n_more:,} more of {sign * last + 0.0:.2f}" if n_more else ""
@@ -759,9 +759,11 @@ def _compared(
     )
     p, unit = "p" if n_subsets == 1 else "p adjusted", unit_of(measure)
     words = {
-        "units": (counted(n_units, "cluster") if pairs.cluster is not None else counted(n_units, "query", "queries"))
+        "units": (
+            format_count(n_units, "cluster") if pairs.cluster is not None else format_count(n_units, "query", "queries")
+        )
         + " by weight" * (weights is not None),
-        "lost": counted(n_lost, "query", "queries"),
+        "lost": format_count(n_lost, "query", "queries"),
         "loss": -better,
         "unit": unit,
         "margin": options.no_worse_than,

@@ -17,14 +17,14 @@ from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import FileFormatError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.reconciling import Reconciled
-from deadheat.io.files import decoded, read_all, readable
+from deadheat.io.files import check_readable, decode_utf8, read_all
 from deadheat.io.values import is_number
 from deadheat.measures.base import ALIASES, REGISTRY, Measure
 from deadheat.measures.notation import LONGEST, measure_named, parse_measure
 from deadheat.measures.orders import StoredMeasure
 from deadheat.plugins.gates.settings import GateOptions
 from deadheat.scalars import NOISE, ROUNDING
-from deadheat.wording import as_given, counted, did_you_mean, joined, printable, rounded
+from deadheat.wording import did_you_mean, escape_invisible, format_count, format_given, format_rounded, join_sentences
 
 QUANTITIES = {
     "mean": "the mean over the queries",
@@ -150,7 +150,9 @@ def parse_gate(gate: str) -> Threshold:
     if not isinstance(cast("object", gate), str):
         raise ParameterError(f"a gate is a string such as {EXAMPLE}", given=gate)
     if len(gate) > LONGEST:
-        raise ParameterError(f"a gate of {len(gate):,} characters, {as_given(gate)}", allowed=f"{LONGEST:,} or fewer")
+        raise ParameterError(
+            f"a gate of {len(gate):,} characters, {format_given(gate)}", allowed=f"{LONGEST:,} or fewer"
+        )
     by, compared = split_each(gate.strip())
     is_open = re.match(rf"(?:{'|'.join(QUANTITIES)})\s*\(", compared) and compared.count("(") > compared.count(")")
     if is_open or (parts := GATE.fullmatch(compared)) is None:
@@ -188,7 +190,7 @@ def parse_left(text: str) -> tuple[str, str]:
     if call is not None and call["name"] not in {*REGISTRY, *ALIASES} and measure_named(call["inner"]):
         raise ParameterError(
             f"unknown quantity {call['name']!r} in {text!r}",
-            hint=joined(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}"),
+            hint=join_sentences(did_you_mean(call["name"], QUANTITIES), f"Quantities: {', '.join(QUANTITIES)}"),
         )
     return "mean", text
 
@@ -253,7 +255,7 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
     DataError
         There is no such file.
     """
-    path = readable(path)
+    path = check_readable(path)
     table = _table(path)
     if table is None:
         raise ParameterError(
@@ -276,7 +278,7 @@ def read_settings(path: str | Path) -> tuple[tuple[str, ...], dict[str, Any]]:
 
 
 def _table(path: Path) -> dict[str, Any] | None:
-    text = decoded(read_all(path), path)
+    text = decode_utf8(read_all(path), path)
     _check_keys(text, path)
     try:
         found: object = tomllib.loads(text)
@@ -410,8 +412,8 @@ class Check:
     tie_range: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
-        result = f"passed with {rounded(self.value)}" if self.passed else "failed"
-        return printable(f"<Check {self.title}: {', '.join(filter(None, (result, self.reason)))}>")
+        result = f"passed with {format_rounded(self.value)}" if self.passed else "failed"
+        return escape_invisible(f"<Check {self.title}: {', '.join(filter(None, (result, self.reason)))}>")
 
     @property
     def is_regression(self) -> bool:
@@ -496,7 +498,7 @@ class GateResult(Renderable):
 
     def __repr__(self) -> str:
         failed = "; ".join(f"{check.title} ({check.why})" for check in self.failures)
-        return printable(f"<GateResult {self.summary}{': ' if failed else ''}{failed}>")
+        return escape_invisible(f"<GateResult {self.summary}{': ' if failed else ''}{failed}>")
 
     @property
     def passed(self) -> bool:
@@ -516,7 +518,7 @@ class GateResult(Renderable):
     @property
     def summary(self) -> str:
         """What came of it, in a few words; that a gate passed without proving much comes first."""
-        weak, gates = self.proving_little, counted(len(self.checks), "gate")
+        weak, gates = self.proving_little, format_count(len(self.checks), "gate")
         if self.failures:
             return f"{self.name}: {len(self.failures)} of {gates} failed"
         more = f", and {len(weak) - 1} more" if len(weak) > 1 else ""

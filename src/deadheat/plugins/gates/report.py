@@ -27,17 +27,17 @@ from deadheat.report.model import (
     Report,
     Table,
     format_cell,
-    note,
-    p_value,
-    said,
-    shows,
+    note_fact,
+    p_value_cell,
+    prose_fact,
+    registers_report,
     tabulate,
-    warning,
+    warning_fact,
 )
 from deadheat.scalars import whole
-from deadheat.structures import collected
+from deadheat.structures import group_values
 from deadheat.version import __version__
-from deadheat.wording import UNIT, counted, three
+from deadheat.wording import UNIT, format_count, format_list
 
 PASSED, WEAK, FAILED = "passed", "weak pass", "failed"
 MARKS = {PASSED: "✅ passed", WEAK: "⚠ passed, proves little", FAILED: "❌ failed"}
@@ -91,8 +91,8 @@ REGRESSIONS = (
     Column("mean", "mean", spare=1),
     Column("difference", "difference", lambda check: check.value),
     Column("bound", "bound", spare=3),
-    Column("p_value", "p value", lambda check: p_value(check.p_value)),
-    Column("p_adjusted", "p adjusted", lambda check: p_value(check.p_adjusted)),
+    Column("p_value", "p value", lambda check: p_value_cell(check.p_value)),
+    Column("p_adjusted", "p adjusted", lambda check: p_value_cell(check.p_adjusted)),
     Column("detectable", "detectable"),
     Column("n_queries", "queries"),
     Column("result", "result", _result),
@@ -101,7 +101,7 @@ REGRESSIONS = (
 )
 
 
-@shows(GateResult, in_brief=True)
+@registers_report(GateResult, in_brief=True)
 def report_gate(
     result: GateResult,
     *,
@@ -143,7 +143,7 @@ def report_gate(
 
 def _headline_of_gate(result: GateResult) -> str:
     """Return how many gates passed or failed, and of how many a pass proves little."""
-    gates = counted(len(result.checks), "gate")
+    gates = format_count(len(result.checks), "gate")
     if result.failures:
         return f"{result.name}: {len(result.failures)} of {gates} failed"
     text = f"{result.name}: {gates} passed"
@@ -221,11 +221,11 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         Fact("summary", summary),
         Fact("proves_little", {check.title: check.reason for check in weak}),
         *_describe_weak(weak),
-        *(warning("note", f"{check.title}: {check.reason}") for check in result.failures if not _is_plain(check)),
+        *(warning_fact("note", f"{check.title}: {check.reason}") for check in result.failures if not _is_plain(check)),
         *_worst(result.failures),
         _tell_few_units(result),
         _tell_ties_at_threshold(result),
-        replace(said(BEYOND, beyond), brief=beyond),
+        replace(prose_fact(BEYOND, beyond), brief=beyond),
         Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
         Fact(
             "not_asked",
@@ -251,7 +251,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             is_warning=evaluation.ties == "random",
         ),
         Fact("options", {name: getattr(result.options, name) for name in OPTIONS} | {"rng": whole(result.options.rng)}),
-        said(
+        prose_fact(
             "at best",
             ""
             if all(check.is_regression for check in result.checks)
@@ -263,7 +263,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             "languages",
             f"{', '.join(result.languages)}: {kept}" if result.languages else "",
         ),
-        said("strata", f"by {by}; corrected over the strata of each check" if by else ""),
+        prose_fact("strata", f"by {by}; corrected over the strata of each check" if by else ""),
         *_intervals(result),
         *_baseline(result),
     )
@@ -271,19 +271,19 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
 
 def _describe_weak(checks: Sequence[Check]) -> Iterator[Fact]:
     """Say why gates that passed prove little: once for those with the same reason."""
-    found = collected(
+    found = group_values(
         ((check.weakness, UNSEEN if UNSEEN_CAUSES.issuperset(check.causes) else check.because), check.title)
         for check in checks
     )
     for (weakness, why), titles in found.items():
-        yield warning(weakness, f"{three(titles)}: {why}")
+        yield warning_fact(weakness, f"{format_list(titles)}: {why}")
 
 
 def _worst(failures: Sequence[Check]) -> list[Fact]:
     """Name the queries behind the first failures, once for those that they share."""
-    found = collected((check.worst, check.title) for check in failures if check.worst)
-    named = (warning("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
-    return [*named, said("worst", f"of {len(found) - NAMED} more in json" if len(found) > NAMED else "")]
+    found = group_values((check.worst, check.title) for check in failures if check.worst)
+    named = (warning_fact("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
+    return [*named, prose_fact("worst", f"of {len(found) - NAMED} more in json" if len(found) > NAMED else "")]
 
 
 def _tell_few_units(result: GateResult) -> Fact:
@@ -295,11 +295,11 @@ def _tell_few_units(result: GateResult) -> Fact:
     few = [check for check in result.checks if check.n_units is not None and FEWEST <= check.n_units < FEW]
     tested = [check for check in few if check.p_value is not None and 0 < check.p_value < 1]
     if not tested:
-        return note("few", "")
+        return note_fact("few", "")
     text = f"with so few {units} a p near {result.options.alpha:.3g} decides nothing"
     if len(tested) < len(result.checks):
-        text += f": {three([check.title for check in tested])}"
-    return replace(note(f"few {units}", text), brief=text)
+        text += f": {format_list([check.title for check in tested])}"
+    return replace(note_fact(f"few {units}", text), brief=text)
 
 
 def _tell_ties_at_threshold(result: GateResult) -> Fact:
@@ -309,17 +309,17 @@ def _tell_ties_at_threshold(result: GateResult) -> Fact:
         if check.tie_range is not None:
             low, high = check.tie_range
             named.append(f"{check.title} ({low:.4g} to {high:.4g})")
-    text = f"can reverse {three(named)}" if named else ""
-    return replace(note("tie order", text), brief=text)
+    text = f"can reverse {format_list(named)}" if named else ""
+    return replace(note_fact("tie order", text), brief=text)
 
 
 def _sizes(result: GateResult) -> Iterator[Fact]:
     """Name the measures that some queries have no value of."""
     fewer = [check for check in result.checks if not check.by and check.n_queries < result.n_queries]
-    found = collected(((check.n_queries, " in both" * check.is_regression), check.measure) for check in fewer)
+    found = group_values(((check.n_queries, " in both" * check.is_regression), check.measure) for check in fewer)
     for (n_queries, both), names in found.items():
-        over = f"over the {counted(n_queries, 'query', 'queries')} with a value{both}"
-        yield note("note", f"{', '.join(dict.fromkeys(names))}: {over}")
+        over = f"over the {format_count(n_queries, 'query', 'queries')} with a value{both}"
+        yield note_fact("note", f"{', '.join(dict.fromkeys(names))}: {over}")
 
 
 def _is_plain(check: Check) -> bool:
@@ -344,7 +344,9 @@ def _intervals(result: GateResult) -> tuple[Fact, Fact]:
     level = f"{100 * options.confidence_level:.6g}%{together}"
     sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
     narrow = too_narrow(min(sizes), *UNIT) if sizes and options.cluster is None else ""
-    return said("intervals", f"{level}, {made}{_clusters(result)}" if checks else ""), warning("intervals", narrow)
+    return prose_fact("intervals", f"{level}, {made}{_clusters(result)}" if checks else ""), warning_fact(
+        "intervals", narrow
+    )
 
 
 def _clusters(result: GateResult) -> str:
@@ -364,9 +366,9 @@ def _baseline(result: GateResult) -> list[Fact]:
         Fact("not_compared", list(result.not_compared)),
         *brought_together(result.together),
         *tell_geometric(check.measure for check in result.checks if check.is_regression),
-        said("test", test if has_baseline else ""),
-        said("detectable", "loss found with 80% power" if asked else ""),
-        said("bound", f"better side of the difference, {level}" if asked else ""),
-        said("bound", "" if margin is None else f"worse side of the difference, {level}"),
-        note("not compared", apart if result.not_compared else ""),
+        prose_fact("test", test if has_baseline else ""),
+        prose_fact("detectable", "loss found with 80% power" if asked else ""),
+        prose_fact("bound", f"better side of the difference, {level}" if asked else ""),
+        prose_fact("bound", "" if margin is None else f"worse side of the difference, {level}"),
+        note_fact("not compared", apart if result.not_compared else ""),
     ]

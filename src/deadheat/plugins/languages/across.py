@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from deadheat import stats
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, members
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
 from deadheat.checks import as_positive
 from deadheat.comparison.flips import Side, gap_of, side_of
 from deadheat.comparison.margins import planned, within_margins
@@ -23,8 +23,8 @@ from deadheat.measures import Measure
 from deadheat.plugins.languages.spread import order_range, spread_of_means
 from deadheat.scalars import NOISE
 from deadheat.settings import TUKEY, Design
-from deadheat.structures import collected
-from deadheat.wording import counted, printable
+from deadheat.structures import group_values
+from deadheat.wording import escape_invisible, format_count
 
 SPREADS: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system"), pl.String),
@@ -163,9 +163,9 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
     unpaired: str = ""
 
     def __repr__(self) -> str:
-        return printable(
+        return escape_invisible(
             f"<Languages {', '.join(self.languages)} of {', '.join(self.systems)},"
-            f" {counted(len(self.query_ids), 'query', 'queries')}>"
+            f" {format_count(len(self.query_ids), 'query', 'queries')}>"
         )
 
     @property
@@ -191,7 +191,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
     @cached_property
     def _sides(self) -> list[dict[tuple[str, str], Side]]:
         """The sides by measure: each of a system and a language."""
-        own = {language: members(self.query_ids, self._ids_of(language)) for language in self.languages}
+        own = {language: is_member(self.query_ids, self._ids_of(language)) for language in self.languages}
         found = [
             {
                 (name, language): side_of(systems[name], measure, own[language], rng=self.design.rng)
@@ -430,7 +430,7 @@ class Languages(Plottable, Renderable, figures="languages", shown=("slopes",)):
             (pair.measure, planned(pair.difference, error, pair, self.design, power).get("detectable_difference"))
             for pair, error in zip((one.pair for one in found), errors, strict=True)
         )
-        known = collected((measure, least) for measure, least in each if least is not None)
+        known = group_values((measure, least) for measure, least in each if least is not None)
         return {measure: (min(own), max(own)) for measure, own in known.items()}
 
     def named_numbers(self) -> Numbers:

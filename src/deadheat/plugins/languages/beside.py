@@ -9,7 +9,7 @@ from deadheat.plugins.languages.comparing import PAIR, languages_of_queries
 from deadheat.plugins.languages.report import list_languages, tell_beside, tell_gaps, tell_languages, with_languages
 from deadheat.plugins.languages.verdict import sentences_of_languages
 from deadheat.report.companions import Section
-from deadheat.report.model import Fact, Report, note
+from deadheat.report.model import Fact, Report, note_fact
 
 N_OPEN = 2  # tables that are not folded: systems by languages, and differences
 
@@ -65,7 +65,7 @@ def tell_absent(comparison: Comparison, queries: Queries) -> list[Fact]:
         return []
     facts = []
     if comparison.weights is not None:
-        facts.append(note("languages", "not compared by pairs of queries, each of which has two weights"))
+        facts.append(note_fact("languages", "not compared by pairs of queries, each of which has two weights"))
     if comparison.by_judge:
-        facts.append(note("languages", "not compared by pairs of queries, of which a judge alone labelled many"))
+        facts.append(note_fact("languages", "not compared by pairs of queries, of which a judge alone labelled many"))
     return facts

@@ -17,8 +17,8 @@ from deadheat.plugins.languages.across import Languages
 from deadheat.random_generators import Rng
 from deadheat.settings import Design
 from deadheat.stats.units import joined_groups
-from deadheat.structures import collected
-from deadheat.wording import counted
+from deadheat.structures import group_values
+from deadheat.wording import format_count
 
 PAIR = "pair_id"  # the column that says which queries are the same in several languages
 
@@ -223,7 +223,7 @@ def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) 
     >>> clusters_of_pairs({"en": {"p": "x", "q": "y"}, "fr": {"p": "x", "q": "x"}})
     ({'p': 0, 'q': 0}, True)
     """
-    held = collected((pair, keys) for own in labels.values() for pair, keys in own.items())
+    held = group_values((pair, keys) for own in labels.values() for pair, keys in own.items())
     codes = dict(zip(held, joined_groups([set().union(*keys) for keys in held.values()]), strict=True))
     return codes, any(
         len(set(joined_groups(list(own.values())))) > len({codes[pair] for pair in own}) for own in labels.values()
@@ -296,5 +296,5 @@ def languages_of_queries(comparison: Comparison, table: Queries) -> Languages | 
     )
     return replace(
         languages,
-        unpaired=", ".join(f"{counted(n, 'query', 'queries')} of {language}" for language, n in alone.items()),
+        unpaired=", ".join(f"{format_count(n, 'query', 'queries')} of {language}" for language, n in alone.items()),
     )

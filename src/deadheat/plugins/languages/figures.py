@@ -6,14 +6,14 @@ from deadheat.errors import FigureError
 from deadheat.figures.base import (
     figure,
     finished,
-    labels,
+    format_number,
     left_out,
     measure_of,
     n_queries,
     name_among,
-    number,
     series,
     short,
+    unique_labels,
 )
 from deadheat.figures.draw_lines import MOST, lines
 from deadheat.measures.notation import MeasureLike
@@ -54,7 +54,7 @@ def slopes(languages: Languages, measure: MeasureLike | None = None) -> alt.Laye
     if not own[0].n_queries:
         raise FigureError("no query has a value in all languages")
     kept = own[:MOST]
-    names = labels(one.system for one in kept)
+    names = unique_labels(one.system for one in kept)
     rows = [
         {"system": name, "language": language, "mean": mean}
         | dict(zip(("tie_min", "tie_max"), one.ties[language], strict=True))
@@ -98,5 +98,5 @@ def _over_languages(best: AcrossLanguages) -> str:
     n = n_queries(best.n_queries)
     if best.worst is None or best.best is None:
         return f"{short(best.system)} has the same {best.measure} in all {len(best.means)} languages ({n})"
-    ends = (f"{number(best.means[language])} in {language}" for language in (best.best, best.worst))
+    ends = (f"{format_number(best.means[language])} in {language}" for language in (best.best, best.worst))
     return f"{best.measure} of {short(best.system)}: from {' to '.join(ends)} ({n})"

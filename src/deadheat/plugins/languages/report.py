@@ -20,10 +20,10 @@ from deadheat.report.model import (
     Span,
     Table,
     format_cell,
-    note,
-    p_value,
-    said,
-    shows,
+    note_fact,
+    p_value_cell,
+    prose_fact,
+    registers_report,
     table_of_rows,
     tabulate,
 )
@@ -31,13 +31,13 @@ from deadheat.report.of_comparison import cells_of, doubt_margin, tell_intervals
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import TUKEY
 from deadheat.version import __version__
-from deadheat.wording import UNIT, counted, joined
+from deadheat.wording import UNIT, format_count, join_sentences
 
 POWER = 0.8
 AMONG = "languages"
 
 
-@shows(Languages)
+@registers_report(Languages)
 def of_languages(found: Languages) -> Report:
     """Return the report of languages that are compared."""
     design = found.design
@@ -76,7 +76,7 @@ def with_languages(report: Report, found: Languages, margin: float | None, *, fo
         report,
         tables=(*report.tables, *tables),
         facts=(*report.facts, *facts),
-        opening=joined(report.opening, *verdict),
+        opening=join_sentences(report.opening, *verdict),
     )
 
 
@@ -123,7 +123,7 @@ def list_languages(
 def _means(found: Languages, across: Sequence[AcrossLanguages], system: Column, unit: tuple[str, str]) -> Table:
     """Return the mean of each system in each language, and the numbers across languages."""
     n = sorted({one.n_queries for one in across})
-    shared = counted(n[0], *unit) if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} {unit[1]}"
+    shared = format_count(n[0], *unit) if len(n) == 1 else f"{n[0]:,} to {n[-1]:,} {unit[1]}"
     return tabulate(
         "across_languages",
         (MEASURE, replace(system, of=lambda one: one.system)),
@@ -157,7 +157,7 @@ def _differences(
     within = Column(
         "p_equivalent",
         f"p within {margin or 0:g}",
-        lambda row: p_value(row["equivalent"][0], is_significant=row["equivalent"][1]),
+        lambda row: p_value_cell(row["equivalent"][0], is_significant=row["equivalent"][1]),
     )
     return tabulate(
         "language_differences",
@@ -216,7 +216,7 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = UNIT, margin: fl
     """Yield what is paired, what the variance is, and which differences could be found."""
     lacking = ", ".join(f"{number:,} of {language}" for language, number in found.left_out.items() if number)
     partial, n_languages = len(found.query_ids) - found.n_shared, len(found.languages)
-    paired = f"{found.name}: {counted(found.n_shared, *unit)} in each of {', '.join(found.languages)}"
+    paired = f"{found.name}: {format_count(found.n_shared, *unit)} in each of {', '.join(found.languages)}"
     paired += f"; {partial:,} in some of them, which count for these" if partial else ""
     paired += f"; left out, as no other language has them: {lacking}" if lacking else ""
     unpaired = f"{found.unpaired}: no pair_id that another language has, so that they count in no row of languages"
@@ -224,16 +224,16 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = UNIT, margin: fl
     n_clusters = 0 if found.cluster is None else len(set(found.cluster.tolist()))
     clusters = (
         f"{found.name}: languages have the {unit[1]} in different clusters; those that are one in any language are one"
-        f" here, which leaves {counted(n_clusters, 'cluster')}"
+        f" here, which leaves {format_count(n_clusters, 'cluster')}"
     )
     yield from (
         Fact("", None, "paired", paired, is_note=bool(partial or lacking)),
-        note("not paired", unpaired if found.unpaired else ""),
-        note("paired", f"{totals}: in no table of languages, which are of means" if totals else ""),
-        note("clusters", clusters if found.clusters_differ and n_clusters else ""),
+        note_fact("not paired", unpaired if found.unpaired else ""),
+        note_fact("paired", f"{totals}: in no table of languages, which are of means" if totals else ""),
+        note_fact("clusters", clusters if found.clusters_differ and n_clusters else ""),
     )
     if chance := [one.variance_by_chance for one in found.across if one.is_known]:
-        yield said(
+        yield prose_fact(
             "variance",
             f"of the means of {n_languages} languages (divisor {n_languages}); languages of equal means would have"
             f" {_range(chance)} on average, by the choice of {unit[1]}; its interval is for these languages and other"
@@ -243,9 +243,9 @@ def tell_languages(found: Languages, *, unit: tuple[str, str] = UNIT, margin: fl
     if measure := next((one.label for one in found.measures if one.label in ends and not one.total), ""):
         test = f"paired t test, p below {1 - found.design.confidence_level:.3g} before correction"
         detects = f"{_range(ends[measure])} and more in {measure} between languages ({POWER:.0%} power"
-        yield replace(said("detects", f"{detects}, {test})"), brief=f"{detects})")
+        yield replace(prose_fact("detects", f"{detects}, {test})"), brief=f"{detects})")
     if margin:
-        yield said("margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
+        yield prose_fact("margin", f"p within {margin:g}: two one-sided t tests that languages differ by less")
         yield from doubt_margin([(one.system, one.pair) for one in found.differences])
 
 
@@ -300,9 +300,9 @@ def tell_gaps(found: Languages) -> Iterator[Fact]:
     """Say how many gaps differ between systems."""
     if pairs := [one.pair for one in found.interactions]:
         n, below = sum(pair.significant for pair in pairs), f"{1 - found.design.confidence_level:.3g}"
-        yield said(
+        yield prose_fact(
             "gaps",
-            f"a gap is one language less another: {n} of {counted(len(pairs), 'pair')} of gaps differ with p below"
+            f"a gap is one language less another: {n} of {format_count(len(pairs), 'pair')} of gaps differ with p below"
             f" {below}, corrected on their own; if both gaps have the same sign, the difference says whose is smaller",
         )
 

@@ -4,12 +4,12 @@ from deadheat import stats
 from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.least_p import least_p, n_units
 from deadheat.comparison.pair import Pair
-from deadheat.comparison.verdict_facts import number, signed
+from deadheat.comparison.verdict_facts import format_number, format_signed
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
 from deadheat.plugins.languages.across import Languages
 from deadheat.settings import Design
-from deadheat.wording import UNIT, counted, format_p_value
+from deadheat.wording import UNIT, format_count, format_p_value
 
 SPOKEN = 3  # systems that are said one by one
 # what is said of the other languages; the key is why the system is not shown to be worse in them
@@ -42,7 +42,7 @@ def sentences_of_languages(
     if measure is None:
         return ()
     rows = [one for one in found.across if one.measure == measure.label and one.n_queries]
-    shared = counted(rows[0].n_queries, *unit)
+    shared = format_count(rows[0].n_queries, *unit)
     begin = f"Between languages{f' of {name}' if name else ''}, by {measure.label}"
     if rows[0].n_units < FEWEST:
         return (f"{begin}: {shared} in each of {', '.join(found.languages)} prove nothing.",)
@@ -52,7 +52,7 @@ def sentences_of_languages(
     said = []
     for row in rows[:SPOKEN]:
         if row.best is None:
-            said.append(f"{row.system} has the same mean in {_listed([*row.means])} ({number(row.mean)}).")
+            said.append(f"{row.system} has the same mean in {_listed([*row.means])} ({format_number(row.mean)}).")
             continue
         leading = [
             code for code, mean in row.means.items() if abs(mean - row.means[row.best]) <= stats.NEGLIGIBLE_DIFFERENCE
@@ -64,7 +64,7 @@ def sentences_of_languages(
             if not is_own or not pair.n_queries or names <= {*leading}:
                 continue
             (other,) = names - {row.best}
-            size = signed(-pair.difference if other == pair.baseline else pair.difference)
+            size = format_signed(-pair.difference if other == pair.baseline else pair.difference)
             others[_why_not_worse(pair, measure, row.best, found.design)].append(
                 f"{other} ({size}, p {format_p_value(pair.p_adjusted)})"
             )
@@ -72,8 +72,8 @@ def sentences_of_languages(
         text = "".join(
             OTHERS[key].format(_listed(own), unit=unit[1], margin=margin) for key, own in others.items() if own
         )
-        said.append(f"{row.system} is best in {_listed(leading)} ({number(row.means[row.best])}){text}.")
-    more = (f"The tables have {counted(len(rows) - SPOKEN, 'more system')}.",) if len(rows) > SPOKEN else ()
+        said.append(f"{row.system} is best in {_listed(leading)} ({format_number(row.means[row.best])}){text}.")
+    more = (f"The tables have {format_count(len(rows) - SPOKEN, 'more system')}.",) if len(rows) > SPOKEN else ()
     return (f"{begin}: {said[0]}", *(f"By {measure.label}, {one}" for one in said[1:]), *more)
 
 

@@ -15,7 +15,7 @@ from deadheat.kernels import agreement
 from deadheat.plugins.leaderboard.separation import rank_bounds
 from deadheat.scalars import ROUNDING
 from deadheat.stats.ranks import ranks, tiers_of
-from deadheat.wording import counted, printable
+from deadheat.wording import escape_invisible, format_count
 
 WITHOUT_TASK: dict[str, type[pl.DataType]] = {
     "task": pl.String,
@@ -115,8 +115,8 @@ class Leaderboard(Plottable, Renderable, figures="leaderboard", shown=("rank_int
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        sizes = f"{counted(len(self.models), 'model')} on {counted(len(self.tasks), 'task')}"
-        return printable(f"<Leaderboard of {sizes} by {self.measure}, {self.models[0]} first>")
+        sizes = f"{format_count(len(self.models), 'model')} on {format_count(len(self.tasks), 'task')}"
+        return escape_invisible(f"<Leaderboard of {sizes} by {self.measure}, {self.models[0]} first>")
 
     @property
     def _sign(self) -> float:

@@ -6,9 +6,9 @@ from typing import Any
 import click
 
 import deadheat as dh
-from deadheat.cli.figures import draws, with_figures
+from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
-from deadheat.cli.options import command, takes
+from deadheat.cli.options import command, with_options
 from deadheat.cli.paths import INPUT
 from deadheat.cli.printing import Output, emit, full_option, output_options, table_option
 from deadheat.cli.read_options import given_intervals
@@ -43,13 +43,13 @@ from deadheat.cli.read_options import given_intervals
     type=click.Choice(["fixed", "random"]),
     help="Only these tasks matter (default where queries are known), or they are a sample of others.",
 )
-@takes("confidence_level", "n_resamples", "seed")
-@draws("leaderboard", such_as="without_task")
+@with_options("confidence_level", "n_resamples", "seed")
+@with_figure_options("leaderboard", such_as="without_task")
 @option("--compact", is_flag=True, help="One table for a paper: the best bold, and letters for tiers.", rank=160)
 @output_options("document", "rows", "scores")
 @full_option
 @table_option("that of the models", "tasks", "without_task")
-@takes("decimal", "encoding", "flags")
+@with_options("decimal", "encoding", "flags")
 def leaderboard(source: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Rank models by their mean over tasks. A rank is an interval, and models that cannot be told apart share a tier.
 

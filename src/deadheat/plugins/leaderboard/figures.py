@@ -15,18 +15,18 @@ from deadheat.figures.base import (
     Record,
     figure,
     finished,
-    labels,
     left_out,
     quantity,
     row_axis,
     row_height,
     short,
     tips,
+    unique_labels,
 )
 from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.kernels.ranks import first_ranks
 from deadheat.plugins.leaderboard.board import Leaderboard
-from deadheat.wording import counted, level_text
+from deadheat.wording import format_count, format_level
 
 MOST = 60  # models that a page has room for
 MOST_TASKS = 60  # tasks
@@ -40,7 +40,7 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
     given = found.rows()[: min(len(found.models), MOST)]
     rows = [
         {"label": label, **row, "colour": ["odd", "even"][row["tier"] % 2 == 0]}
-        for label, row in zip(labels(row["model"] for row in given), given, strict=True)
+        for label, row in zip(unique_labels(row["model"] for row in given), given, strict=True)
     ]
     base = alt.Chart().encode(
         row_axis([row["label"] for row in rows], grid=True),
@@ -51,7 +51,7 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
     first = found.tiers.count(1)
     told = (
         f"{'is' if found.ranks[0] else 'may be'} first; {first - 1} of"
-        f" {counted(len(found.models) - 1, 'other model')} cannot be told from it"
+        f" {format_count(len(found.models) - 1, 'other model')} cannot be told from it"
     )
     title = f"{short(found.models[0])} {'is best for sure' if first == 1 else told}"
     return finished(
@@ -61,7 +61,7 @@ def _of_tiers(found: Leaderboard, title: str, keys: tuple[str, str, str], text: 
         ],
         rows,
         height=row_height(len(rows)) * len(rows),
-        title=f"{title} ({counted(len(found.tasks), 'task')}, {counted(max(found.tiers), 'tier')})",
+        title=f"{title} ({format_count(len(found.tasks), 'task')}, {format_count(max(found.tiers), 'tier')})",
         notes=[text, "colour: alternates from tier to tier.", left_out(len(rows), len(found.models), "models")],
     )
 
@@ -88,7 +88,7 @@ def rank_intervals(found: Leaderboard) -> alt.LayerChart:
         found,
         "rank",
         ("rank_low", "rank", "rank_high"),
-        f"line: ranks that simultaneous {level_text(found.confidence_level)} intervals of all differences allow.",
+        f"line: ranks that simultaneous {format_level(found.confidence_level)} intervals of all differences allow.",
     )
 
 
@@ -114,7 +114,7 @@ def tiers(found: Leaderboard) -> alt.LayerChart:
         found,
         f"{found.measure}, mean over tasks",
         ("low", "mean", "high"),
-        f"line: {level_text(found.confidence_level)} interval of each mean by itself; it does not tell which differ.",
+        f"line: {format_level(found.confidence_level)} interval of each mean by itself; it does not tell which differ.",
     )
 
 
@@ -140,7 +140,7 @@ def heat_map(found: Leaderboard) -> alt.LayerChart:
         raise FigureError("a single model is not compared with others")
     values = found.values[:MOST, :MOST_TASKS]
     apart = (values - np.nanmean(found.values, axis=0)[:MOST_TASKS]) * (1 if found.higher_is_better else -1)
-    names, tasks = labels(found.models[:MOST]), labels(found.tasks[:MOST_TASKS])
+    names, tasks = unique_labels(found.models[:MOST]), unique_labels(found.tasks[:MOST_TASKS])
     rows: list[Record] = [
         {"label": name, "task": task, "value": float(values[i, j]), "lead": float(apart[i, j])}
         for i, name in enumerate(names)
@@ -162,7 +162,7 @@ def heat_map(found: Leaderboard) -> alt.LayerChart:
         [cells.mark_rect()],
         rows,
         height=row_height(len(names)) * len(names),
-        title=f"{found.measure} of {counted(len(names), 'model')} differs most on {short(tasks[best])}",
+        title=f"{found.measure} of {format_count(len(names), 'model')} differs most on {short(tasks[best])}",
         notes=[
             "blue: better than the mean of all models on the task; models by rank.",
             left_out(len(names), len(found.models), "models"),
@@ -194,7 +194,7 @@ def without_task(found: Leaderboard) -> alt.LayerChart:
     sign = 1 if found.higher_is_better else -1
     steps = [("all", found.mean_low), *found.without_tasks[:MOST_TASKS]]
     ranks_of_steps = [first_ranks(sign * means) for _, means in steps]
-    names, order = labels(found.models[:MOST_LINES]), labels(name for name, _ in steps)
+    names, order = unique_labels(found.models[:MOST_LINES]), unique_labels(name for name, _ in steps)
     rows: list[Record] = [
         {
             "label": label,

@@ -13,7 +13,7 @@ from deadheat.errors import DataError, DuplicateError
 from deadheat.io.objects import read_text
 from deadheat.plugins.leaderboard.results import TaskResults
 from deadheat.plugins.leaderboard.tables import NEEDED, read_table
-from deadheat.wording import three
+from deadheat.wording import format_list
 
 
 def _read_json(path: Path) -> Any:  # noqa: ANN401 - what JSON holds
@@ -62,7 +62,7 @@ def read_mteb(paths: Sequence[Path], folder: Path | None) -> TaskResults:
             averaged[task] = max(averaged.get(task, 0), len(scores))
             rows[task, model] = math.fsum(scores) / len(scores)
     several = [task for task, n in averaged.items() if n > 1]
-    notes = (f"{three(several)}: the mean over several splits or subsets, as MTEB takes it",) if several else ()
+    notes = (f"{format_list(several)}: the mean over several splits or subsets, as MTEB takes it",) if several else ()
     frame = pl.DataFrame([(*key, value) for key, value in rows.items()], list(NEEDED), orient="row")
     return replace(read_table(frame, None, None), measure="main score", notes=notes)
 

@@ -2,11 +2,11 @@
 
 from deadheat.plugins.leaderboard.board import Leaderboard
 from deadheat.plugins.leaderboard.report import report_leaderboard
-from deadheat.report.model import PAGES, Report, shows
+from deadheat.report.model import PAGES, Report, registers_report
 from deadheat.report.page import page_of_report
 
 
-@shows(Leaderboard, among=PAGES)
+@registers_report(Leaderboard, among=PAGES)
 def page_of_leaderboard(found: Leaderboard, report: Report | None = None, digits: int | None = None) -> str:
     """Return an HTML document with the figures of a leaderboard, and its tables."""
     heading = f"Leaderboard: {found.measure}"

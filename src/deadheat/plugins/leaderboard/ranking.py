@@ -25,11 +25,11 @@ from deadheat.plugins.leaderboard.separation import (
     separated,
 )
 from deadheat.plugins.leaderboard.sources import labels_of_tasks, read_results
-from deadheat.random_generators import Rng, generator
+from deadheat.random_generators import Rng, random_generator
 from deadheat.stats.ranks import bounds_of_ranks, ranks
 from deadheat.stats.units import Units
-from deadheat.structures import collected
-from deadheat.wording import counted, three
+from deadheat.structures import group_values
+from deadheat.wording import format_count, format_list
 
 FEWEST_TASKS = 10  # of which a spread over tasks can be estimated
 
@@ -112,7 +112,7 @@ def leaderboard(
     if tasks is not None:
         check_choice("tasks", tasks, ("fixed", "random"))
     confidence_level = as_level("confidence_level", confidence_level)
-    n_resamples, random = as_resamples("n_resamples", n_resamples), generator(rng)
+    n_resamples, random = as_resamples("n_resamples", n_resamples), random_generator(rng)
     results = read_results(source, measure)
     notes = list(results.notes)
     check_scales(results, notes)
@@ -168,7 +168,7 @@ def leaderboard(
 
 def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[TaskResults, dict[str, dict[str, float]]]:
     """Return the results to rank, and the values of the models that are listed apart."""
-    lacking = collected(
+    lacking = group_values(
         (name, task.name) for name in results.models for task in results.tasks if name not in task.models
     )
     if not lacking or missing == "bounds":
@@ -178,18 +178,18 @@ def _complete(results: TaskResults, missing: str, notes: list[str]) -> tuple[Tas
         left = tuple(task for task in results.tasks if task.name not in gone)
         if not left:
             raise DataError("no task has results of all models", hint="missing='apart' lists models apart instead")
-        notes.append(f"{counted(len(gone), 'task')} left out, which a model lacks: {three(sorted(gone))}")
+        notes.append(f"{format_count(len(gone), 'task')} left out, which a model lacks: {format_list(sorted(gone))}")
         return replace(results, tasks=left), {}
     whole = [name for name in results.models if name not in lacking]
     if not whole:
         raise DataError(
             "no model has results on all tasks",
-            found=f"{three(list(lacking))} of {counted(len(results.tasks), 'task')}",
+            found=f"{format_list(list(lacking))} of {format_count(len(results.tasks), 'task')}",
             hint="missing='bounds' ranks them by what they may have, 'drop-task' by the tasks that all have",
         )
     of_whole = replace(results, tasks=tuple(task.of(whole) for task in results.tasks))
     if missing == "drop-model":
-        notes.append(f"{counted(len(lacking), 'model')} left out, without all tasks: {three(list(lacking))}")
+        notes.append(f"{format_count(len(lacking), 'model')} left out, without all tasks: {format_list(list(lacking))}")
         return of_whole, {}
     means = {task.name: dict(zip(task.models, _means(task).tolist(), strict=True)) for task in results.tasks}
     return of_whole, {name: {task: own[name] for task, own in means.items() if name in own} for name in lacking}
@@ -227,12 +227,12 @@ def _unknown(
     cases = (  # of which the first holds
         (
             is_random and len(tasks) < FEWEST_TASKS,
-            f"{counted(len(tasks), 'task')}, and a spread over tasks takes {FEWEST_TASKS}",
+            f"{format_count(len(tasks), 'task')}, and a spread over tasks takes {FEWEST_TASKS}",
         ),
-        (is_random and alone, f"{three(alone)}: a group of a single task, whose spread is not known"),
+        (is_random and alone, f"{format_list(alone)}: a group of a single task, whose spread is not known"),
         (is_random, ""),
         (not has_queries, "tasks are fixed, and the values of their queries are not known"),
-        (few, f"{three(few)}: a single query, whose spread is not known"),
+        (few, f"{format_list(few)}: a single query, whose spread is not known"),
         (n_effective < FEWEST, f"{n} queries{worth}, and {FEWEST} are the fewest"),
         (True, ""),
     )

@@ -12,25 +12,25 @@ from deadheat.report.model import (
     Span,
     Table,
     first_true,
-    note,
+    note_fact,
+    prose_fact,
     ranked,
     ranks,
-    said,
-    share,
-    shows,
+    registers_report,
+    share_cell,
     summarise,
     tabulate,
-    warning,
+    warning_fact,
 )
 from deadheat.report.tiers import letter
-from deadheat.wording import counted, format_names, level_text, three
+from deadheat.wording import format_count, format_level, format_list, format_names
 
 MODEL = Column("model", "model", is_name=True)
 MOST = 5  # tasks without which the order is shown
 MOST_ON_PAGE, MOST_COLUMNS = 5, 13  # tasks or groups beside the mean: that fit a page, and that --full has
 
 
-@shows(Leaderboard, in_brief=True)
+@registers_report(Leaderboard, in_brief=True)
 def report_leaderboard(found: Leaderboard, *, for_people: bool = True, compact: bool = False) -> Report:
     """Return the report of a leaderboard.
 
@@ -121,7 +121,7 @@ def headline(found: Leaderboard) -> str:
     else:
         told = f"{best} {'is' if found.ranks[0] else 'may be'} first"
     if n_open:
-        others = counted(len(found.models) - n_equal, "other model")
+        others = format_count(len(found.models) - n_equal, "other model")
         told += f"; {n_open} of {others} cannot be told from {'it' if n_equal == 1 else 'them'}"
     return f"{told}."
 
@@ -134,9 +134,9 @@ def _describe_order(found: Leaderboard) -> dict[str, str]:
         n_equal = max(found.ranks.count(1), 1)
         in_first_tier = [name for name, tier in zip(found.models, found.tiers, strict=True) if tier == 1]
         if in_first_tier[n_equal:]:
-            facts["not told apart"] = three(in_first_tier[n_equal:])
+            facts["not told apart"] = format_list(in_first_tier[n_equal:])
         n_alike = sum(not found.uncertainty.better[n, n + 1] for n in range(n_pairs))
-        facts["neighbours"] = f"{n_alike:,} of {counted(n_pairs, 'pair')} cannot be told apart"
+        facts["neighbours"] = f"{n_alike:,} of {format_count(n_pairs, 'pair')} cannot be told apart"
     if found.deciding_task:
         leader = found.leave_one_out().filter(task=found.deciding_task)["leader"][0]
         facts[f"without {found.deciding_task}"] = f"{leader} leads"
@@ -152,7 +152,7 @@ def _ranking(found: Leaderboard) -> Table:
             "ci": Span(row["low"], row["high"]) if row["rank_low"] is not None else None,
             "bounds": Span(row["mean_low"], row["mean_high"]) if row.get("mean_low") is not None else None,
             "ranks": ranks(row["rank_low"], row["rank_high"]),
-            "p_best": share(row["p_best"]),
+            "p_best": share_cell(row["p_best"]),
             "of_ties": Span(row["tie_min"], row["tie_max"]) if row["tie_min"] is not None else None,
         }
         for row in found.rows()
@@ -161,7 +161,7 @@ def _ranking(found: Leaderboard) -> Table:
         Column("rank", "rank"),
         Column("mean", "mean"),
         *([Column("bounds", "mean is in", ends=("mean_low", "mean_high"))] if found.value_range else []),
-        Column("ci", f"{level_text(found.confidence_level)} CI", spare=2),
+        Column("ci", f"{format_level(found.confidence_level)} CI", spare=2),
         Column("ranks", "ranks"),
         Column("rank_low", "rank low", is_data=True),
         Column("rank_high", "rank high", is_data=True),
@@ -199,10 +199,10 @@ def _sampled(found: Leaderboard) -> str:
 
 
 def _caption(found: Leaderboard) -> str:
-    what = "of groups of tasks" if found.groups else f"over {counted(len(found.tasks), 'task')}"
+    what = "of groups of tasks" if found.groups else f"over {format_count(len(found.tasks), 'task')}"
     sure = (
         "Models of one tier (letter) cannot be told from the best of it. Ranks: simultaneous"
-        f" {level_text(found.confidence_level)} intervals, resampling {_sampled(found)}."
+        f" {format_level(found.confidence_level)} intervals, resampling {_sampled(found)}."
     )
     of_ranks = f"Which differences are sure is not known: {found.unknown}." if found.tiers is None else sure
     return f"Mean {found.measure} {what}; the best of each column is bold. {of_ranks}"
@@ -210,20 +210,22 @@ def _caption(found: Leaderboard) -> str:
 
 def _facts(found: Leaderboard) -> list[Fact]:
     weights, names = dict(zip(found.tasks, found.shares.tolist(), strict=True)), list(dict.fromkeys(found.groups))
-    by_group = f"{counted(len(names), 'group')} count the same: {three(names)}; within each, tasks by their weights"
+    by_group = (
+        f"{format_count(len(names), 'group')} count the same: {format_list(names)}; within each, tasks by their weights"
+    )
     over = "tasks of a group, then over groups" if names else "tasks"
     direction = "" if found.higher_is_better else "; less is better"
-    simultaneous = f"simultaneous {level_text(found.confidence_level)} intervals of all differences"
+    simultaneous = f"simultaneous {format_level(found.confidence_level)} intervals of all differences"
     lacking = {name: sorted(set(found.tasks) - set(own)) for name, own in found.incomplete.items()}
-    apart = f"{counted(len(lacking), 'model')} without all tasks, not ranked: {three(list(lacking))}"
+    apart = f"{format_count(len(lacking), 'model')} without all tasks, not ranked: {format_list(list(lacking))}"
     deciding = [task for task, leader, *_ in found.leave_one_out().iter_rows() if leader != found.models[0]]
-    decides = f"{three(deciding)}: without {'it' if len(deciding) == 1 else 'each of these'} another leads"
+    decides = f"{format_list(deciding)}: without {'it' if len(deciding) == 1 else 'each of these'} another leads"
     missing = ""
     if found.value_range and np.isnan(found.values).any():
         low, high = found.value_range
         missing = f"a missing value is taken to be anything from {low:g} to {high:g}"
     return [
-        Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {three(list(found.tasks))}"),
+        Fact("n_tasks", len(found.tasks), "tasks", f"{len(found.tasks)}: {format_list(list(found.tasks))}"),
         Fact(
             "shares",
             weights,
@@ -233,9 +235,9 @@ def _facts(found: Leaderboard) -> list[Fact]:
                 "given",
             ),
         ),
-        said("mean", f"over {over}, of {found.measure}{direction}"),
+        prose_fact("mean", f"over {over}, of {found.measure}{direction}"),
         *(
-            [warning("ranks", f"no intervals and tiers: {found.unknown}")]
+            [warning_fact("ranks", f"no intervals and tiers: {found.unknown}")]
             if found.uncertainty is None
             else [
                 Fact("resampled", found.sampling, "resampled", _sampled(found)),
@@ -245,13 +247,13 @@ def _facts(found: Leaderboard) -> list[Fact]:
                     "ranks",
                     f"by {simultaneous} (Mogstad et al. 2024)",
                 ),
-                said("tier", "not told from the best of those left"),
-                said("CI", "of each mean by itself: Student's t"),
+                prose_fact("tier", "not told from the best of those left"),
+                prose_fact("CI", "of each mean by itself: Student's t"),
             ]
         ),
         *(
             [
-                said(
+                prose_fact(
                     "ties",
                     "not known of these values" if found.tie_min is None else "not told where values are missing",
                 )
@@ -269,9 +271,9 @@ def _facts(found: Leaderboard) -> list[Fact]:
             ]
         ),
         *([Fact("incomplete", lacking, "apart", apart, is_note=True)] if lacking else []),
-        note("missing", missing),
+        note_fact("missing", missing),
         *([Fact("deciding_task", found.deciding_task, "decides", decides)] if found.deciding_task else []),
-        *(note("results", text) for text in found.notes),
+        *(note_fact("results", text) for text in found.notes),
     ]
 
 
@@ -279,7 +281,7 @@ def _count_reversible(found: Leaderboard) -> str:
     """Say how many orders of two models tie order alone can reverse; empty if none."""
     if not found.reversible:
         return ""
-    return f"their order alone can reverse {counted(len(found.reversible), 'pair')} of models"
+    return f"their order alone can reverse {format_count(len(found.reversible), 'pair')} of models"
 
 
 def _reversible(found: Leaderboard) -> str:
@@ -287,4 +289,4 @@ def _reversible(found: Leaderboard) -> str:
     if not found.reversible:
         return "no order of equal scores changes the order of two models"
     pairs = [f"{one} over {other}" for one, other in found.reversible]
-    return f"{_count_reversible(found)}: {three(pairs)}"
+    return f"{_count_reversible(found)}: {format_list(pairs)}"

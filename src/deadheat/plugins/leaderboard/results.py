@@ -10,7 +10,7 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray
 from deadheat.errors import DataError
-from deadheat.wording import counted, three
+from deadheat.wording import format_count, format_list
 
 ALLOWED = (
     "a folder with TASK/qrels and TASK/MODEL.run, saved evaluations, a benchmark, a table with the columns task, model"
@@ -92,6 +92,7 @@ def find_complete_queries(task: str, models: Sequence[str], values: FloatArray, 
     if not kept.all():
         of = [name for name, n in zip(models, lacks.sum(axis=0).tolist(), strict=True) if n]
         notes.append(
-            f"{counted(int((~kept).sum()), 'query', 'queries')} of {task} left out, without a value of {three(of)}"
+            f"{format_count(int((~kept).sum()), 'query', 'queries')} of {task} left out, without a value of"
+            f" {format_list(of)}"
         )
     return kept

@@ -9,7 +9,7 @@ from deadheat.errors import DataError, ParameterError
 from deadheat.measures.notation import measure_named
 from deadheat.plugins.leaderboard.results import Task, TaskResults
 from deadheat.scalars import ROUNDING
-from deadheat.wording import three
+from deadheat.wording import format_list
 
 MISSING = ("apart", "drop-task", "drop-model", "bounds")
 LEAST_PERCENTAGE = 10.0  # values of a task up to it are no percentages
@@ -36,7 +36,8 @@ def check_scales(results: TaskResults, notes: list[str]) -> None:
         low_percentages = _check_scale_of(task, of_models, in_percent)
         if low_percentages:
             notes.append(
-                f"values of {three(low_percentages)} up to 1 on {task.name} count as percentages, as the others do"
+                f"values of {format_list(low_percentages)} up to 1 on {task.name} count as percentages, as the"
+                " others do"
             )
     lowest_task = min(highest, key=highest.__getitem__)
     highest_task = max(highest, key=highest.__getitem__)

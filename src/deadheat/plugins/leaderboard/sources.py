@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import TextArray, aligned
+from deadheat.arrays import TextArray, align_values
 from deadheat.data.tables import Qrels, Source, label_of
 from deadheat.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
-from deadheat.evaluation.evaluate import by_own_name, evaluate, opened, shared_measures
+from deadheat.evaluation.evaluate import by_own_name, evaluate, open_evaluation, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
 from deadheat.evaluation.reconciling import check_conventions, check_weights
 from deadheat.evaluation.save_folder import ONE_SAVE
 from deadheat.evaluation.saved import is_saved
-from deadheat.io.files import path_named
+from deadheat.io.files import check_path
 from deadheat.io.formats import COMPRESSED, SUFFIXES
 from deadheat.io.guarding import noting_files
 from deadheat.io.kinds import check_column
@@ -26,8 +26,8 @@ from deadheat.measures.notation import MeasureLike, parse_measure, parse_measure
 from deadheat.plugins.leaderboard.mteb import find_mteb_results, read_mteb
 from deadheat.plugins.leaderboard.results import ALLOWED, Task, TaskResults, find_complete_queries
 from deadheat.plugins.leaderboard.tables import NAMES, NEEDED, WANTED, as_table, read_table
-from deadheat.structures import collected
-from deadheat.wording import counted, three
+from deadheat.structures import group_values
+from deadheat.wording import format_count, format_list
 
 QRELS = "qrels"
 
@@ -47,7 +47,7 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
         It is none of the forms; a model comes twice in a task; a task has no value.
     """
     if isinstance(source, str | Path):
-        path = path_named(source)
+        path = check_path(source)
         return _of_folder(path, measure) if path.is_dir() else _of_file(path, measure)
     of_parts = getattr(source, "evaluations", None)  # of a benchmark: by cases, language and retriever
     if isinstance(of_parts, Mapping) and all(isinstance(key, tuple) and len(key) == 3 for key in of_parts):
@@ -60,7 +60,7 @@ def read_results(source: Source, measure: MeasureLike | None = None) -> TaskResu
         return _of_mapping(source, measure)
     given = list(source) if isinstance(source, Iterable) and not hasattr(source, "columns") else []
     if given and all(isinstance(one, str | Path | Evaluation) for one in given):
-        return _of_several([one if isinstance(one, Evaluation) else path_named(one) for one in given], measure)
+        return _of_several([one if isinstance(one, Evaluation) else check_path(one) for one in given], measure)
     return read_table(as_table(source), None, measure)
 
 
@@ -78,7 +78,7 @@ def _of_folder(folder: Path, measure: MeasureLike | None) -> TaskResults:
     tasks = {one.name: one for one in sorted(folder.iterdir()) if one.is_dir() and _qrels_in(one)}
     if tasks:
         others = [one.name for one in sorted(folder.iterdir()) if one.is_dir() and one.name not in tasks]
-        left = [f"{three(others)} left out: no file {QRELS}"] if others else []
+        left = [f"{format_list(others)} left out: no file {QRELS}"] if others else []
         measures = parse_measures(None)[:1] if measure is None else [parse_measure(measure)]
         found = _of_evaluations({name: _evaluated(one, measures) for name, one in tasks.items()}, None)
         return replace(found, notes=(*left, *found.notes))
@@ -127,8 +127,8 @@ def _of_several(
         if measure is not None:
             raise ParameterError(argument="measure", given=str(measure), allowed="left out for MTEB's main scores")
         return read_mteb(of_mteb, folder)
-    read = [(one if isinstance(one, Path) else None, opened(one)) for one in sources]
-    by_hash = collected((one.qrels_hash, (path, one)) for path, one in read)
+    read = [(one if isinstance(one, Path) else None, open_evaluation(one)) for one in sources]
+    by_hash = group_values((one.qrels_hash, (path, one)) for path, one in read)
     named: dict[str, dict[str, Evaluation]] = {}
     for name, held in zip(_task_names(by_hash), by_hash.values(), strict=True):
         for path, one in held:
@@ -190,10 +190,10 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
         empty = {name: len(one.missing_queries) for name, one in own.items() if one.conventions.missing == "empty"}
         counts = [f"{name} {n:,}" for name, n in empty.items() if n]
         if counts:
-            notes.append(f"queries of {task} that lack a ranking count as empty ones: {three(counts)}")
+            notes.append(f"queries of {task} that lack a ranking count as empty ones: {format_list(counts)}")
         ids: TextArray = np.array(sorted(set().union(*(one.query_ids.tolist() for one in scores.values()))), object)
         columns = {
-            name: np.column_stack([aligned(getattr(one, name), one.query_ids, ids) for one in scores.values()])
+            name: np.column_stack([align_values(getattr(one, name), one.query_ids, ids) for one in scores.values()])
             for name in ("values", "tie_min", "tie_max")
         }
         first = next(iter(scores.values()))
@@ -202,9 +202,9 @@ def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: Meas
                 argument="measure", given=str(first.measure), allowed="a measure that is a mean over queries"
             )
         kept = find_complete_queries(task, list(scores), columns["values"], notes)
-        weights = None if first.weights is None else aligned(first.weights, first.query_ids, ids)[kept]
+        weights = None if first.weights is None else align_values(first.weights, first.query_ids, ids)[kept]
         if weights is not None and not are_equal(weights):
-            worth = f"{counted(int(kept.sum()), 'query is', 'queries are')} worth {effective_number(weights):.1f}"
+            worth = f"{format_count(int(kept.sum()), 'query is', 'queries are')} worth {effective_number(weights):.1f}"
             notes.append(f"means of {task} are weighted: {worth} of equal weight")
         low, high = (np.average(columns[name][kept], axis=0, weights=weights) for name in ("tie_min", "tie_max"))
         tasks.append(Task(task, tuple(scores), columns["values"][kept], weights, low, high))
@@ -256,7 +256,7 @@ def labels_of_tasks(
     elif columns and str(given) in columns:
         found = dict(columns[str(given)])
     else:
-        path = path_named(given)
+        path = check_path(given)
         frame, _ = read_records(path, None, WANTED).with_points([name] if name == "weight" else [], path)
         task = next((one for one in NAMES["task"] if one in frame.columns), "task")
         for column in (task, name):
@@ -267,6 +267,8 @@ def labels_of_tasks(
         raise ParameterError(argument=argument, given=unknown, allowed=known)
     lacking = [task for task in tasks if found.get(task) is None or found[task] == ""]
     if lacking:
-        raise ParameterError(f"has none for {three(lacking)}", argument=argument, hint=f"give a {name} for every task")
+        raise ParameterError(
+            f"has none for {format_list(lacking)}", argument=argument, hint=f"give a {name} for every task"
+        )
     of_tasks = {task: found[task] for task in tasks}
     return of_tasks if name == "weight" else {task: str(group) for task, group in of_tasks.items()}

@@ -8,8 +8,8 @@ from deadheat.kernels.segments import scan_before
 from deadheat.measures.base import (
     JointMeasure,
     Number,
+    computed_once,
     divided,
-    once,
     parameter,
     parameters,
     register,
@@ -35,7 +35,7 @@ class AveragedMeasure(GainMeasure, JointMeasure):
     the ideal, and its square.
     """
 
-    @once("gain")
+    @computed_once("gain")
     def exponent(self, placements: Placements) -> IntArray:
         """Return the power of two that the gains of each query are divided by, of shape (n_queries,)."""
         highest = np.zeros(placements.n_queries)
@@ -47,7 +47,7 @@ class AveragedMeasure(GainMeasure, JointMeasure):
         gains = gains_of(self.gain, placements.relevance)
         return np.ldexp(gains, -self.exponent(placements)[placements.query])
 
-    @once("gain")
+    @computed_once("gain")
     def ideal(self, placements: Placements) -> tuple[IdealSums, FloatArray]:
         """Return the ideal DCG, of judgments with a positive gain, and their scaled gains."""
         gains = ideal_gains(placements, self.gain)

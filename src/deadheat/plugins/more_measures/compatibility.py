@@ -6,8 +6,8 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import ratio, scan_before
-from deadheat.measures.base import CUTOFF, FLAG, Number, once, parameter, ranks_to, register
+from deadheat.kernels.segments import divide_or_zero, scan_before
+from deadheat.measures.base import CUTOFF, FLAG, Number, computed_once, parameter, ranks_to, register
 from deadheat.measures.discounted import LOWEST_POSITIVE, PositiveMeasure
 from deadheat.measures.prefix import GainTies, KindTies, MeanMeasure, along
 from deadheat.placements.placements import Placements
@@ -76,7 +76,7 @@ class Compat(PositiveMeasure, MeanMeasure):
         found, first, worth = self._levels(placements)
         return found, lambda ties, j, kind, seen: worth(ties, j, first[ties, kind], seen[kind])
 
-    @once("key")
+    @computed_once("key")
     def mean(self, placements: Placements) -> FloatArray:
         """Return the mean over all tie orders, a sum over the levels: each adds by its own documents alone."""
         found, first, worth = self._levels(placements)
@@ -87,7 +87,7 @@ class Compat(PositiveMeasure, MeanMeasure):
             found.counts[tie, kind][:, None],
             lambda index, j, _, seen: worth(tie[index], j, first[tie, kind][index], seen[0]),
         )[0]
-        return ratio(placements.by_query(means, found.query[tie]), self.divisor(placements))
+        return divide_or_zero(placements.by_query(means, found.query[tie]), self.divisor(placements))
 
     def of_rankings(self, rankings: FloatArray, placements: Placements, query: int) -> FloatArray:
         """Return the value of each ranking."""
@@ -105,7 +105,7 @@ class Compat(PositiveMeasure, MeanMeasure):
         longer = np.maximum(placements.n_retrieved, placements.n_relevant(LOWEST_POSITIVE))
         return longer if self.depth is None else np.full(len(longer), self.depth)
 
-    @once("p", "depth")
+    @computed_once("p", "depth")
     def _harmonic(self, placements: Placements) -> FloatArray:
         """Return the sums of p^(i - 1) / i over the first ranks: none, one and so on."""
         rank = ranks_to(self, int(self._depth(placements).max(initial=0)))

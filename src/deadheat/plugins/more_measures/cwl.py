@@ -14,7 +14,7 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, special
 from deadheat.errors import MeasureError
 from deadheat.kernels import prefix_counts
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures.base import CUTOFF, CutMeasure, Measure, Number, parameter, parameters, ranks_to, register
 from deadheat.measures.discounted import WeightedMeasure, scale_top
 from deadheat.measures.orders import OrdersMeasure
@@ -211,7 +211,7 @@ class AdaptiveMeasure(ScaledMeasure, OrdersMeasure):
         below = None if horizon is None else horizon - n_read
         last = gained[:, -1] if n_read else np.zeros(len(gains))
         n_expected = arrives[:, :-1].sum(axis=1) + arrives[:, -1] * self.below(n_read, below, last)
-        return ratio((arrives[:, :-1] * gains).sum(axis=1), n_expected)
+        return divide_or_zero((arrives[:, :-1] * gains).sum(axis=1), n_expected)
 
     def horizon(self, n_retrieved: int) -> int | None:  # noqa: ARG002 - of those with a cutoff
         """Return the number of ranks that may be read; None: no end."""

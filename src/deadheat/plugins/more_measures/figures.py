@@ -10,8 +10,8 @@ from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.figures.base import (
     Systems,
     figure,
+    format_number,
     named,
-    number,
 )
 from deadheat.figures.draw_lines import curve_rows, draw_with_bands
 from deadheat.plugins.more_measures.interpolated import IPrec, remember_together
@@ -65,7 +65,7 @@ def precision_recall(
     remember_together(pairs)
     rows, n_systems = curve_rows(systems, "recall", family, options)
     first = {row["recall"]: row["mean"] for row in rows if row["system"] == rows[0]["system"]}
-    ends = " and ".join(f"{number(first[level])} at recall {level:g}" for level in (0.0, 0.5))
+    ends = " and ".join(f"{format_number(first[level])} at recall {level:g}" for level in (0.0, 0.5))
     x = alt.X("recall:Q", title="recall", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(grid=False))
     return draw_with_bands(
         rows, n_systems, x, "interpolated precision, mean over queries", finding=f"interpolated precision {ends}"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deadheat.arrays import FloatArray
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures.base import Number, parameter, register
 from deadheat.measures.top import Count, RelevanceMeasure, retrieved_relevant
 from deadheat.placements.placements import Placements
@@ -61,7 +61,7 @@ class SetAP(Count, RelevanceMeasure):
     def mean(self, placements: Placements) -> FloatArray:
         """Return C^2 / (n R)."""
         found = retrieved_relevant(placements, self.rel)
-        return ratio(found**2, placements.n_retrieved * placements.n_relevant(self.rel).astype(np.float64))
+        return divide_or_zero(found**2, placements.n_retrieved * placements.n_relevant(self.rel).astype(np.float64))
 
 
 WORTH = Number(low=-1e100, high=1e100)  # times any number of documents it stays a float64

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures.base import Number, parameter, register
 from deadheat.measures.top import CutShare, RelevanceMeasure, Rprec
 from deadheat.placements.placements import Placements
@@ -110,6 +110,6 @@ class Hole(CutShare):
 
     def distributions(self, placements: Placements, queries: IntArray) -> list[tuple[FloatArray, FloatArray]]:
         """Return the values of some queries over all tie orders, and their probabilities."""
-        most = ratio(self.depth(placements).astype(np.float64), self.divisor(placements))[queries]
+        most = divide_or_zero(self.depth(placements).astype(np.float64), self.divisor(placements))[queries]
         judged = zip(most, super().distributions(placements, queries), strict=True)
         return [(top - values, chances) for top, (values, chances) in judged]

@@ -32,11 +32,11 @@ from deadheat.report.model import (
     Report,
     Span,
     Table,
-    note,
-    said,
+    note_fact,
+    prose_fact,
+    registers_report,
     select_facts,
-    share,
-    shows,
+    share_cell,
     summarise,
     tabulate,
 )
@@ -50,7 +50,7 @@ from deadheat.report.page.subject import Input, Subject, about, glance, headline
 from deadheat.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
 from deadheat.scalars import NOISE
 from deadheat.version import __version__
-from deadheat.wording import BY_DOC_ID, counted, format_names, joined, reported_path
+from deadheat.wording import BY_DOC_ID, format_count, format_names, format_path, join_sentences
 
 # Nothing is loaded from anywhere, and no script runs but those of the page, by their hashes.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:"
@@ -148,10 +148,17 @@ def fragment_of(subjects: Sequence[Subject], form: str) -> str:
     shown = replace(board, rows=board.rows[:MOST_IN_FRAGMENT], title="")
     more = [
         *[f"the first {MOST_IN_FRAGMENT} of {n:,} systems"] * (n > MOST_IN_FRAGMENT),
-        *[f"of {subject.name}; {counted(len(others), 'more set')} in the page"] * bool(others),
+        *[f"of {subject.name}; {format_count(len(others), 'more set')} in the page"] * bool(others),
     ]
-    told = [said(number.heading, f"{number.value} {number.text}".strip()) for number in glance(subject) if number.value]
-    facts = (*told, said("", joined(f"{about(subject)}.", *(f"{one[0].upper()}{one[1:]}." for one in more))))
+    told = [
+        prose_fact(number.heading, f"{number.value} {number.text}".strip())
+        for number in glance(subject)
+        if number.value
+    ]
+    facts = (
+        *told,
+        prose_fact("", join_sentences(f"{about(subject)}.", *(f"{one[0].upper()}{one[1:]}." for one in more))),
+    )
     report = Report((shown,), facts, facts_first=True, headline=headline_of(subject))
     return as_markdown(report) if form == "markdown" else str(parts().short(report)).strip()
 
@@ -165,7 +172,7 @@ def _title(names: Sequence[str], measure: Measure) -> str:
     return f"{format_names(names)} by {measure.label}"
 
 
-@shows(Comparison, among=PAGES)
+@registers_report(Comparison, among=PAGES)
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
     comparison.refuse_judge("a page")
@@ -174,18 +181,18 @@ def page_of_comparison(comparison: Comparison) -> str:
             Subject(
                 evaluations=comparison.evaluations,
                 comparison=comparison,
-                qrels=reported_path(next(iter(comparison.evaluations.values())).qrels.where),
+                qrels=format_path(next(iter(comparison.evaluations.values())).qrels.where),
                 margin=comparison.margin,
             )
         ]
     )
 
 
-@shows(Evaluation, among=PAGES)
+@registers_report(Evaluation, among=PAGES)
 def page_of_evaluation(evaluation: Evaluation) -> str:
     """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
     refuse_judge([evaluation], "a page")
-    return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=reported_path(evaluation.qrels.where))])
+    return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=format_path(evaluation.qrels.where))])
 
 
 def _section(
@@ -272,7 +279,7 @@ def _of_subject(
             made.deciding(
                 _deciding(subject),
                 number,
-                counted(len(subject.query_ids), "query", "queries"),
+                format_count(len(subject.query_ids), "query", "queries"),
                 subject.duel or (),
             ),
         ),
@@ -325,7 +332,9 @@ def _verdict_of(subject: Subject) -> tuple[Fact, ...]:
     """Return the verdict in full, as facts."""
     if subject.comparison is not None:
         return summarise(subject.comparison.judge(subject.margin).facts)
-    return tuple(said(number.heading, f"{number.value}, {number.text}") for number in glance(subject) if number.value)
+    return tuple(
+        prose_fact(number.heading, f"{number.value}, {number.text}") for number in glance(subject) if number.value
+    )
 
 
 def _leaderboard(subject: Subject) -> Table:
@@ -414,7 +423,7 @@ def _tie_table(subject: Subject) -> Table:
             else []
         ),
         Column("n_queries", "queries decided", decided.get),
-        Column("share", "share", lambda name: share(decided[name] / n) if (n := scores[name].n_queries) else None),
+        Column("share", "share", lambda name: share_cell(decided[name] / n) if (n := scores[name].n_queries) else None),
     )
     return tabulate("ties", [SYSTEMS], columns, subject.ranked, title=f"What tie order decides of {main.label}")
 
@@ -441,13 +450,13 @@ def _strata_tables(subject: Subject) -> list[Table]:
     ]
 
 
-@shows(History, among=PAGES)
+@registers_report(History, among=PAGES)
 def page_of_history(found: History) -> str:
     """Return an HTML document with the line of the first measure, and the tables."""
     return page_of_report(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures[0])
 
 
-@shows(JudgeAgreement, among=PAGES)
+@registers_report(JudgeAgreement, among=PAGES)
 def page_of_judges(found: JudgeAgreement, report: Report | None = None, digits: int | None = None) -> str:
     """Return an HTML document with the figures of the first judge and measure, and the tables."""
     measure = found.conclusions[0].measure.label if found.conclusions else ""
@@ -476,7 +485,7 @@ def page_of_report(
     """
     numbers = count(1)
     drawn = [] if are_missing() else draw("figures", found, measure, numbers)
-    failed = [note("not drawn", f"{one.name}: {one.why_not}") for one in drawn if one.drawing and one.why_not]
+    failed = [note_fact("not drawn", f"{one.name}: {one.why_not}") for one in drawn if one.drawing and one.why_not]
     report = replace(report, facts=(*report.facts, *failed))
     extra = tuple(table for table in report.tables if table != table.in_brief() or table.is_extra)
     drawings = [one.svg for one in drawn if one.svg]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, members
+from deadheat.arrays import FloatArray, is_member
 from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.rows import round_scores
@@ -25,7 +25,7 @@ from deadheat.report.page.subject import MOST_SYSTEMS, Subject, glance, headline
 from deadheat.report.score_tables import level_heading
 from deadheat.scalars import NOISE
 from deadheat.settings import Conventions
-from deadheat.wording import presentable
+from deadheat.wording import format_for_people
 
 LONGEST_TEXT = 200  # characters of a document, below its id
 N_RANKS = 100  # of each ranking
@@ -62,10 +62,10 @@ def data_of(subject: Subject) -> dict[str, Any]:
         for query, weight in zip(one.query_ids.tolist(), one.weights.tolist(), strict=True)
     }
     return {
-        "systems": list(map(presentable, systems)),
+        "systems": list(map(format_for_people, systems)),
         "duel": [systems.index(name) if name in systems else 0 for name in subject.duel or systems[:1]],
-        "queries": list(map(presentable, subject.query_ids)),
-        "texts": None if subject.texts is None else list(map(presentable, subject.texts)),
+        "queries": list(map(format_for_people, subject.query_ids)),
+        "texts": None if subject.texts is None else list(map(format_for_people, subject.texts)),
         "measures": [
             {"name": one.label, "up": one.higher_is_better, "total": one.total, "unit": unit_of(one)} for one in shown
         ],
@@ -73,8 +73,8 @@ def data_of(subject: Subject) -> dict[str, Any]:
         "baseline": systems.index(baseline) if baseline in systems else None,
         "levels": [level_heading(level, {own[one].n_queries for own in subject.evaluations.values()}) for one in shown],
         "weights": [weights.get(query) for query in subject.query_ids] if weights else None,
-        "headlines": [presentable(headline_of(subject, one)) for one in shown],
-        "glances": [[list(map(presentable, found)) for found in glance(subject, one)] for one in shown],
+        "headlines": [format_for_people(headline_of(subject, one)) for one in shown],
+        "glances": [[list(map(format_for_people, found)) for found in glance(subject, one)] for one in shown],
         "board": [[_level_of(subject, name, one) for name in systems] for one in shown],
         "pairs": list(_pairs(subject, systems, shown)),
         "strata": list(_strata(subject)),
@@ -118,7 +118,10 @@ def _strata(subject: Subject) -> Iterator[dict[str, Any]]:
     place = {query: n for n, query in enumerate(subject.query_ids)}
     for columns in subject.groupings:
         for stratum, part in next(iter(subject.strata(columns).values())).items():
-            yield {"name": presentable(label(stratum)), "queries": [place[query] for query in part.query_ids.tolist()]}
+            yield {
+                "name": format_for_people(label(stratum)),
+                "queries": [place[query] for query in part.query_ids.tolist()],
+            }
 
 
 def _values(subject: Subject, system: str, measure: Measure, digits: int | None) -> dict[str, Any]:
@@ -164,8 +167,8 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
             for doc, relevance in pl.concat([one.select("doc_id", "relevance") for one in frames]).iter_rows():
                 if doc not in own:
                     own[doc] = len(own)
-                    held["docs"].append(presentable(doc))
-                    name = presentable(subject.names.get(doc, ""))
+                    held["docs"].append(format_for_people(doc))
+                    name = format_for_people(subject.names.get(doc, ""))
                     held["names"].append(f"{name[:LONGEST_TEXT]}..." if len(name) > LONGEST_TEXT else name)
                     held["relevance"].append(relevance)
             held["of"].append(
@@ -234,7 +237,7 @@ def _ranked(subject: Subject, system: str) -> dict[str, pl.DataFrame]:
     scores = round_scores(rows["score"].to_numpy(), evaluation.conventions.score_precision)
     rows = rows.with_columns(score=pl.Series(scores, dtype=pl.Float64))
     placements = evaluation.placements_of(subject.main)
-    placements = placements.select(members(placements.query_ids, np.array(queries, dtype=object)))
+    placements = placements.select(is_member(placements.query_ids, np.array(queries, dtype=object)))
     judged = placements.to_polars().select("query_id", "doc_id", "relevance")
     rows = rows.join(judged, on=["query_id", "doc_id"], how="left")
     rows = _shortened(rows.sort("query_id", "score", "doc_id", descending=[False, True, False]), evaluation.conventions)

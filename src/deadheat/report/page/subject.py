@@ -10,11 +10,11 @@ from typing import NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from deadheat.arrays import FloatArray, aligned
+from deadheat.arrays import FloatArray, align_values
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pair import Pair
 from deadheat.comparison.verdict import Verdict
-from deadheat.comparison.verdict_facts import CORRECTION_NAMES, number, signed
+from deadheat.comparison.verdict_facts import CORRECTION_NAMES, format_number, format_signed
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -27,7 +27,7 @@ from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format
 from deadheat.report.of_comparison import best_first
 from deadheat.scalars import NOISE
 from deadheat.settings import OF_MAXIMA, Design
-from deadheat.wording import counted, is_share_known, level_text, percentage
+from deadheat.wording import format_count, format_level, format_percentage, is_share_known
 
 N_DECIDING = 20  # queries whose rankings a page holds
 MOST_SYSTEMS = 40  # whose values by query, and rankings, a page holds
@@ -174,7 +174,7 @@ class Subject:
         """Return values of a system for all queries; NaN where it has none."""
         if len(values) == len(self.query_ids):  # those of all systems
             return values
-        return aligned(values, scores.query_ids, np.array(self.query_ids, dtype=object))
+        return align_values(values, scores.query_ids, np.array(self.query_ids, dtype=object))
 
     @cached_property
     def deciding(self) -> list[int]:
@@ -220,15 +220,15 @@ def headline_of(subject: Subject, measure: Measure | None = None) -> str:
         return subject.comparison.judge(subject.margin, measure=measure).headline
     name, main = subject.ranked[0], subject.main if measure is None else measure
     scores = subject.evaluations[name][main]
-    level, n = "total" if main.total else "mean", counted(scores.n_queries, "query", "queries")
+    level, n = "total" if main.total else "mean", format_count(scores.n_queries, "query", "queries")
     return f"{name} has a {level} {main.label} of {format_cell(scores.reported())} over {n}."
 
 
 def about(subject: Subject) -> str:
     """Return what it is about in one line: qrels, queries, how ties were broken."""
-    n, ties = counted(len(subject.query_ids), "query", "queries"), subject.first.ties
+    n, ties = format_count(len(subject.query_ids), "query", "queries"), subject.first.ties
     return (
-        f"{PurePath(subject.qrels).name}: {n}, {counted(len(subject.ranked), 'system')},"
+        f"{PurePath(subject.qrels).name}: {n}, {format_count(len(subject.ranked), 'system')},"
         f" ties: {'mean over all orders' if ties == 'expected' else ties}"
     )
 
@@ -248,7 +248,7 @@ def _of_one(subject: Subject, measure: Measure) -> list[Glance]:
     scores = subject.evaluations[subject.ranked[0]][measure]
     found = [Glance("level", format_cell(scores.reported()), f"{'total' if measure.total else 'mean'} {measure.label}")]
     if not measure.total and not np.isnan((interval := scores.interval()).low):
-        text = f"{level_text(interval.confidence_level)} interval of the mean"
+        text = f"{format_level(interval.confidence_level)} interval of the mean"
         why = "" if interval.is_known else f", which cannot be known: {interval.unknown}"
         found.append(Glance("interval", format_cell(span_of(interval)), text + why))
     ties = span_of_ties(scores)
@@ -262,8 +262,11 @@ def _lead(found: Verdict, design: Design) -> Glance:
         return Glance("lead", "none", f"nobody leads by {found.measure}")
     text = f"{found.measure}, {found.leader} over {found.runner_up}"
     if not np.isnan(found.low) and found.low < found.high:
-        text += f"; {level_text(design.confidence_level)} interval {number(found.low)} to {number(found.high)}"
-    return Glance("lead", signed(found.difference) + unit_of(found.measure), text)
+        text += (
+            f"; {format_level(design.confidence_level)} interval {format_number(found.low)} to"
+            f" {format_number(found.high)}"
+        )
+    return Glance("lead", format_signed(found.difference) + unit_of(found.measure), text)
 
 
 def _ties(pair: Pair | None) -> Glance:
@@ -272,7 +275,7 @@ def _ties(pair: Pair | None) -> Glance:
         return Glance(heading, "", "")  # no lead to reverse, or no order that does: there is no box
     if not is_share_known(pair.flip_probability, pair.flip_standard_error):
         return Glance(heading, "?", "some order of the tied scores does, how many do is not known")
-    chance = percentage(pair.flip_probability, pair.flip_standard_error)
+    chance = format_percentage(pair.flip_probability, pair.flip_standard_error)
     return Glance(heading, chance, "of random orders of the tied scores")
 
 
@@ -287,8 +290,8 @@ def _smallest(found: Verdict, design: Design) -> Glance:
             level = f"{1 - design.confidence_level:.3g} over {found.n_tests} differences"
     return Glance(
         heading,
-        number(found.detectable) + unit_of(found.measure),
-        f"the smallest that {counted(found.n_queries, 'query', 'queries')} would show (power 80%, level {level})",
+        format_number(found.detectable) + unit_of(found.measure),
+        f"the smallest that {format_count(found.n_queries, 'query', 'queries')} would show (power 80%, level {level})",
     )
 
 
@@ -320,7 +323,9 @@ def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Tab
         *([Column("text", "text", lambda row: texts.get(row["query_id"], ""))] if texts else []),
     )
     moved = rows.sort(pl.col("kind") == "best", maintain_order=True).to_dicts()
-    first = f"; the first {MOST} of {counted(pair.losses, 'loss', 'losses')} and of {counted(pair.wins, 'win')}"
+    first = (
+        f"; the first {MOST} of {format_count(pair.losses, 'loss', 'losses')} and of {format_count(pair.wins, 'win')}"
+    )
     title = f"{measure.label}: what fell and rose, {pair.system} - {pair.baseline}" + first * (
         max(pair.wins, pair.losses) > MOST
     )
@@ -329,7 +334,7 @@ def before_and_after(comparison: Comparison, texts: dict[str, str]) -> tuple[Tab
         documents = found.documents.sort("query_id", "doc_id")
         shown = documents.head(MOST_JUDGMENTS).to_dicts()
         grades = [Column(key, key, lambda row, key=key: count_cell(row[key])) for key in ("old", "new")]
-        n = counted(documents.height, "judgment")
+        n = format_count(documents.height, "judgment")
         title = f"Judgments that changed since {name}: {n}" + ", the first" * (len(shown) < documents.height)
         tables.append(tabulate("judgments", (QUERY, Column("doc_id", "document")), grades, shown, title=title))
     return tuple(tables)

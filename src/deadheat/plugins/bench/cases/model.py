@@ -15,8 +15,8 @@ from deadheat.errors import CasesError
 from deadheat.io.records import as_text
 from deadheat.plugins.bench.cases.texts import are_written_alike, folded, is_grade
 from deadheat.plugins.bench.ontology import LABEL, Ontology, Synonym
-from deadheat.structures import collected
-from deadheat.wording import counted, printable
+from deadheat.structures import group_values
+from deadheat.wording import escape_invisible, format_count
 
 LABELS = ("language", "difficulty", "category", "domain")
 _BETWEEN = re.compile(r"\s*[;,\n]\s*|\s+/\s+")  # ids in a cell, in the place of |
@@ -142,7 +142,7 @@ class Cases:
 
     def __repr__(self) -> str:
         languages = f", languages {', '.join(self.languages)}" if self.languages else ""
-        return printable(f"<Cases {self.name}: {counted(len(self), 'case')}{languages}>")
+        return escape_invisible(f"<Cases {self.name}: {format_count(len(self), 'case')}{languages}>")
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -224,7 +224,7 @@ class Cases:
         """Return the groups of cases with the same text and language, ignoring case and whitespace."""
         return tuple(
             tuple(group)
-            for group in collected(((case.folded_text, case.language), case) for case in self).values()
+            for group in group_values(((case.folded_text, case.language), case) for case in self).values()
             if len(group) > 1
         )
 
@@ -248,7 +248,7 @@ def summarise(cases: Cases) -> list[dict[str, Any]]:
     """
     found = []
     for label in ("all", *LABELS):
-        groups = collected((getattr(case, label, None), case) for case in cases)
+        groups = group_values((getattr(case, label, None), case) for case in cases)
         if label != "all" and not any(groups):
             continue
         for value, own in sorted(groups.items(), key=lambda group: (group[0] is None, -len(group[1]), group[0] or "")):

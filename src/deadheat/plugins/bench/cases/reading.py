@@ -13,13 +13,13 @@ from typing import Any, Literal, TypeAlias
 from deadheat.checks import as_pattern, check_choice
 from deadheat.data.tables import label_of
 from deadheat.errors import Advice, CasesError, ColumnError, DataError, ParameterError
-from deadheat.io.files import readable
+from deadheat.io.files import check_readable
 from deadheat.io.kinds import CASES_KEYS, COLUMN_NAMES
 from deadheat.io.records import Records, Wanted, as_text, read_records
 from deadheat.plugins.bench.cases.model import Case, Cases, label
 from deadheat.plugins.bench.cases.texts import is_grade
 from deadheat.plugins.bench.languages import code_of, normalised
-from deadheat.wording import counted, did_you_mean, shown
+from deadheat.wording import did_you_mean, format_count, quote_text
 
 HPO_IDS = "expected_hpo_ids"
 IDS = ("expected_ids", HPO_IDS)
@@ -171,7 +171,8 @@ class CaseFile:
             return ""
         n = sum(label(row.get("language")) is None for row in self.rows)
         return (
-            f"{counted(n, 'case')} of language {self.of_folder}, as the folder {self.path.absolute().parent.name} says"
+            f"{format_count(n, 'case')} of language {self.of_folder}, as the folder {self.path.absolute().parent.name}"
+            " says"
             if n
             else ""
         )
@@ -244,7 +245,7 @@ def read_cases(
     """
     reading = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns)
     if reading.errors:
-        head = f"{len(reading.unusable):,} of {counted(len(reading.rows), 'case')} cannot be used:"
+        head = f"{len(reading.unusable):,} of {format_count(len(reading.rows), 'case')} cannot be used:"
         raise CasesError(
             "\n  ".join([head, *map(str, reading.errors)]),
             path=reading.path,
@@ -269,7 +270,7 @@ def examine(
         The file is missing, empty or malformed; with the line, where there is one.
     """
     pattern = None if id_pattern is None else as_pattern("id_pattern", id_pattern, HPO_PATTERN.pattern, re.ASCII)
-    path = readable(path)
+    path = check_readable(path)
     records = read_records(path, format, WANTED)
     named = fields_in(records.columns, columns, path)
     rows = _rows(records, named, path, pattern or HPO_PATTERN)
@@ -519,7 +520,7 @@ def _wrong_grades(given: Any, ids: Sequence[str]) -> Iterator[Wrong]:  # noqa: A
     if not isinstance(given, dict | list):
         yield kind, keys, f"relevance must be a list of grades or {{id: grade}}, got {quoted(given)}", _ONE_PER_ID
     elif isinstance(given, list) and len(given) != len(ids):
-        what = f"relevance has {counted(len(given), 'grade')} for {counted(len(ids), 'expected id')}"
+        what = f"relevance has {format_count(len(given), 'grade')} for {format_count(len(ids), 'expected id')}"
         yield kind, keys, what, _ONE_PER_ID
     else:
         graded: dict[Any, Any] = given if isinstance(given, dict) else dict(zip(ids, given, strict=True))
@@ -578,4 +579,4 @@ def finding(
 
 def quoted(value: object) -> str:
     """Return a value for a message: text in quotes, all else as JSON has it."""
-    return shown(value) if isinstance(value, str) else shown(json.dumps(value, ensure_ascii=False))[1:-1]
+    return quote_text(value) if isinstance(value, str) else quote_text(json.dumps(value, ensure_ascii=False))[1:-1]

@@ -10,15 +10,15 @@ from typing import Any, Self
 
 from deadheat.data.tables import label_of
 from deadheat.errors import DataError
-from deadheat.io.files import readable
-from deadheat.libraries import package
+from deadheat.io.files import check_readable
+from deadheat.libraries import import_package
 from deadheat.plugins.bench.cases.model import LABELS, SMALL, Case, Cases, label, summarise
 from deadheat.plugins.bench.cases.reading import FIELDS, IDS, CaseFile, Finding, examine, finding, quoted
 from deadheat.plugins.bench.languages import code_of, guess, known
 from deadheat.plugins.bench.ontology import Ontology, read_ontology
-from deadheat.report.model import Column, Fact, Report, Table, said, tabulate
-from deadheat.structures import collected
-from deadheat.wording import counted, did_you_mean, shown
+from deadheat.report.model import Column, Fact, Report, Table, prose_fact, tabulate
+from deadheat.structures import group_values
+from deadheat.wording import did_you_mean, format_count, quote_text
 
 _TYPES = {"string": "text", "integer": "a whole number", "number": "a number", "object": "an object", "array": "a list"}
 
@@ -116,7 +116,7 @@ def validate(
     MissingDependencyError
         The package jsonschema or py3langid is not installed: ``pip install 'deadheat[cases]'``.
     """
-    path = readable(path)
+    path = check_readable(path)
     terms = ontology if ontology is None or isinstance(ontology, Ontology) else read_ontology(ontology)
     try:
         file = examine(path, id_pattern=id_pattern, format=format, language=language, columns=columns)
@@ -142,7 +142,7 @@ def schema_text() -> str:
 
 def _violations(file: CaseFile) -> Iterator[Finding]:
     """Find what the schema forbids but reading accepts, once for each value."""
-    validator = package(
+    validator = import_package(
         "jsonschema", "checking against the JSON Schema needs the package jsonschema", "cases"
     ).Draft202012Validator
     defs = json.loads(schema_text())["$defs"]
@@ -199,7 +199,7 @@ def half_width(n: int) -> float:
 
 def unread_fields(file: CaseFile) -> Iterator[Finding]:
     """Find the fields that are not read, of cases and beside them."""
-    for name, own in collected(
+    for name, own in group_values(
         (name, file.records.line(place))
         for place, row in enumerate(file.rows)
         for name in row
@@ -248,7 +248,7 @@ def nothing_expected(file: CaseFile) -> Iterator[Finding]:
 def repeated_texts(file: CaseFile) -> Iterator[Finding]:
     """Find the texts that several cases of one language have, with the same expected ids or with others."""
     for group in file.cases.repeated_texts():
-        what = f"the text {shown(group[0].text)} appears {len(group)} times ({listed_lines(group)})"
+        what = f"the text {quote_text(group[0].text)} appears {len(group)} times ({listed_lines(group)})"
         kind, advice = "repeated_text", "Keep one: the others repeat its result, and count as if they were new."
         if len({frozenset(case.expected_ids) for case in group}) > 1:
             kind, advice = "contradicting_text", "Keep one case with all of them: no ranking can satisfy both."
@@ -271,7 +271,7 @@ def other_languages(file: CaseFile) -> Iterator[Finding]:
             yield file.warning("language", what, f"Check them; if so, write {other!r}.")
         for case in () if other else part:
             if near := _other([case.text], language):
-                what = f"the text {shown(case.text)} of language {language!r} looks like {near!r} (a guess)"
+                what = f"the text {quote_text(case.text)} of language {language!r} looks like {near!r} (a guess)"
                 yield file.warning("language", what, f"Check it; if so, write language {near!r}.", about=case)
 
 
@@ -283,7 +283,7 @@ def few_cases(file: CaseFile) -> Iterator[Finding]:
             width = f"the 95% interval of a mean can be as wide as ± {half_width(n):.2f} (of a measure from 0 to 1)"
             yield file.warning(
                 "few_cases",
-                f"{counted(n, 'case')}{of}: {width}",
+                f"{format_count(n, 'case')}{of}: {width}",
                 f"Good for {'development' if n >= SMALL else 'a quick check only'}. Collect {STANDARD} for a conclusion"
                 f" (± {half_width(STANDARD):.2f}), 500 for a fine one.",
             )
@@ -297,8 +297,8 @@ def shared_ids(file: CaseFile) -> Iterator[Finding]:
             of = f" of language {language!r}" if language and len(file.cases.languages) > 1 else ""
             yield file.warning(
                 "shared_ids",
-                f"{len(sharing):,} of {counted(len(part), 'case')}{of} expect an id that an earlier case expects too"
-                f" ({listed_lines(sharing)})",
+                f"{len(sharing):,} of {format_count(len(part), 'case')}{of} expect an id that an earlier case expects"
+                f" too ({listed_lines(sharing)})",
                 "They are not independent: use cluster intervals, one cluster for each expected id.",
             )
 
@@ -317,7 +317,7 @@ RULES = (  # what warns of cases that can be read, in the order of its findings
 
 
 def _share(some: Sequence[object], file: CaseFile) -> str:
-    return f"{len(some):,} of {counted(len(file.cases), 'case')}"
+    return f"{len(some):,} of {format_count(len(file.cases), 'case')}"
 
 
 def listed_lines(found: Sequence[Case | int | None], limit: int = 5) -> str:
@@ -340,7 +340,7 @@ def _in_cases(lines: Sequence[int | None]) -> str:
 
 def _unknown_terms(file: CaseFile, ontology: Ontology) -> Iterator[Finding]:
     """Find each expected id that is not a term of an ontology, once, with the cases that expect it."""
-    expecting = collected((term, case) for case in file.cases for term in case.expected_ids if term not in ontology)
+    expecting = group_values((term, case) for case in file.cases for term in case.expected_ids if term not in ontology)
     if not expecting:
         return
     # the term of each label and exact synonym
@@ -366,7 +366,7 @@ def _named(cases: Sequence[Case], names: Mapping[str, str], ontology: Ontology) 
     """Suggest the term whose name matches a case, if there is one."""
     for name in (text for case in cases for text in (case.description, case.text)):
         if found := names.get(name.strip().casefold()):
-            return f"{shown(name)} is a name of {ontology.called(found)}: is that meant?"
+            return f"{quote_text(name)} is a name of {ontology.called(found)}: is that meant?"
     return "No document has it, so nothing can find it: correct it, or use the version of the ontology that has it."
 
 
@@ -412,14 +412,14 @@ def report_validation(validations: Sequence[Validation], names: Sequence[str], *
         for one in validations
         if one.findings
     ]
-    facts = [said(_verdict(one), "no findings") for one in validations if not one.findings]
+    facts = [prose_fact(_verdict(one), "no findings") for one in validations if not one.findings]
     return Report((*findings, *sets), tuple(facts), closing=closing)
 
 
 def _verdict(validation: Validation) -> str:
-    cases = f"{counted(validation.n_cases, 'case')}, " if validation.n_cases else ""
-    errors = counted(len(validation.errors), "error") if validation.errors else "usable"
-    warnings = f", {counted(len(validation.warnings), 'warning')}" if validation.warnings else ""
+    cases = f"{format_count(validation.n_cases, 'case')}, " if validation.n_cases else ""
+    errors = format_count(len(validation.errors), "error") if validation.errors else "usable"
+    warnings = f", {format_count(len(validation.warnings), 'warning')}" if validation.warnings else ""
     return f"{validation.path}: {cases}{errors}{warnings}"
 
 

@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
 from deadheat.errors import DataError, FileFormatError, MalformedRowError, ParameterError, SourceTypeError
-from deadheat.io.files import readable
+from deadheat.io.files import check_readable
 from deadheat.io.kinds import find_column
 from deadheat.io.records import Wanted, read_records
-from deadheat.kernels.segments import ratio
+from deadheat.kernels.segments import divide_or_zero
 from deadheat.plugins.bench.languages import ALLOWED, is_code, near_code
 from deadheat.scalars import is_number
 from deadheat.structures import T
-from deadheat.wording import counted, did_you_mean, three
+from deadheat.wording import did_you_mean, format_count, format_list
 
 MAX_BYTES = 1 << 25  # for the bits that say which terms are below which
 MOST_NAMED = 10  # terms of a cycle
@@ -211,8 +211,8 @@ def checked(given: Mapping[str, float], ids: Sequence[str], graph: Graph) -> Flo
         if len(values) and values[child] < values[parent]
     ]
     for found, problem, said in (
-        (missing, f"must have a value for all {len(ids):,} terms", f"none for {three([*map(repr, missing)])}"),
-        (others, "must name terms of the ontology only", three([*map(repr, others)])),
+        (missing, f"must have a value for all {len(ids):,} terms", f"none for {format_list([*map(repr, missing)])}"),
+        (others, "must name terms of the ontology only", format_list([*map(repr, others)])),
         (odd, "must be a finite number of 0 or more for each term", ""),
         (falls, "must not fall from a parent to its child", ""),
     ):
@@ -271,7 +271,7 @@ def lin(graph: Graph, information: FloatArray, term: int) -> FloatArray:
     https://dl.acm.org/doi/10.5555/645527.657297.
     """
     shared = np.maximum(common(graph, information, term), 0.0)
-    similarity = ratio(2 * shared, information[term] + information)
+    similarity = divide_or_zero(2 * shared, information[term] + information)
     similarity[term] = 1.0
     return similarity
 
@@ -291,7 +291,7 @@ def jiang_conrath(graph: Graph, information: FloatArray, term: int) -> FloatArra
     """
     shared = common(graph, information, term)
     distance = information[term] + information - 2 * shared
-    similarity = np.where(shared == NONE, 0.0, 1 - ratio(distance, np.array(2 * information.max())))
+    similarity = np.where(shared == NONE, 0.0, 1 - divide_or_zero(distance, np.array(2 * information.max())))
     similarity[term] = 1.0
     return similarity
 
@@ -343,7 +343,7 @@ def simple_resnik_like(graph: Graph, _information: FloatArray, term: int) -> Flo
     ----------
     phentrieve, https://github.com/berntpopp/phentrieve, ``phentrieve/evaluation/metrics.py``.
     """
-    similarity = np.maximum(ratio(common(graph, graph.depth, term), graph.depth.max()), 0.0)
+    similarity = np.maximum(divide_or_zero(common(graph, graph.depth, term), graph.depth.max()), 0.0)
     similarity[term] = 1.0
     return similarity
 
@@ -367,7 +367,7 @@ def hybrid(graph: Graph, _information: FloatArray, term: int) -> FloatArray:
     depth = graph.depth
     shared, both = common(graph, depth, term), depth[term] + depth
     between = both - 2 * shared
-    similarity = 0.7 * ratio(shared, depth.max()) + 0.3 * (1 - ratio(between, both))
+    similarity = 0.7 * divide_or_zero(shared, depth.max()) + 0.3 * (1 - divide_or_zero(between, both))
     similarity[between <= 0] = 1.0
     similarity[shared == NONE] = 0.0
     return similarity
@@ -544,7 +544,7 @@ class Translations:
                     line=row.line,
                 )
         if set(known).isdisjoint(row.term for row in self.rows):
-            ids = three(sorted({repr(row.term) for row in self.rows}))
+            ids = format_list(sorted({repr(row.term) for row in self.rows}))
             raise FileFormatError(f"no id in it is one of the ontology: {ids}", path=self.path)
 
 
@@ -569,7 +569,7 @@ def read_translations(path: str | os.PathLike[str]) -> Translations:
     DataError
         A column is missing, a row has an unknown kind or another language, or nobody says which language it is.
     """
-    file = readable(path)
+    file = check_readable(path)
     records = read_records(file, None, WANTED)
     held = records.columns
     columns = {field: name for field, names in COLUMNS.items() if (name := next((n for n in names if n in held), None))}
@@ -690,7 +690,7 @@ def translated_names(
     notes = list(_notes(ids, tables, by_term, candidates=candidates))
     if original == "fallback" and n_own:
         notes.append(
-            counted(
+            format_count(
                 n_own,
                 "term without a translation keeps the names of the ontology",
                 "terms without a translation keep the names of the ontology",
@@ -698,7 +698,7 @@ def translated_names(
         )
     if n_bare:
         notes.append(
-            counted(n_bare, "term without a translation is left out", "terms without a translation are left out")
+            format_count(n_bare, "term without a translation is left out", "terms without a translation are left out")
         )
     return found_labels, found_synonyms, tuple(dict.fromkeys(languages)), tuple(notes)
 
@@ -719,9 +719,9 @@ def _notes(
         fate = "among their names" if candidates else "left out (--candidates counts them)"
         n_unknown = len({row.term for row in table.rows} - known)
         told = [
-            f"{len(own):,} of {counted(len(ids), 'term')} have a name in it",
+            f"{len(own):,} of {format_count(len(ids), 'term')} have a name in it",
             f"{several:,} of them several labels, all of which count" if several else "",
-            f"{counted(n_candidates, 'candidate')} {fate}" if n_candidates else "",
-            f"{counted(n_unknown, 'id')} not of this release" if n_unknown else "",
+            f"{format_count(n_candidates, 'candidate')} {fate}" if n_candidates else "",
+            f"{format_count(n_unknown, 'id')} not of this release" if n_unknown else "",
         ]
         yield f"{table.path.name} ({table.language}): {'; '.join(filter(None, told))}"

@@ -29,9 +29,9 @@ from deadheat.errors import (
     SourceTypeError,
     UnknownExpectedWarning,
 )
-from deadheat.io.files import decoded, read_all, readable
-from deadheat.io.objects import parsed as parsed_json
-from deadheat.libraries import package
+from deadheat.io.files import check_readable, decode_utf8, read_all
+from deadheat.io.objects import parse_json as parsed_json
+from deadheat.libraries import import_package
 from deadheat.plugins.bench.ontology.graph import (
     KINDS,
     ORIGINAL,
@@ -48,8 +48,8 @@ from deadheat.plugins.bench.ontology.graph import (
     read_translations,
     translated_names,
 )
-from deadheat.structures import collected
-from deadheat.wording import printable, three
+from deadheat.structures import group_values
+from deadheat.wording import escape_invisible, format_list
 
 if TYPE_CHECKING:
     from pronto.ontology import Ontology as Parsed
@@ -190,7 +190,7 @@ class Ontology:
         return f"{type(self).__name__} {name + ': ' if name else ''}{len(self):,} terms"
 
     def __repr__(self) -> str:
-        return printable(f"<{self.summary}>")
+        return escape_invisible(f"<{self.summary}>")
 
     def index(self, term: str) -> int:
         """Return the index of a term in `ids`, or raise `ParameterError` with its status."""
@@ -492,7 +492,7 @@ class Ontology:
         """Warn of ids that are not terms."""
         if ids:
             what = f"{which} id is not a term" if len(ids) == 1 else f"{which} ids are not terms"
-            named = three([self.named(term) for term in sorted(ids)])
+            named = format_list([self.named(term) for term in sorted(ids)])
             warnings.warn(f"{len(ids):,} {what} of {self!r}; such ids {effect}: {named}", cause, stacklevel=level)
 
     @cached_property
@@ -567,7 +567,7 @@ class Expected:
         if len(unknown) == len(wanted):
             raise DataError(
                 f"none of the {len(wanted):,} expected ids is a term of {ontology}: they are "
-                f"{three([*map(repr, unknown.unique().sort())])}, its terms {three([*map(repr, ids)])}",
+                f"{format_list([*map(repr, unknown.unique().sort())])}, its terms {format_list([*map(repr, ids)])}",
                 hint="Are they of the same ontology, and written alike?",
                 path=qrels.where,
             )
@@ -617,7 +617,7 @@ def relevance_of(expected: Expected, pairs: pl.DataFrame, codes: IntArray, depth
     queries, bounds = sizes["query_id"].to_list(), [0, *sizes["len"].cum_sum().to_list()]
     values = np.zeros(len(codes))
     more: list[tuple[int, IntArray, FloatArray]] = []
-    for terms, numbers in collected((expected.of_query[one], number) for number, one in enumerate(queries)).items():
+    for terms, numbers in group_values((expected.of_query[one], number) for number, one in enumerate(queries)).items():
         relevance = expected.relevance(terms)
         looked_up = np.append(relevance, 0.0)  # the last index is that of `UNKNOWN`
         best = best_terms(relevance, depth) if depth else np.zeros(0, np.int64)
@@ -673,7 +673,7 @@ def read_ontology(path: str | os.PathLike[str]) -> Ontology:
     DeadheatWarning
         Relations to obsolete parents are left out. Synonym types in JSON are not read.
     """
-    file = readable(path)
+    file = check_readable(path)
     content = read_all(file, per_byte=_PER_BYTE)
     graphs = _graphs(content, file) if content.lstrip().startswith(b"{") else None
     parsed = _parse(content, file)
@@ -699,7 +699,7 @@ def read_ontology(path: str | os.PathLike[str]) -> Ontology:
 
 def _graphs(content: bytes, path: Path) -> list[Any]:
     """Return the graphs of JSON, on most other of which the parser would panic; warn of what is not read."""
-    graphs: object = parsed_json(decoded(content, path), path).get("graphs")
+    graphs: object = parsed_json(decode_utf8(content, path), path).get("graphs")
     if not isinstance(graphs, list) or not graphs:
         raise FileFormatError(f"JSON without a list of 'graphs'; {FORMATS}", path=path)
     if b'"synonymType"' in content:
@@ -719,7 +719,7 @@ def _parse(content: bytes, path: Path) -> Parsed:
     """
     is_obo = not content.lstrip().startswith((b"{", b"<"))
     parsed = _SKIPPED.sub(b"", content) if is_obo else content
-    pronto = package("pronto.ontology", "reading an ontology needs the package pronto", "ontology")
+    pronto = import_package("pronto.ontology", "reading an ontology needs the package pronto", "ontology")
     try:
         with warnings.catch_warnings(action="ignore"):
             return cast("Parsed", pronto.Ontology(io.BytesIO(parsed), import_depth=0, encoding="utf-8"))
@@ -785,7 +785,8 @@ def _parents(terms: Sequence[Term], path: Path) -> dict[str, list[str]]:
         obsolete += [f"{term.id} is_a {parent.id}" for parent in direct if parent.obsolete]
     if obsolete:
         warnings.warn(
-            f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out: {three(obsolete)}",
+            f"{path}: {len(obsolete):,} is_a relations lead to an obsolete parent and are left out:"
+            f" {format_list(obsolete)}",
             DeadheatWarning,
             stacklevel=3,
         )

@@ -33,7 +33,7 @@ from deadheat.arrays import BoolArray, FloatArray, IntArray, codes_of
 from deadheat.checks import as_count, as_number, as_pattern, check_choice
 from deadheat.errors import DataError, DeadheatWarning, MissingDependencyError, ParameterError
 from deadheat.io.files import replacing
-from deadheat.libraries import package
+from deadheat.libraries import import_package
 from deadheat.phases import phase
 from deadheat.plugins.bench.collection import Collection, hash_of
 from deadheat.plugins.bench.languages import ALLOWED, NAMES, base, checked_code, is_code, near_code
@@ -455,7 +455,7 @@ class BM25:
     ) -> None:
         check_choice("method", method, METHODS)
         check_choice("strings", strings, STRINGS)
-        self._bm25s = package("bm25s", "BM25 needs the package bm25s", "retrievers")
+        self._bm25s = import_package("bm25s", "BM25 needs the package bm25s", "retrievers")
         self.k1, self.b = float(as_number("k1", k1, 0)), float(as_number("b", b, 0, 1))
         self.method, self.strings = method, strings
         self.token_pattern = _checked_pattern(token_pattern)
@@ -610,7 +610,7 @@ def _checked_pattern(given: str) -> str:
 
 
 def _stemming() -> Any:  # noqa: ANN401 - published without types
-    return package("Stemmer", "stems of words need the package PyStemmer", "stemming")
+    return import_package("Stemmer", "stems of words need the package PyStemmer", "stemming")
 
 
 class StringSimilarity:
@@ -654,8 +654,8 @@ class StringSimilarity:
     def __init__(self, *, method: str = "levenshtein", name: str | None = None) -> None:
         check_choice("method", method, tuple(DISTANCES))
         needs = "string similarity needs the package rapidfuzz", "retrievers"
-        self._process = package("rapidfuzz.process", *needs)
-        self._scorer = getattr(package("rapidfuzz.distance", *needs), DISTANCES[method]).normalized_similarity
+        self._process = import_package("rapidfuzz.process", *needs)
+        self._scorer = getattr(import_package("rapidfuzz.distance", *needs), DISTANCES[method]).normalized_similarity
         self.method = method
         self.options = options_of(self, "method")
         self.name = name or written("string", StringSimilarity, self.options)

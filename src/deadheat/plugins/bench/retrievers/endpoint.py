@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from deadheat.errors import DataError, ParameterError
-from deadheat.libraries import package
-from deadheat.wording import shown
+from deadheat.libraries import import_package
+from deadheat.wording import quote_text
 
 MAY_PASS = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # answers of a server that is busy, or broken for a moment
 HIDDEN = "***"
@@ -121,7 +121,7 @@ class Endpoint:
         DataError
             The key cannot be one, or a proxy of the environment cannot be used.
         """
-        openai = package("openai", "a language model behind an endpoint needs openai", "llm")
+        openai = import_package("openai", "a language model behind an endpoint needs openai", "llm")
         from deadheat.plugins.bench.retrievers.http_client import BoundedClient
 
         key = self._read_key()
@@ -239,7 +239,7 @@ class Chat:
         return DataError(f"{name} refuses: {problem}", hint=hint)
 
     def _hide(self, text: str) -> str:
-        return shown(self._secrets.hide(text), LONGEST_PROBLEM)
+        return quote_text(self._secrets.hide(text), LONGEST_PROBLEM)
 
 
 def check_url(url: str) -> None:

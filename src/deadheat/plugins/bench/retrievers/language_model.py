@@ -16,7 +16,7 @@ from deadheat.phases import phase
 from deadheat.plugins.bench.collection import hash_of
 from deadheat.plugins.bench.retrievers.embedding import default_folder
 from deadheat.plugins.bench.retrievers.endpoint import Chat, Endpoint, NoAnswerError
-from deadheat.wording import counted
+from deadheat.wording import format_count
 
 PROMPT = """How well does the document answer the query?
 0: not at all, 1: it is about the same, but does not answer it, 2: in part, 3: completely.
@@ -155,7 +155,7 @@ class LLM:
                 if error.wait is not None:
                     wait = error.wait
         raise DataError(
-            f"no answer from {self.endpoint} in {counted(self.attempts, 'attempt')}",
+            f"no answer from {self.endpoint} in {format_count(self.attempts, 'attempt')}",
             found=problem,
             hint="what was answered is kept: the same call goes on from there",
         )
@@ -199,8 +199,8 @@ class KeptAnswers:
                 answers[entry[0]] = entry[1]
         if n_damaged:
             warnings.warn(
-                f"{self.path}: {counted(n_damaged, 'line')} beside {counted(len(answers), 'kept answer')} cannot be"
-                " read: what they may have held is asked again",
+                f"{self.path}: {format_count(n_damaged, 'line')} beside {format_count(len(answers), 'kept answer')}"
+                " cannot be read: what they may have held is asked again",
                 DeadheatWarning,
                 stacklevel=4,
             )

@@ -15,11 +15,11 @@ from deadheat.arrays import FloatArray, IntArray, TextArray, run_starts
 from deadheat.checks import as_count
 from deadheat.data.tables import Run, label_of
 from deadheat.errors import DataError, DuplicateError, ParameterError, SourceTypeError
-from deadheat.io.files import BLOCK, readable
+from deadheat.io.files import BLOCK, check_readable
 from deadheat.io.unpacking import opened
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.ontology import listed
-from deadheat.structures import T, collected
+from deadheat.structures import T, group_values
 
 STRINGS = ("best", "joined")
 SCHEMA = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
@@ -239,7 +239,7 @@ class RunFile:
             raise ParameterError(
                 "needs the path of a run file, or of several, as in \"run('de.run', 'en.run')\"", argument="run"
             )
-        self.paths = tuple(Path(readable(path)) for path in paths)
+        self.paths = tuple(Path(check_readable(path)) for path in paths)
         self.name = name or "+".join(map(label_of, self.paths))
 
     def __repr__(self) -> str:
@@ -326,7 +326,7 @@ class Strings:
         texts, owner = documents.strings()
         starts = run_starts(owner)
         if strings == "joined":
-            texts = [" ".join(own) for own in collected(zip(owner.tolist(), texts, strict=True)).values()]
+            texts = [" ".join(own) for own in group_values(zip(owner.tolist(), texts, strict=True)).values()]
             starts = np.arange(len(texts))
         return cls(texts, starts, np.array(documents.ids, dtype=object))
 

@@ -19,13 +19,13 @@ from deadheat.checks import as_count, by_name, literal
 from deadheat.data.judgments import describe_far_grades, read_grade
 from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UserCodeError
 from deadheat.io.formats import SUFFIXES
-from deadheat.libraries import package
+from deadheat.libraries import import_package
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers.embedding import BM25, Embedding, StringSimilarity, identity_of
 from deadheat.plugins.bench.retrievers.language_model import LLM
 from deadheat.plugins.bench.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
-from deadheat.structures import changed, collected
-from deadheat.wording import counted, did_you_mean, joined, percentage, shown
+from deadheat.structures import copy_with, group_values
+from deadheat.wording import did_you_mean, format_count, format_percentage, join_sentences, quote_text
 
 RERANKERS = "module:function, cross-encoder:MODEL, a function grade(query, text), or an LLM"
 CROSS_ENCODER = "cross-encoder:"
@@ -67,8 +67,8 @@ class GradedAnswers:
         sentences = []
         if self.n_ungraded:
             sentences.append(
-                f"no grade in {self.n_ungraded:,} of {counted(self.n_answers, 'answer')}"
-                f" ({percentage(self.share_ungraded)}), such as {self.example}: they rank below the graded ones"
+                f"no grade in {self.n_ungraded:,} of {format_count(self.n_answers, 'answer')}"
+                f" ({format_percentage(self.share_ungraded)}), such as {self.example}: they rank below the graded ones"
             )
         if self.far:
             sentences.append(self.far)
@@ -143,7 +143,7 @@ class Reranked:
 
     def in_language(self, language: str | None) -> "Reranked":
         """Return the reranker of what the retriever finds in a language."""
-        return changed(self, first=self.first.in_language(language)) if isinstance(self.first, BM25) else self
+        return copy_with(self, first=self.first.in_language(language)) if isinstance(self.first, BM25) else self
 
     def regrade(
         self, found: pl.DataFrame, query_ids: Sequence[str], texts: Sequence[str], documents: Collection
@@ -167,7 +167,7 @@ class Reranked:
         strings, owner = documents.strings()
         wanted = set(asked["doc_id"])
         owners = map(documents.ids.__getitem__, owner.tolist())
-        named = collected((doc, text) for doc, text in zip(owners, strings, strict=True) if doc in wanted)
+        named = group_values((doc, text) for doc, text in zip(owners, strings, strict=True) if doc in wanted)
         each = [
             (text_of[query], "; ".join(named.get(doc, [doc])))
             for query, doc in asked.select("query_id", "doc_id").iter_rows()
@@ -205,12 +205,14 @@ class Reranked:
             if value is not None and scale is not None and not scale[0] <= value <= scale[1]:
                 value = None
             if value is None:
-                ungraded.append(shown(str(answer)))
+                ungraded.append(quote_text(str(answer)))
             values.append(value)
         if ungraded and len(ungraded) == len(answers):
             allowed = "a number" if scale is None else f"a number from {scale[0]:g} to {scale[1]:g}"
             raise DataError(
-                f"{self.name}: no grade in any of {counted(len(answers), 'answer')}", allowed=allowed, found=ungraded[0]
+                f"{self.name}: no grade in any of {format_count(len(answers), 'answer')}",
+                allowed=allowed,
+                found=ungraded[0],
             )
         graded = GradedAnswers(
             len(answers), len(ungraded), ungraded[0] if ungraded else "", "" if scale else describe_far_grades(values)
@@ -260,7 +262,7 @@ def _code_of_user(spec: str) -> Iterator[None]:
     except (KeyboardInterrupt, ParameterError):
         raise
     except BaseException as error:
-        raise UserCodeError(f"the reranker {shown(spec)} raised {type(error).__name__}: {error}") from error
+        raise UserCodeError(f"the reranker {quote_text(spec)} raised {type(error).__name__}: {error}") from error
 
 
 class PerPair:
@@ -310,7 +312,7 @@ class CrossEncoder:
     """A cross-encoder of sentence-transformers, by its name or folder."""
 
     def __init__(self, model: str) -> None:
-        self._model = package(
+        self._model = import_package(
             "sentence_transformers", f"cross-encoder:{model} needs sentence-transformers", "embed"
         ).CrossEncoder(model)
         self.key = {
@@ -475,7 +477,7 @@ def _of_text(spec: str | Path, named: dict[str, Any]) -> Retriever:
         return RunFile(path, **named)  # says that there is no such file, and which one is near
     hint = f"Did you mean {MEANT[text.lower()]!r}?" if text.lower() in MEANT else did_you_mean(text, KINDS)
     if hint or not text or any(char.isspace() for char in text) or WORD.fullmatch(text):
-        raise ParameterError(f"no retriever {text!r}", hint=joined(hint, f"A retriever is {ALLOWED}"))
+        raise ParameterError(f"no retriever {text!r}", hint=join_sentences(hint, f"A retriever is {ALLOWED}"))
     return Embedding(text, **named)
 
 
@@ -484,7 +486,7 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
     if head not in KINDS:
         raise ParameterError(
             f"no retriever {head!r} takes options",
-            hint=joined(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}"),
+            hint=join_sentences(did_you_mean(head, KINDS), f"Those that do: {', '.join(KINDS)}"),
         )
     try:
         compile(text, "", "eval")  # which refuses an option that is given twice
@@ -500,7 +502,7 @@ def _of_call(text: str, head: str, named: dict[str, Any]) -> Retriever:
     for name in (one for one in options if one not in allowed):
         raise ParameterError(
             f"{head} has no option {name!r}",
-            hint=joined(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}"),
+            hint=join_sentences(did_you_mean(name, allowed), f"Its options: {', '.join(allowed)}"),
         )
     try:
         signature.bind(*values, **options)  # says what is wrong without the name of a function in front
