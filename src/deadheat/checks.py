@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from deadheat.gone import instead_of
-from deadheat.scalars import LARGEST_INTEGER, is_number, whole
+from deadheat.scalars import LARGEST_INTEGER, as_integer, is_number
 from deadheat.structures import T
 from deadheat.wording import did_you_mean, format_given
 
@@ -119,7 +119,7 @@ def array_of(
 
 def as_count(name: str, given: int, low: int = 1) -> int:
     """Return an argument as a count: a whole number of at least `low`."""
-    number = whole(given)
+    number = as_integer(given)
     if number is None or not low <= number <= LARGEST_INTEGER:
         raise ParameterError(argument=name, given=given, allowed=f"a whole number from {low} on")
     return number
@@ -127,7 +127,7 @@ def as_count(name: str, given: int, low: int = 1) -> int:
 
 def as_digits(given: int) -> int:
     """Return how many digits a table has behind the point."""
-    digits = whole(given)
+    digits = as_integer(given)
     if digits is None or not 0 <= digits <= MOST_DIGITS:
         raise ParameterError(argument="digits", given=given, allowed=f"a whole number from 0 to {MOST_DIGITS}")
     return digits
@@ -201,7 +201,7 @@ def as_precision(name: str, given: str | int) -> str | int:
     """Return what scores are rounded to: a floating-point format, or a number of decimals, also one given as text."""
     if isinstance(given, str) and given in FLOATS:
         return given
-    decimals = int(given) if isinstance(given, str) and re.fullmatch("[0-9]{1,2}", given) else whole(given)
+    decimals = int(given) if isinstance(given, str) and re.fullmatch("[0-9]{1,2}", given) else as_integer(given)
     if decimals is None or not 0 <= decimals <= MAX_DECIMALS:
         raise ParameterError(
             argument=name,

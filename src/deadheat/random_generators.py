@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from deadheat.scalars import whole
+from deadheat.scalars import as_integer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ def random_generator(rng: Rng, *keys: int) -> np.random.Generator:
     """
     import numpy as np
 
-    number = whole(check_rng("rng", rng))
+    number = as_integer(check_rng("rng", rng))
     return np.random.default_rng(rng if number is None else [number, *keys])
 
 
@@ -33,7 +33,7 @@ def check_rng(name: str, given: Rng) -> Rng:
     """Return what `generator` takes; to check a seed loads no generators of NumPy."""
     import numpy as np
 
-    number = whole(given)
+    number = as_integer(given)
     is_allowed = given is None or isinstance(given, np.random.Generator) if number is None else number >= 0
     if not is_allowed:
         raise ParameterError(

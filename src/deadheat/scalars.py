@@ -14,7 +14,7 @@ ROUNDING = 1e-12  # relative: values closer than this are equal in theory
 LARGEST_INTEGER = 2**53  # from here on a float has no fraction, and no neighbour less than 1 away
 
 
-def whole(given: object) -> int | None:
+def as_integer(given: object) -> int | None:
     """Return an integer, Python's or NumPy's, as an int; None for anything else."""
     try:
         return None if isinstance(given, bool) else operator.index(given)  # type: ignore[arg-type]

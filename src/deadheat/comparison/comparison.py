@@ -1,5 +1,7 @@
 """Comparison: pairs of systems, how sure their difference is, and what ties do to it."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -14,13 +16,14 @@ from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_me
 from deadheat.checks import as_count, as_level, as_positive
 from deadheat.comparison.deciding import Grounds
 from deadheat.comparison.flips import Side, gap_of, over_all, side_of
+from deadheat.comparison.intervals_by_name import IntervalsByName
 from deadheat.comparison.label_bounds import LabelBound, OuterBound, bound_of_pair, outer_bounds
 from deadheat.comparison.least_p import n_units
 from deadheat.comparison.margins import estimated_within, planned, within_margins
 from deadheat.comparison.pair import OF_HUMANS, JudgeContribution, Pair, Pairs
 from deadheat.comparison.pairs import compare_sides, pairs_of
 from deadheat.comparison.robustness import SystemOrders, judged_pairs, orders_of, rank_intervals
-from deadheat.comparison.shared_intervals import IntervalsByName, correct_over_strata
+from deadheat.comparison.testing import corrected
 from deadheat.comparison.verdict import Lacking, Verdict, Within
 from deadheat.comparison.verdict_facts import describe_missing
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
@@ -477,7 +480,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
 
     def by(
         self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
-    ) -> "dict[Stratum, Comparison]":
+    ) -> dict[Stratum, Comparison]:
         """Compare within each stratum of queries; p values are corrected over all rows of a measure, in all strata.
 
         Those of Tukey's test are within each stratum only. A pair of which one has no query in a stratum has a row
@@ -535,7 +538,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
 
     def with_judge(
         self, judge: Mapping[str, Evaluation], weights: Weights | None = None, queries: Source | None = None
-    ) -> "Comparison":
+    ) -> Comparison:
         """Return the comparison with the help of a judge's labels, as :func:`compare` makes it.
 
         Parameters
@@ -828,3 +831,24 @@ def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) 
                 f"{one} and {other} have no query in common: {len(ids[one])} and"
                 f" {format_count(len(ids[other]), 'query', 'queries')}"
             )
+
+
+def correct_over_strata(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
+    """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families.
+
+    Those by maxima of sign flips are corrected already.
+    """
+    if design.test == TUKEY:
+        return found
+    found = {stratum: replace(part, n_strata=len(found)) for stratum, part in found.items()}
+    if design.correction in OF_MAXIMA:
+        return found
+    names = ("measure", "p_value", "exact_p_value", "n_resamples")
+    together = {name: np.concatenate([part.pairs.column(name) for part in found.values()]) for name in names}
+    decided = corrected(together, design, together["measure"])
+    ends = np.cumsum([len(part.pairs) for part in found.values()])[:-1]
+    each = zip(*(np.split(column, ends) for column in decided.values()), strict=True)
+    return {
+        stratum: replace(part, pairs=part.pairs.changed(**dict(zip(decided, own, strict=True))))
+        for (stratum, part), own in zip(found.items(), each, strict=True)
+    }

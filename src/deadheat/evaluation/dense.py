@@ -36,7 +36,7 @@ from deadheat.placements.dense import Counted, count_dense, ids_at
 from deadheat.placements.embeddings import SIMILARITIES, count_embeddings
 from deadheat.placements.lists import Lists
 from deadheat.random_generators import Rng, random_generator
-from deadheat.scalars import whole
+from deadheat.scalars import as_integer
 from deadheat.settings import Conventions
 from deadheat.wording import escape_invisible, format_count, format_given
 
@@ -615,7 +615,7 @@ class Accumulator:
 
 def _seed(rng: int | None) -> Rng:
     """Return a seed, with which the same order is drawn for the same queries whenever means are asked for."""
-    if rng is not None and whole(rng) is None:
+    if rng is not None and as_integer(rng) is None:
         raise ParameterError(argument="rng", given=rng, allowed="a whole number from 0 on, or None")
     random_generator(rng)  # checks it
     return int(np.random.default_rng().integers(2**63)) if rng is None else rng

@@ -25,7 +25,7 @@ from deadheat.errors import Advice, ColumnError, DataError, DeadheatWarning, Par
 from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure
 from deadheat.random_generators import Rng
-from deadheat.scalars import whole
+from deadheat.scalars import as_integer
 from deadheat.settings import BOUNDED, PROPORTION, SKEWED, Estimation
 from deadheat.wording import format_count, format_list, format_rounded
 
@@ -75,7 +75,7 @@ class IntervalOptions(Estimation):
             "confidence_level": self.confidence_level,
             "n_resamples": self.n_resamples,
             "cluster": cluster_name(self.cluster),
-            "rng": "generator" if isinstance(self.rng, np.random.Generator) else whole(self.rng),
+            "rng": "generator" if isinstance(self.rng, np.random.Generator) else as_integer(self.rng),
         }
 
 

@@ -106,8 +106,10 @@ def confusion(found: JudgeAgreement, *, judge: str | None = None) -> alt.LayerCh
         title=f"{own.judge} gives {format_percentage(own.estimates['agreement'])} of documents the human grade",
         notes=[
             (
-                f"kappa {format_number(own.kappa)} [{low}, {high}]{doubt}, quadratic {format_number(own.quadratic_kappa)};"
-                f" {format_count(own.n_documents, 'document')} of {format_count(len(own.query_ids), 'query', 'queries')}."
+                f"kappa {format_number(own.kappa)} [{low}, {high}]{doubt},"
+                f" quadratic {format_number(own.quadratic_kappa)};"
+                f" {format_count(own.n_documents, 'document')} of"
+                f" {format_count(len(own.query_ids), 'query', 'queries')}."
             )
         ],
     )

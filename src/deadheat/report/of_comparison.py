@@ -82,7 +82,7 @@ from deadheat.report.model import (
     tabulate,
 )
 from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
-from deadheat.scalars import whole
+from deadheat.scalars import as_integer
 from deadheat.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, TUKEY, Design
 from deadheat.structures import group_values
 from deadheat.version import __version__
@@ -546,7 +546,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
         Fact("n_queries", int(comparison.pairs.column("n_queries").max()), "queries", text),
         Fact("n_clusters", n_clusters),
         *brought_together(comparison.together),
-        *tell_ties(evaluations[0].ties, whole(design.rng)),
+        *tell_ties(evaluations[0].ties, as_integer(design.rng)),
         *tell_geometric(one.label for one in comparison.measures),
         *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),
         *tell_tests(
@@ -607,7 +607,7 @@ def tell_intervals(
     unit : tuple of str
         What a query is called, in the singular and the plural.
     """
-    seed = whole(design.rng)
+    seed = as_integer(design.rng)
     of_means = {one.method for *_, one in found}
     methods = [
         ("means" if differences and len(of_means) == 1 else f"{'means of ' * bool(differences)}{measure}", one.method)

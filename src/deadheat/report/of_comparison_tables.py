@@ -65,7 +65,7 @@ from deadheat.report.of_evaluation import few_queries, overlapping
 from deadheat.report.of_orders import list_orders, tell_orders
 from deadheat.report.score_tables import columns_of_strata, level_heading
 from deadheat.report.tiers import LETTERS, letter
-from deadheat.scalars import whole
+from deadheat.scalars import as_integer
 from deadheat.settings import Design
 from deadheat.stats.ranks import tiers_of
 from deadheat.wording import format_count, format_list, format_names, format_path, join_sentences
@@ -358,7 +358,7 @@ def tell_ranks(comparison: Comparison) -> Fact:
         "ranks",
         f"by the exact mean; bootstrap over {'queries' if comparison.cluster is None else 'clusters'},"
         " with the ties of every drawn query broken at random,"
-        f" {design.n_resamples:,} resamples{drawn_with(whole(design.rng))}",
+        f" {design.n_resamples:,} resamples{drawn_with(as_integer(design.rng))}",
     )
 
 
@@ -523,7 +523,7 @@ def _caption_of_two(comparison: Comparison, difference: str, over: str) -> str:
         f"Intervals: {METHODS[comparison.design.difference_method]}.",
         f"A star: {_significance(comparison, [comparison], corrected=False)}.",
         _doubts_of_two(comparison),
-        f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, whole(comparison.design.rng))}.",
+        f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, as_integer(comparison.design.rng))}.",
     )
 
 
@@ -709,7 +709,7 @@ def _caption(comparison: Comparison, parts: Sequence[Comparison], columns: Seque
         *_tell_marks(comparison, parts, marks),
         "A question mark: p is in doubt, as the queries are few or the differences skewed." if DOUBT in marks else "",
         f"Significant: {_significance(comparison, parts)}.",
-        f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, whole(design.rng))}.",
+        f"Ties: {broken_by(next(iter(comparison.evaluations.values())).ties, as_integer(design.rng))}.",
     )
 
 

@@ -56,7 +56,7 @@ from deadheat.report.score_tables import (
     tabulate_scores,
     unexplained,
 )
-from deadheat.scalars import NOISE, whole
+from deadheat.scalars import NOISE, as_integer
 from deadheat.settings import Estimation
 from deadheat.structures import group_values
 from deadheat.version import __version__
@@ -310,7 +310,7 @@ def _intervals(parts: Sequence[Part], options: IntervalOptions, digits: int | No
         if not one[measure].measure.total
     ]
     methods = [(measure, interval.method) for measure, *_, interval in found]
-    how = estimated_by(methods, units, options.n_resamples, whole(options.rng)) if found else "none of counts"
+    how = estimated_by(methods, units, options.n_resamples, as_integer(options.rng)) if found else "none of counts"
     known = [one for one in found if not math.isnan(one[-1].low)]
     yield from (
         Fact("intervals", options.to_dict(), "intervals", how),

@@ -29,7 +29,7 @@ from deadheat.io.guarding import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.random_generators import Rng, check_rng
-from deadheat.scalars import ROUNDING, whole
+from deadheat.scalars import ROUNDING, as_integer
 from deadheat.settings import Conventions
 from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 from deadheat.structures import copy_with
@@ -134,7 +134,7 @@ def check_coarse(*, levels: int | None = None, decimals: int | None = None, dtyp
         raise ParameterError(argument="levels", given=levels, allowed=f"at most {MOST_LEVELS:,}")
     if dtype is not None:
         check_choice("dtype", dtype, FLOATS)
-    if decimals is not None and whole(decimals) not in range(MAX_DECIMALS + 1):
+    if decimals is not None and as_integer(decimals) not in range(MAX_DECIMALS + 1):
         raise ParameterError(argument="decimals", given=decimals, allowed=f"a whole number from 0 to {MAX_DECIMALS}")
 
 

@@ -26,7 +26,7 @@ from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.profile.profile import TieProfile, tie_profile
 from deadheat.random_generators import Rng, check_rng, random_generator
-from deadheat.scalars import is_number, whole
+from deadheat.scalars import as_integer, is_number
 from deadheat.settings import Settings, setting
 from deadheat.simulation.coarsening import check_coarse
 from deadheat.wording import did_you_mean, escape_invisible, format_count
@@ -65,11 +65,11 @@ def _as_span(name: str, given: object, *, is_allowed: Callable[[object], bool], 
 
 def _as_levels(_: str, given: int) -> int | None:
     check_coarse(levels=given)
-    return whole(given)
+    return as_integer(given)
 
 
 OF_COUNTS = partial(
-    _as_span, is_allowed=lambda one: (whole(one) or 0) > 0, allowed="a tuple of two whole numbers from 1 on"
+    _as_span, is_allowed=lambda one: (as_integer(one) or 0) > 0, allowed="a tuple of two whole numbers from 1 on"
 )
 
 

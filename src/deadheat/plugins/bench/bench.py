@@ -55,7 +55,7 @@ from deadheat.plugins.bench.store import Store
 from deadheat.plugins.more_measures.largest import MaxRel
 from deadheat.random_generators import Rng, random_generator
 from deadheat.report.model import PAGES, Report, registers_report
-from deadheat.scalars import whole
+from deadheat.scalars import as_integer
 from deadheat.settings import Conventions, Design
 from deadheat.structures import group_values
 from deadheat.wording import format_count
@@ -402,7 +402,7 @@ def _of_nothing(qrels: Qrels, measures: Sequence[Measure], name: str) -> Evaluat
 
 def _seed(rng: Rng) -> int:
     """Return a seed, drawn if none was given, so that intervals in tables and files agree."""
-    number = whole(rng)
+    number = as_integer(rng)
     return int(random_generator(rng).integers(1 << 32)) if number is None or number < 0 else number
 
 

@@ -34,7 +34,7 @@ from deadheat.report.model import (
     tabulate,
     warning_fact,
 )
-from deadheat.scalars import whole
+from deadheat.scalars import as_integer
 from deadheat.structures import group_values
 from deadheat.version import __version__
 from deadheat.wording import UNIT, format_count, format_list
@@ -223,8 +223,6 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         *_describe_weak(weak),
         *(warning_fact("note", f"{check.title}: {check.reason}") for check in result.failures if not _is_plain(check)),
         *_worst(result.failures),
-        _tell_few_units(result),
-        _tell_ties_at_threshold(result),
         replace(prose_fact(BEYOND, beyond), brief=beyond),
         Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
         Fact(
@@ -250,7 +248,10 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
             f"{evaluation.ties}: {EXPLAINED[evaluation.ties]}",
             is_warning=evaluation.ties == "random",
         ),
-        Fact("options", {name: getattr(result.options, name) for name in OPTIONS} | {"rng": whole(result.options.rng)}),
+        Fact(
+            "options",
+            {name: getattr(result.options, name) for name in OPTIONS} | {"rng": as_integer(result.options.rng)},
+        ),
         prose_fact(
             "at best",
             ""
@@ -266,6 +267,8 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         prose_fact("strata", f"by {by}; corrected over the strata of each check" if by else ""),
         *_intervals(result),
         *_baseline(result),
+        _tell_few_units(result),
+        _tell_ties_at_threshold(result),
     )
 
 
@@ -339,7 +342,7 @@ def _intervals(result: GateResult) -> tuple[Fact, Fact]:
         ((check.measure, check.method) for check in checks),
         "queries" if options.cluster is None else "clusters",
         options.n_resamples,
-        whole(options.rng),
+        as_integer(options.rng),
     )
     level = f"{100 * options.confidence_level:.6g}%{together}"
     sizes = [one.n_queries for one in checks if one.method in BOOTSTRAPS and one.n_queries >= FEWEST]
