@@ -18,6 +18,7 @@ import deadheat
 from deadheat import hooks, registry
 from deadheat.io.formats import FORMATS
 from deadheat.measures.base import REGISTRY, other_names
+from deadheat.report.model import report_formats
 from support.walls import (
     MOST_MENTIONS,
     imports_of_plugins,
@@ -288,3 +289,9 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
         assert f"  {command} " not in found["help"]
     for path in saved:
         assert "saved.json" in found["errors"][path]
+
+
+def test_every_format_of_reports_has_a_place_of_its_own() -> None:
+    """Or which module was imported first would decide which of two is listed first."""
+    places = [form.place for form in report_formats().values()]
+    assert len(set(places)) == len(places)

@@ -72,7 +72,7 @@ register(
         write=lambda report, digits: as_csv(report.tables[0], digits=digits),
         needs="rows",
         is_data=True,
-        place=2,
+        place=20,
     )
 )
 
@@ -111,7 +111,7 @@ def _nested(table: Table, digits: int | None) -> dict[str, Any]:
     return nested
 
 
-register(ReportFormat(name="json", suffixes=(".json",), write=as_json, place=1))
+register(ReportFormat(name="json", suffixes=(".json",), write=as_json, place=10))
 
 
 def as_jsonl(report: Report, *, digits: int | None = None) -> str:
@@ -123,7 +123,7 @@ def as_jsonl(report: Report, *, digits: int | None = None) -> str:
     return _escaped("\n".join(lines))
 
 
-register(ReportFormat(name="jsonl", suffixes=(".jsonl",), write=as_jsonl, needs="lines", is_data=True, place=3))
+register(ReportFormat(name="jsonl", suffixes=(".jsonl",), write=as_jsonl, needs="lines", is_data=True, place=25))
 
 
 ALL = "all"  # in the place of a query
@@ -216,4 +216,4 @@ def _line(name: str, query: str, cell: Cell, digits: int | None) -> str:
     return f"{name:<22}\t{query}\t{value}"
 
 
-register(ReportFormat(name="trec", suffixes=(".trec", ".eval"), write=as_trec, needs="runs", is_data=True, place=5))
+register(ReportFormat(name="trec", suffixes=(".trec", ".eval"), write=as_trec, needs="runs", is_data=True, place=50))

@@ -145,4 +145,4 @@ def as_svg(bar: Bar) -> str:
     return f'<svg {size} fill="none" stroke="currentColor" aria-hidden="true">{zero}{line}{dot}</svg>'
 
 
-register(ReportFormat(name="html", suffixes=(".html", ".htm"), write=as_html, place=5))
+register(ReportFormat(name="html", suffixes=(".html", ".htm"), write=as_html, place=55))

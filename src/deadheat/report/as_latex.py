@@ -245,4 +245,4 @@ def _is_printed(character: str) -> bool:
     return len(parts) == 2 and parts[0].isascii() and parts[1] in ACCENTS and ord(character) < LATIN_END
 
 
-register(ReportFormat(name="latex", suffixes=(".tex",), write=as_latex, needs="scores", place=4))
+register(ReportFormat(name="latex", suffixes=(".tex",), write=as_latex, needs="scores", place=40))

@@ -116,4 +116,4 @@ def _renamed(column: Column) -> Column:
     return replace(column, heading=HEADINGS.get(column.key, column.heading))
 
 
-register(ReportFormat(name="markdown", suffixes=(".md",), write=as_markdown, needs="document", place=3))
+register(ReportFormat(name="markdown", suffixes=(".md",), write=as_markdown, needs="document", place=30))

@@ -29,7 +29,7 @@ DOUBT = "?"  # behind an interval that cannot be known
 MOST_SIDE_BY_SIDE = 2  # groups: the columns of more cannot be compared
 MOST_NOTES = 5  # below a report in brief
 OPTION_FOR_ALL = re.compile(r"; --full (?:lists|marks) them| with --full")
-ALWAYS = ("few_queries",)  # keys of notes that are shown whatever others there are
+ALWAYS = ("few_queries", "together")  # keys of notes that are shown whatever others there are
 _registered: list[ReportFormat] = []
 
 Cell: TypeAlias = "bool | float | str | tuple[str, ...] | NumberCell | Span | Bar | None"
@@ -838,7 +838,7 @@ class ReportFormat:
     needs: str = ""
     is_data: bool = False
     draw: Callable[..., Text] | None = None
-    place: int = 100  # after all others
+    place: int = 1000  # after all others
 
 
 def register(form: ReportFormat) -> None:

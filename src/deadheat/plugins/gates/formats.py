@@ -66,7 +66,7 @@ register(
         suffixes=(".xml",),
         write=lambda report, **_: as_junit(cast("GateResult", report.subject), report),
         needs="gates",
-        place=6,
+        place=60,
     )
 )
-register(ReportFormat(name="github", suffixes=(".md",), write=as_markdown, needs="gates", place=7))
+register(ReportFormat(name="github", suffixes=(".md",), write=as_markdown, needs="gates", place=70))
