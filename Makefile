@@ -102,7 +102,7 @@ test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other l
 	$(PEERS)/bin/pytest --skipped --numprocesses=$(JOBS) tests/data tests/plugins/compat tests/plugins/exports \
 		tests/plugins/sentence_transformers \
 		tests/io/test_foreign.py tests/evaluation/test_dense_libraries.py tests/evaluation/test_embeddings.py \
-		tests/plugins/diversity/test_diversity.py tests/profile/test_items_of_recbole.py tests/stats/test_labels.py \
+		tests/plugins/diversity/test_diversity.py tests/plugins/recommender/test_items_of_recbole.py tests/stats/test_labels.py \
 		tests/whole/test_conventions.py tests/whole/test_recipes.py
 
 # the packages that pip would choose are left in build/beside, a file a tool

@@ -46,8 +46,9 @@ from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import compare_languages
 from deadheat.plugins.leaderboard.board import Leaderboard
 from deadheat.plugins.leaderboard.ranking import leaderboard
-from deadheat.profile.exposure import Exposure, exposure
-from deadheat.profile.items import ItemProfile, item_profile, popularity
+from deadheat.plugins.recommender.exposure import Exposure, exposure
+from deadheat.plugins.recommender.item_profile import ItemProfile, item_profile
+from deadheat.plugins.recommender.popularity import popularity
 from deadheat.profile.profile import TieComplexity, TieOrders, TieProfile, tie_complexity, tie_orders, tie_profile
 from deadheat.simulation.coarsening import CoarseningProfile, coarsen, coarsening_profile
 from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence

@@ -22,9 +22,6 @@ CORE = Plugin(
         Command("holes", "deadheat.cli.judgments", "Say which documents to judge first."),
         Command("judges", "deadheat.cli.judgments", "Show how far a judge's labels agree with human ones."),
         Command(
-            "items", "deadheat.cli.one_run", "Show which items a recommender shows: coverage, popularity, novelty."
-        ),
-        Command(
             "simulate", "deadheat.cli.simulate", "Make up rerankers that tie, or make the scores of a run coarser."
         ),
         Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
@@ -82,7 +79,6 @@ CORE = Plugin(
         Service("shown", "deadheat.report.shown"),
         Service("figures", "deadheat.figures"),
         Service("rescoring", "deadheat.evaluation.reconciling"),
-        Service("items", "deadheat.profile.items"),
     ),
 )
 
@@ -175,6 +171,20 @@ LANGUAGES = Plugin(
     tables=(CommandTables("compare", ("across_languages", "language_differences", "language_interactions")),),
 )
 
+RECOMMENDER = Plugin(
+    name="recommender",
+    help="Say which items a recommender shows, how popular they are, and how exposure is shared.",
+    commands=(
+        Command(
+            "items",
+            "deadheat.plugins.recommender.command",
+            "Show which items a recommender shows: coverage, popularity, novelty.",
+        ),
+    ),
+    reports=("deadheat.plugins.recommender.report",),
+    services=(Service("items", "deadheat.plugins.recommender.item_profile", "a profile of items"),),
+)
+
 AGREE = Plugin(
     name="agree",
     help="Say how far two rankings agree without judgments, or two orders of systems.",
@@ -259,6 +269,7 @@ PLUGINS = (
     GATES,
     LEADERBOARD,
     LANGUAGES,
+    RECOMMENDER,
     AGREE,
     COLUMNS,
     EXPORTS,

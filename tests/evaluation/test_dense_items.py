@@ -15,7 +15,7 @@ import deadheat as dh
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation import dense
 from deadheat.placements import comparing
-from deadheat.profile.items import ItemProfile
+from deadheat.plugins.recommender.item_profile import ItemProfile
 from oracle.orders import all_orders
 
 Case = tuple[np.ndarray, list[list[int]], np.ndarray, np.ndarray]

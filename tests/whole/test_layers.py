@@ -174,8 +174,6 @@ LATE = {
     "io.sources imports io in read_frame": "Narwhals",
     "io.splitting imports io in _begin": "NumPy",
     "placements.place imports placements in engine_of": "Narwhals",
-    "profile.exposure imports stats in _pairs": "NumPy's generators; only groups of items have intervals",
-    "profile.exposure imports stats in _ratios": "as above",
     "report.conventions imports stats in helped": "few evaluations have a judge",
     "report.conventions imports stats in strata_of_sample": "few evaluations have a judge",
     "report.as_data imports measures in _run": "help names the format, and needs no NumPy",

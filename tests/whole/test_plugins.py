@@ -136,6 +136,7 @@ NEEDS = {
         "dh.parse_measure('ACCURACY')",
         "call('measures', 'infAP')",
     ),
+    "recommender": ("dh.evaluate(qrels, first, 'RR').item_profile()",),
 }
 SCRIPT = """
 import json, sys

@@ -324,17 +324,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         >>> ev.item_profile(1).to_polars().rows()
         [('1', 2.0), ('2', 1.0), ('0', 0.0), ('3', 0.0)]
         """
-        lists = self.lists
-        if lists is None:
-            if self.run is None or self.origin is not None:
-                raise ParameterError(
-                    "the lists of this evaluation were not kept",
-                    hint="evaluate_dense(..., items=True) and Accumulator(items=True) keep them",
-                )
-            self.run.rows.check_same()
-            lists = Lists.of_run(self.run, self.conventions.score_precision)
-        return hooks.service("items").profile_of(
-            lists, popularity, cutoff, name=self.name, n_items=n_items, n_users=n_users, head=head
+        return hooks.service("items").profile_of_evaluation(
+            self, popularity, cutoff, n_items=n_items, n_users=n_users, head=head
         )
 
     def by(

@@ -20,7 +20,6 @@ from deadheat.arrays import (
     sums_of,
 )
 from deadheat.checks import as_count, as_level, check_choice
-from deadheat.data.known_ids import BETWEEN, read_groups
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
@@ -33,7 +32,9 @@ from deadheat.measures import DCG
 from deadheat.placements.comparing import is_array
 from deadheat.placements.dense import NOTHING, count_dense
 from deadheat.placements.lists import Lists
-from deadheat.profile.items import check_form, gini
+from deadheat.plugins.recommender.concentration import gini
+from deadheat.plugins.recommender.groups import BETWEEN, read_groups
+from deadheat.plugins.recommender.item_profile import check_form
 from deadheat.structures import group_values
 from deadheat.wording import escape_invisible, format_count, format_list
 

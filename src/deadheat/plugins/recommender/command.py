@@ -1,0 +1,71 @@
+"""The command ``deadheat items``."""
+
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from deadheat.cli.errors import refuse
+from deadheat.cli.help import option
+from deadheat.cli.inputs import open_qrels, open_run
+from deadheat.cli.options import FILE, LIMITS, command, with_options
+from deadheat.cli.paths import INPUT
+from deadheat.cli.printing import Output, output_options
+
+
+@command(
+    "deadheat items recommendations.run",
+    "deadheat items recommendations.run train.qrels -k 20",
+    "deadheat items recommendations.run train.qrels --n-items 59047 -o items.json",
+    "deadheat items recommendations.run --groups producers.csv --qrels test.qrels",
+)
+@click.argument("run", type=INPUT)
+@click.argument("train", type=INPUT, required=False)
+@option(
+    "-k", "--cutoff", type=int, help="Items of each list that are shown; default: 10, and for --groups and --qrels all."
+)
+@option("--n-items", type=int, metavar="N", help="Items of the catalogue; default: those of both files.")
+@option("--n-users", type=float, metavar="N", help="Users, for novelty; default: those of TRAIN.")
+@option("--head", type=float, default=0.2, show_default=True, help="Share of the catalogue that is not the long tail.")
+@option(
+    "--groups", **FILE, help="The group of each item, such as its producer: a table of items and groups. Adds exposure."
+)
+@option("--qrels", **FILE, help="Relevant items of each user: adds expected exposure (EE-D, EE-R, EE-L).")
+@option(
+    "--discount",
+    default="log(2)",
+    show_default=True,
+    help="Weight of a rank, of exposure: log(b), linear, exp(p), none.",
+)
+@output_options("document", "rows", "scores")
+@with_options("decimal", "columns", "ascending", "normalize_ids", *LIMITS, "flags")
+def items(run: str, train: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
+    """Show which items the top k of a run's lists hold, exactly where scores tie.
+
+    The share of the catalogue that is shown, and how evenly; and with TRAIN, qrels of the users and items that the
+    system was trained on, how popular the shown items are, how many are in the long tail, and their novelty. With
+    --groups or --qrels also how much exposure the ranks of the lists give to items and groups, and how far that is
+    from what their relevance earns.
+    """
+    from deadheat.plugins.recommender.exposure import exposure
+    from deadheat.plugins.recommender.item_profile import CUTOFF, item_profile
+    from deadheat.plugins.recommender.report import of_exposure, of_items
+
+    qrels, groups = options["qrels"], options["groups"]
+    if not (qrels or groups):
+        refuse(("discount",), "is of exposure: give --groups or --qrels too")
+    output = Output(options, [run, train, qrels, groups])
+    popularity = None if train is None else open_qrels(train, is_checked=False)
+    own = {name: options[name] for name in ("n_items", "n_users", "head")}
+    opened, cutoff = open_run(run), options["cutoff"]
+    report = of_items(item_profile(opened, popularity, cutoff=CUTOFF if cutoff is None else cutoff, **own))
+    if qrels or groups:
+        judged = None if qrels is None else open_qrels(qrels)
+        found = exposure(opened, judged, groups, options["discount"], cutoff=cutoff)
+        beside = of_exposure(found, for_people=not output.is_data)
+        report = replace(
+            report,
+            tables=(*report.tables, *beside.tables),
+            facts=(*report.facts, *(one for one in beside.facts if one not in report.facts)),
+        )
+    output.print(report)
