@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 FOLDER = "deadheat.plugins"
 
-Kind = Literal["measures", "readers", "dialects", "objects", "evaluations", "formats", "reports", "pages", "figures"]
+Kind = Literal[
+    "measures", "readers", "dialects", "objects", "beside", "evaluations", "formats", "reports", "pages", "figures"
+]
 """What a module registers when it is imported: one list of modules for each of these kinds."""
 
 
@@ -141,6 +143,21 @@ class FileFormats(NamedTuple):
     endings: tuple[str, ...]
 
 
+class BesideTables(NamedTuple):
+    """A module with tables beside the judgments.
+
+    Attributes
+    ----------
+    module : str
+        Where they are registered, as `deadheat.placements.beside` says.
+    keys : tuple of str
+        The attributes of `Qrels` that hold them, and their keys in saved files.
+    """
+
+    module: str
+    keys: tuple[str, ...]
+
+
 class Plugin(NamedTuple):
     """A feature: one folder, and what it adds. Nothing of it is imported to make this record.
 
@@ -161,6 +178,7 @@ class Plugin(NamedTuple):
     dialects, objects, formats, reports, pages, figures : tuple of str, default ()
         Modules that register, when they are imported: how single tools write tables of text, readers of objects and
         JSON documents of other libraries, formats of reports, the reports of results, their pages, and figures.
+    beside : tuple of BesideTables, default ()
     evaluations : tuple of str, default ()
         Modules with another way to evaluate what the command ``evaluate`` is given: ``is_for`` takes an
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
@@ -179,6 +197,7 @@ class Plugin(NamedTuple):
     readers: tuple[FileFormats, ...] = ()
     dialects: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+    beside: tuple[BesideTables, ...] = ()
     evaluations: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()
@@ -219,7 +238,7 @@ def use(
     _order_of_commands[:] = commands
     _order_of_measures[:] = measures
     _order_of_formats[:] = formats
-    for cached in (is_installed, installed, commands_by_name, load):
+    for cached in (is_installed, installed, commands_by_name, names_beside, load):
         cached.cache_clear()
 
 
@@ -346,6 +365,8 @@ def _modules_of(plugin: Plugin, kind: Kind) -> tuple[str, ...]:
         return tuple(file.module for file in plugin.measures)
     if kind == "readers":
         return tuple(file.module for file in plugin.readers)
+    if kind == "beside":
+        return tuple(tables.module for tables in plugin.beside)
     modules: tuple[str, ...] = getattr(plugin, kind)
     return modules
 
@@ -457,6 +478,22 @@ def check_format(name: str) -> None:
         for file in plugin.readers:
             if name in {*file.names, *file.endings} and not is_installed(plugin.name):
                 raise missing_plugin(f"the format {name}", plugin.name)
+
+
+@cache
+def names_beside() -> tuple[str, ...]:
+    """Return the keys of the tables beside the judgments that are there, in the order of the registry."""
+    return tuple(key for plugin in installed() for tables in plugin.beside for key in tables.keys)
+
+
+def check_beside(keys: Iterable[str]) -> None:
+    """Raise `MissingPluginError` if one of these is the key of a table of a plugin that is not there."""
+    known = set(keys)
+    for plugin in _plugins:
+        for tables in plugin.beside:
+            for key in tables.keys:
+                if key in known and not is_installed(plugin.name):
+                    raise missing_plugin(f"the table {key} of judgments", plugin.name)
 
 
 def option_group(name: str) -> str | None:

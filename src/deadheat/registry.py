@@ -4,7 +4,17 @@ This is the only file that names plugins. A line here imports nothing: modules a
 they add is needed.
 """
 
-from deadheat.hooks import Command, CommandTables, FileFormats, MeasureFile, OptionGroup, Plugin, QueryColumn, Service
+from deadheat.hooks import (
+    BesideTables,
+    Command,
+    CommandTables,
+    FileFormats,
+    MeasureFile,
+    OptionGroup,
+    Plugin,
+    QueryColumn,
+    Service,
+)
 
 CORE = Plugin(
     name="core",
@@ -47,6 +57,11 @@ CORE = Plugin(
         FileFormats("deadheat.io.formats.trec", ("trec",), (".run", ".qrels", ".qrel", ".trec", ".txt")),
         FileFormats("deadheat.io.formats.jsonl", ("jsonl", "json"), (".jsonl", ".ndjson", ".json")),
         FileFormats("deadheat.io.formats.parquet", ("parquet",), (".parquet",)),
+    ),
+    beside=(
+        BesideTables("deadheat.placements.subtopics", ("subtopics",)),
+        BesideTables("deadheat.placements.passages", ("passages",)),
+        BesideTables("deadheat.placements.failures", ("failures",)),
     ),
     formats=(
         "deadheat.report.as_data",

@@ -23,8 +23,8 @@ from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import as_placed, deepest_counted, ends, has_ends, unjudged_documents
 from deadheat.measures.unjudged_differences import Pairing, UnjudgedOfTwo, has_joint_ends, joint_ends
+from deadheat.placements.beside import coded
 from deadheat.placements.contiguous import KeptRows
-from deadheat.placements.placements import coded
 from deadheat.settings import Design
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE
 

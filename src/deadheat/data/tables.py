@@ -61,7 +61,6 @@ REPEAT = "repeat"  # the column that tells several runs of one system apart
 OF_DOCUMENTS = "documents"
 OF_SPANS = "spans"
 OF_OLD_SPANS = "spans of format 2"
-BESIDE_ROWS = ("subtopics", "passages", "failures")  # frames of a table with a query_id and a doc_id
 # What a chunk and a span are called: as Python takes the passage from the text
 PLACE = pl.format("{}[{}:{}]", "doc_id", "start", "end")
 LOWER_FIRST = "lower scores rank first, as asked: they are negated"
@@ -219,17 +218,25 @@ class DocumentTable(InNotebooks):
             return self
         as_form = cast("Any", form)
         ids = pl.col("query_id", "doc_id").str.normalize(as_form)
-        frames = {name: getattr(self, name, None) for name in BESIDE_ROWS}
         queries = {name: pl.Series(held) for name in ("bare", "unanswerable") if (held := getattr(self, name, ()))}
         found = self.with_rows(
             self.rows.normalized(as_form),
             id_form=form,
-            **{name: held.with_columns(ids) for name, held in frames.items() if held is not None},
+            **{key: frame.with_columns(ids) for key, frame in self.beside().items()},
             **{name: tuple(held.str.normalize(as_form).unique().sort()) for name, held in queries.items()},
         )
         found.check_duplicates()
         if self.kind == "run":
             found.notes = (*self.notes, f"ids in Unicode form {form}, as asked")
+        return found
+
+    def beside(self) -> dict[str, pl.DataFrame]:
+        """Return the tables beside the rows, each with a query_id and a doc_id, by their keys."""
+        found = {}
+        for key in hooks.names_beside():
+            frame = getattr(self, key, None)
+            if frame is not None:
+                found[key] = frame
         return found
 
     def with_rows(self, rows: Rows, **attributes: Any) -> Self:  # noqa: ANN401 - of any attribute
@@ -551,12 +558,10 @@ class Qrels(DocumentTable):
             On what was done, behind those of before.
         """
         kept, new = pl.col("query_id").is_in([*names]), pl.col("query_id").replace(names)
-        frames = {"rows": self.to_polars()} | {name: getattr(self, name) for name in BESIDE_ROWS}
-        some = {name: held.filter(kept).with_columns(new) for name, held in frames.items() if held is not None}
         return self.with_rows(
-            MemoryRows(some.pop("rows")),
+            MemoryRows(self.to_polars().filter(kept).with_columns(new)),
             notes=(*self.notes, *notes),
-            **some,
+            **{key: frame.filter(kept).with_columns(new) for key, frame in self.beside().items()},
             **{
                 name: tuple(sorted(names[one] for one in getattr(self, name) if one in names))
                 for name in ("bare", "unanswerable")

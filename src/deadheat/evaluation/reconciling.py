@@ -17,7 +17,6 @@ from deadheat.data.changes import Changes, changes
 from deadheat.data.rows import MemoryRows
 from deadheat.data.spans import Spans
 from deadheat.data.tables import (
-    BESIDE_ROWS,
     OF_DOCUMENTS,
     OF_OLD_SPANS,
     OF_SPANS,
@@ -175,7 +174,7 @@ def _without(qrels: Qrels, queries: set[str]) -> Qrels:
     judged = {*qrels.to_polars()["query_id"].unique()}
     if not queries or judged <= queries:
         return qrels
-    beside = (held["query_id"].unique() for name in BESIDE_ROWS if (held := getattr(qrels, name)) is not None)
+    beside = [frame["query_id"].unique() for frame in qrels.beside().values()]
     kept = judged.union(qrels.bare, *beside) - queries
     return qrels.of_queries(
         dict(zip(kept, kept, strict=True)),

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.arrays import AnyArray, FloatArray
 from deadheat.data.tables import (
-    BESIDE_ROWS,
     OF_DOCUMENTS,
     OF_OLD_SPANS,
     OF_SPANS,
@@ -58,8 +58,9 @@ from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import StoredMeasure
+from deadheat.placements.beside import OfQueries, PlacedTable, beside_table, beside_tables
 from deadheat.placements.contiguous import KeptRows
-from deadheat.placements.placements import Passages, Placements, Subtopics
+from deadheat.placements.placements import Placements
 from deadheat.settings import Conventions
 from deadheat.structures import T, copy_with
 from deadheat.version import __version__
@@ -224,49 +225,21 @@ SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
         "tied": pl.Int64,
     },
     "judged": {"query": pl.Int64, "relevance": pl.Float64},
-    "subtopics": {  # only of qrels that have some
-        "query": pl.Int64,
-        "doc_id": pl.String,
-        "topic": pl.Int64,
-        "relevance": pl.Float64,
-    },
-    "passages": {  # only of runs that are held against spans
-        "query": pl.Int64,
-        "doc_id": pl.String,
-        "start": pl.Int64,
-        "end": pl.Int64,
-        "document": pl.Int64,
-        "relevance": pl.Float64,
-    },
     "judgments": {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64},
-    "failures": {"query_id": pl.String, "doc_id": pl.String, "answer": pl.String},
-    "topics": {"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64, "subtopic": pl.String},
-    "spans": {
-        "query_id": pl.String,
-        "doc_id": pl.String,
-        "start": pl.Int64,
-        "end": pl.Int64,
-        "document": pl.String,
-        "relevance": pl.Float64,
-    },
     "lists": {"query_id": pl.String, "n_retrieved": pl.Int64, "next_score": pl.Float64},
     "ranking": {"query": pl.UInt32, "doc_id": pl.String, "score": pl.Float64},
 }
 NOT_IN_ALL = {"queries": {"top_score", "absent", "retrieves_itself"}}  # columns that some saves lack
-_BESIDE = {"subtopics": "topics", "passages": "spans", "failures": "failures"}  # tables beside judgments, by attribute
 NULLABLE: dict[str, set[str]] = {  # columns that may have null
     "scores": {*NUMBERS, "value", "reachable", *UNJUDGED},
     "repeats": {"values", "tie_variances"},
     "queries": {"ends_in_tie", "top_score"},
-    "passages": {"doc_id", "start", "end", "document", "relevance"},
-    "spans": {"doc_id", "start", "end", "document", "relevance"},
-    "failures": {"answer"},
     "lists": {"next_score"},
 }
 
 _OF_PLACEMENTS = Fields(
     {**dict.fromkeys(("queries", "retrieved", "judged"), TEXT), "max_relevance": NUMBER},
-    {"subtopics": TEXT, "passages": TEXT},
+    dict.fromkeys(hooks.names_beside(), TEXT),
 )
 _OF_JUDGMENTS = Fields(
     {"name": TEXT, "notes": TEXTS, "without": TEXTS, "rows": TEXT},
@@ -275,9 +248,7 @@ _OF_JUDGMENTS = Fields(
         "open_to": NUMBER_OR_NONE,
         "source_form": TEXT,
         "span_rule": Fields({"overlap": NUMBER, "overlap_of": TEXT}, {}),
-        "subtopics": TEXT,
-        "passages": TEXT,
-        "failures": TEXT,
+        **dict.fromkeys(hooks.names_beside(), TEXT),
     },
 )
 _OF_RANKING = Fields(
@@ -554,22 +525,15 @@ def _tables_of(placed: Placements) -> dict[str, object]:
         if column is not None:  # else it is unknown
             queries[name] = column
     return {
-        **({} if placed.subtopics is None else {"subtopics": _packed(placed.subtopics, "subtopics")}),
-        **({} if placed.passages is None else {"passages": _packed(placed.passages, "passages")}),
+        **{key: _packed(rows, _placed_table(key).form.schema) for key, rows in placed.beside.items()},
         "queries": packed(queries, {name: SCHEMAS["queries"][name] for name in queries}),
-        "retrieved": _packed(placed, "retrieved"),
+        "retrieved": _packed(placed, SCHEMAS["retrieved"]),
         "judged": packed({"query": placed.judged_query, "relevance": placed.judged_relevance}, SCHEMAS["judged"]),
         "max_relevance": placed.max_relevance,
     }
 
 
 def _judgments(qrels: Qrels) -> dict[str, object]:
-    frames = {
-        "rows": (qrels.to_polars(), "judgments"),
-        "subtopics": (qrels.subtopics, "topics"),
-        "passages": (qrels.passages, "spans"),
-        "failures": (qrels.failures, "failures"),
-    }
     return {
         "name": qrels.name,
         "notes": list(qrels.notes),
@@ -579,12 +543,21 @@ def _judgments(qrels: Qrels) -> dict[str, object]:
         "source_form": qrels.source_form,
         # of spans, which `passages` holds with the chunks of the run
         **({} if qrels.span_rule is None else {"span_rule": asdict(qrels.span_rule)}),
-        **{
-            name: packed(frame.select(*SCHEMAS[table]), SCHEMAS[table])
-            for name, (frame, table) in frames.items()
-            if frame is not None
-        },
+        "rows": packed(qrels.to_polars().select(*SCHEMAS["judgments"]), SCHEMAS["judgments"]),
+        **{key: _packed_beside(key, frame) for key, frame in qrels.beside().items()},
     }
+
+
+def _packed_beside(key: str, frame: pl.DataFrame) -> str:
+    """Return a table beside the judgments, packed."""
+    schema = beside_table(key).form.schema
+    return packed(frame.select(*schema), schema)
+
+
+def _unpacked_beside(key: str, text: str) -> pl.DataFrame:
+    """Read what `_packed_beside` returned."""
+    form = beside_table(key).form
+    return unpacked(text, form.name, form.schema, form.nullable)
 
 
 def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
@@ -596,7 +569,7 @@ def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
         **({"without": list(run.bare)} if run.bare else {}),  # queries for which nothing was retrieved
         # documents that may be anywhere in their list
         **(
-            {"failures": packed(run.failures, SCHEMAS["failures"])}
+            {"failures": _packed_beside("failures", run.failures)}
             if run.are_failures_open and run.failures is not None
             else {}
         ),
@@ -605,8 +578,14 @@ def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
     }
 
 
-def _packed(rows: Placements | Subtopics | Passages, table: str) -> str:
-    schema = SCHEMAS[table]
+def _placed_table(key: str) -> PlacedTable:
+    """Return how placements hold a table that measures look at."""
+    placed = beside_table(key).placed
+    assert placed is not None  # noqa: S101 - no other table is in placements
+    return placed
+
+
+def _packed(rows: Placements | OfQueries, schema: Mapping[str, type[pl.DataType]]) -> str:
     return packed({name: [*rows.doc_ids] if name == "doc_id" else getattr(rows, name) for name in schema}, schema)
 
 
@@ -648,6 +627,7 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
 
 
 def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
+    hooks.check_beside(held)
     if held.get("open_to") is not None and "failures" not in held:
         raise WrongValueError("lacks 'failures' in data.judgments")
     return copy_with(
@@ -659,7 +639,7 @@ def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
         open_to=held.get("open_to"),  # nor this
         source_form=held.get("source_form", "trec"),  # nor this; they had no note
         span_rule=SpanRule(**held["span_rule"]) if "span_rule" in held else None,
-        **{name: unpacked(held[name], _BESIDE[name]) for name in BESIDE_ROWS if name in held},
+        **{key: _unpacked_beside(key, held[key]) for key in hooks.names_beside() if key in held},
     )
 
 
@@ -675,7 +655,7 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
         by_keys=held["by_keys"] and tuple(held["by_keys"]),
         bare=tuple(held.get("without", ())),
         are_failures_open="failures" in held,
-        failures=unpacked(held["failures"], "failures") if "failures" in held else None,
+        failures=_unpacked_beside("failures", held["failures"]) if "failures" in held else None,
     )
 
 
@@ -731,18 +711,24 @@ def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placement
         max_relevance=data["max_relevance"],
         unjudged_queries=unjudged,
         ends_in_tie=ends.astype(np.bool_) if None not in ends else None,
-        subtopics=Subtopics(**_beside(data, "subtopics", n_queries)) if "subtopics" in data else None,
-        passages=Passages(**_beside(data, "passages", n_queries)) if "passages" in data else None,
+        beside=_placed_beside(data, n_queries),
     )
 
 
-def _beside(data: Mapping[str, Any], name: str, n_queries: int) -> dict[str, Any]:
-    """Return the columns of a table of subtopics or passages."""
-    columns = unpacked_columns(data[name], name)
-    check_codes(name, columns["query"], n_queries)
-    if name == "subtopics":
-        check_codes(name, columns["topic"], len(columns["topic"]))
-    return columns
+def _placed_beside(data: Mapping[str, Any], n_queries: int) -> dict[str, OfQueries]:
+    """Return what placements hold of the tables beside the judgments."""
+    hooks.check_beside(data)
+    found = {}
+    for table in beside_tables():
+        if table.placed is None or table.key not in data:
+            continue
+        form = table.placed.form
+        columns = unpacked_columns(data[table.key], form.name, form.schema, form.nullable)
+        check_codes(form.name, columns["query"], n_queries)
+        for name in table.placed.numbered:
+            check_codes(form.name, columns[name], len(columns[name]))
+        found[table.key] = table.placed.rows(**columns)
+    return found
 
 
 def check_codes(name: str, codes: AnyArray, n_known: int) -> None:
@@ -765,7 +751,12 @@ def packed(columns: Mapping[str, Any] | pl.DataFrame, schema: Mapping[str, type[
     return base64.b64encode(held.getvalue()).decode()
 
 
-def unpacked(text: str, name: str, schema: Mapping[str, type[pl.DataType]] | None = None) -> pl.DataFrame:
+def unpacked(
+    text: str,
+    name: str,
+    schema: Mapping[str, type[pl.DataType]] | None = None,
+    nullable: AbstractSet[str] | None = None,
+) -> pl.DataFrame:
     """Read what `packed` returned.
 
     Parameters
@@ -775,6 +766,8 @@ def unpacked(text: str, name: str, schema: Mapping[str, type[pl.DataType]] | Non
         Of the table.
     schema : mapping of str to type, optional
         Of columns that it may have; by default those of saved evaluations.
+    nullable : set of str, optional
+        Columns that may have null; by default as in saved evaluations.
 
     Raises
     ------
@@ -782,7 +775,8 @@ def unpacked(text: str, name: str, schema: Mapping[str, type[pl.DataType]] | Non
         A column has another type, or a null where none can be.
     """
     rows = read_table(base64.b64decode(text), _TABLE)
-    nullable = NULLABLE.get(name, set())
+    if nullable is None:
+        nullable = NULLABLE.get(name, set())
     for column, dtype in (schema or SCHEMAS[name]).items():
         if column not in rows.columns:
             if column in NOT_IN_ALL.get(name, ()):
@@ -795,16 +789,21 @@ def unpacked(text: str, name: str, schema: Mapping[str, type[pl.DataType]] | Non
     return rows
 
 
-def unpacked_columns(text: str, name: str, schema: Mapping[str, type[pl.DataType]] | None = None) -> dict[str, Any]:
+def unpacked_columns(
+    text: str,
+    name: str,
+    schema: Mapping[str, type[pl.DataType]] | None = None,
+    nullable: AbstractSet[str] | None = None,
+) -> dict[str, Any]:
     """Return the columns of a packed table; those of ids have their names in the plural, as in `Placements`.
 
     Parameters
     ----------
-    text, name, schema
+    text, name, schema, nullable
         As for :func:`unpacked`.
     """
     plural = {"query_id": "query_ids", "doc_id": "doc_ids"}
     return {
         plural.get(one.name, one.name): np.array(one.to_list(), object) if one.name in plural else one.to_numpy()
-        for one in unpacked(text, name, schema)
+        for one in unpacked(text, name, schema, nullable)
     }

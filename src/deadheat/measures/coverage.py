@@ -17,7 +17,8 @@ from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures.base import CutMeasure, JointMeasure, Number, computed_once, parameter, parameters, register
 from deadheat.measures.orders import OrdersMeasure, moments_of
 from deadheat.measures.top import REL
-from deadheat.placements.placements import Passages, Placements
+from deadheat.placements.passages import Passages
+from deadheat.placements.placements import Placements
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,8 @@ from deadheat.measures.cascade import ERR
 from deadheat.measures.discounted import DCG, RBP, GainMeasure, gains_of, ideal_gains, nDCG
 from deadheat.measures.first import RR, Hit
 from deadheat.measures.top import F, P, R, Rprec, constant_norm
-from deadheat.placements.placements import Placements, coded, rows_of, sort_rows
+from deadheat.placements.beside import coded, rows_of
+from deadheat.placements.placements import Placements, sort_rows
 from deadheat.settings import Conventions
 
 

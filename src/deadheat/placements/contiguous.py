@@ -32,16 +32,15 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.io.guarding import check_threads, guard_polars
 from deadheat.io.splitting import HASH_BITS, doc_hash
 from deadheat.io.values import look_up
+from deadheat.placements.beside import beside_table, find_beside
 from deadheat.placements.placements import (
     Listed,
     Placements,
     check_placed_once,
     from_frames,
     have_repeated,
-    passages_of,
     refuse_no_common_query,
     sort_rows,
-    subtopics_of,
 )
 from deadheat.structures import copy_with
 
@@ -450,9 +449,8 @@ class OfDicts:
             unjudged_queries=tuple(unjudged),
             ends_in_tie=ends_in_tie,
             top_score=top_score,
-            subtopics=subtopics_of(self._qrels.subtopics, query_ids),
-            passages=passages_of(self._qrels.passages, query_ids),
             retrieves_itself=np.array([query in retrieved.get(query, ()) for query in query_ids], np.bool_),
+            beside=find_beside(self._qrels, query_ids),
         )
 
     def count_first(self, placements: Placements, rows: IntArray, rule: str) -> IntArray:
@@ -475,8 +473,10 @@ class OfDicts:
 
 
 def can_be_together(qrels: Qrels, runs: Sequence[Run]) -> bool:
-    """Tell whether runs are of rows in memory and scores by one key, and judgments without subtopics."""
-    return qrels.subtopics is None and all(type(run.rows) is MemoryRows and run.by_keys is None for run in runs)
+    """Tell whether runs are of rows in memory and scores by one key, and no measure looks beside the judgments."""
+    if any(beside_table(key).placed for key in qrels.beside()):
+        return False
+    return all(type(run.rows) is MemoryRows and run.by_keys is None for run in runs)
 
 
 class Together(Contiguous):

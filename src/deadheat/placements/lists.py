@@ -10,8 +10,8 @@ import polars as pl
 from deadheat.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenated_ranges, places_of, run_starts
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run
+from deadheat.placements.beside import rows_of
 from deadheat.placements.comparing import Piece, to_memory
-from deadheat.placements.placements import rows_of
 
 STRIPS = 8  # scores of which the greatest one is looked at: more leave fewer to sort, and a lower bound
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,6 @@ from deadheat.arrays import (
     FloatArray,
     IntArray,
     TextArray,
-    concatenated_ranges,
     places_of,
     run_starts,
 )
@@ -25,9 +24,14 @@ from deadheat.data.tables import Qrels, Run
 from deadheat.errors import ABSENT, DataError
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.counts import Relevant
+from deadheat.placements.beside import OfQueries, find_beside, rows_of
 from deadheat.scalars import LARGEST_INTEGER
 from deadheat.structures import T
 from deadheat.wording import format_count, format_list
+
+if TYPE_CHECKING:
+    from deadheat.placements.passages import Passages
+    from deadheat.placements.subtopics import Subtopics
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,60 +54,6 @@ class Listed:
     def to_list(self) -> list[str]:
         """Return the texts, of length n."""
         return [self.texts[place] for place in self.places.tolist()]
-
-
-@dataclass(frozen=True, eq=False)
-class OfQueries:
-    """Rows of queries and documents, with more columns of the same length in a subclass.
-
-    Attributes
-    ----------
-    query : ndarray of int, shape (n_rows,)
-        Index of the query, ascending.
-    doc_ids : ndarray of str or polars.Series, shape (n_rows,)
-    """
-
-    query: IntArray
-    doc_ids: TextArray | pl.Series
-
-    def select(self, queries: IntArray) -> Self:
-        """Return those of some queries, as :meth:`Placements.select` does."""
-        rows, query = rows_of(self.query, queries)
-        return replace(self, **{name: column[rows] for name, column in vars(self).items()} | {"query": query})
-
-
-@dataclass(frozen=True, eq=False)
-class Subtopics(OfQueries):
-    """Judgments by subtopic, one row for each.
-
-    Attributes
-    ----------
-    topic : ndarray of int, shape (n_rows,)
-        Number of the subtopic within its query, from 0 on.
-    relevance : ndarray of float, shape (n_rows,)
-    """
-
-    topic: IntArray
-    relevance: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class Passages(OfQueries):
-    """The chunks of a run and the spans that they are held against; `doc_ids` is None for a span.
-
-    Attributes
-    ----------
-    document : ndarray of int, shape (n_passages,)
-        A number of the document that the passage is in.
-    start, end : ndarray of int, shape (n_passages,)
-    relevance : ndarray of float, shape (n_passages,)
-        NaN for a chunk.
-    """
-
-    document: IntArray
-    start: IntArray
-    end: IntArray
-    relevance: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,16 +87,14 @@ class Placements(Renderable):
         After a tie policy, the placements before it.
     ends_in_tie : ndarray of bool, shape (n_queries,), or None
         Whether two or more documents share the query's lowest score; None if unknown.
-    subtopics : Subtopics or None
-        Judgments by subtopic, if the qrels have some.
-    passages : Passages or None
-        Chunks and spans, if the run is held against spans.
     top_score : ndarray of float, shape (n_queries,), or None
         The highest score of each query, NaN where nothing is retrieved; None if unknown.
     absent : ndarray of bool, shape (n_queries,), or None
         Which queries the run lacked before lists lost their unjudged documents; None if they did not.
     retrieves_itself : ndarray of bool, shape (n_queries,), or None
         Which queries retrieve a document that has their id; None if unknown.
+    beside : dict of str to OfQueries
+        What measures need of the tables beside the judgments, by their keys: of subtopics, of passages.
     """
 
     query_ids: TextArray
@@ -162,11 +110,10 @@ class Placements(Renderable):
     unjudged_queries: tuple[str, ...] = ()
     before: "Placements | None" = field(default=None, repr=False)
     ends_in_tie: BoolArray | None = field(default=None, repr=False)
-    subtopics: Subtopics | None = field(default=None, repr=False)
     top_score: FloatArray | None = field(default=None, repr=False)
     absent: BoolArray | None = field(default=None, repr=False)
-    passages: Passages | None = field(default=None, repr=False)
     retrieves_itself: BoolArray | None = field(default=None, repr=False)
+    beside: dict[str, OfQueries] = field(default_factory=dict, repr=False)
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)  # every copy has its own
     _of_judgments: dict[Any, Any] = field(default_factory=dict, repr=False)  # copies share it
 
@@ -176,6 +123,16 @@ class Placements(Renderable):
             format_count(len(self.query), "judged document"),
         )
         return f"<Placements {queries}, {documents} retrieved>"
+
+    @property
+    def subtopics(self) -> "Subtopics | None":
+        """Judgments by subtopic, if the qrels have some."""
+        return cast("Subtopics | None", self.beside.get("subtopics"))
+
+    @property
+    def passages(self) -> "Passages | None":
+        """Chunks and spans, if the run is held against spans."""
+        return cast("Passages | None", self.beside.get("passages"))
 
     @cached_property
     def n_queries(self) -> int:
@@ -325,8 +282,7 @@ class Placements(Renderable):
             judged_relevance=relevance,
             before=self.before and self.before.select(queries),
             ends_in_tie=None if self.ends_in_tie is None else self.ends_in_tie[queries],
-            subtopics=self.subtopics and self.subtopics.select(queries),
-            passages=self.passages and self.passages.select(queries),
+            beside={key: rows.select(queries) for key, rows in self.beside.items()},
             top_score=None if self.top_score is None else self.top_score[queries],
             absent=None if self.absent is None else self.absent[queries],
             retrieves_itself=None if self.retrieves_itself is None else self.retrieves_itself[queries],
@@ -378,19 +334,6 @@ class Placements(Renderable):
         )
 
 
-def rows_of(query: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the rows of some queries, one after the other, and for each row the place of its query among these.
-
-    Parameters
-    ----------
-    query : ndarray of int, shape (n_rows,)
-        The query of each row, ascending.
-    queries : ndarray of int
-    """
-    first, last = (np.searchsorted(query, queries, side) for side in ("left", "right"))
-    return concatenated_ranges(first, last - first), np.repeat(np.arange(len(queries)), last - first)
-
-
 def sort_rows(
     query_ids: TextArray,
     n_retrieved: IntArray,
@@ -400,10 +343,9 @@ def sort_rows(
     rows: tuple[IntArray, TextArray | pl.Series | Listed, FloatArray, IntArray, IntArray],
     unjudged_queries: tuple[str, ...] = (),
     ends_in_tie: BoolArray | None = None,
-    subtopics: Subtopics | None = None,
     top_score: FloatArray | None = None,
-    passages: Passages | None = None,
     retrieves_itself: BoolArray | None = None,
+    beside: dict[str, OfQueries] | None = None,
 ) -> Placements:
     """Build placements from rows in any order: (query code, document id, relevance, above, tied)."""
     query, doc_ids, relevance, above, tied = rows
@@ -415,7 +357,7 @@ def sort_rows(
         of_ties = np.flatnonzero(np.append(is_equal, [False]) | np.append([False], is_equal))  # mostly few
         some = order[of_ties]
         keys = [-relevance[some], place[some]]
-        if subtopics is not None:  # equally relevant ones differ: rules that break ties need one order in every engine
+        if beside:  # equally relevant ones differ: rules that break ties need one order in every engine
             texts = doc_ids.tolist() if isinstance(doc_ids, np.ndarray) else doc_ids.to_list()
             keys.insert(0, pl.Series(texts, dtype=pl.String).rank("dense").to_numpy()[some])
         order[of_ties] = some[np.lexsort(keys)]
@@ -436,10 +378,9 @@ def sort_rows(
         float(judged_relevance.max()) if len(judged_relevance) else 0.0,
         unjudged_queries,
         ends_in_tie=ends_in_tie,
-        subtopics=subtopics,
         top_score=top_score,
-        passages=passages,
         retrieves_itself=retrieves_itself,
+        beside=beside or {},
     )
 
 
@@ -493,10 +434,9 @@ def from_frames(qrels: Qrels, run: Run, counts: pl.DataFrame, rows: pl.DataFrame
         ),
         unjudged_queries=tuple(unjudged),
         ends_in_tie=ends_in_tie,
-        subtopics=subtopics_of(qrels.subtopics, queries["query_id"].to_list()),
         top_score=queries["top_score"].cast(pl.Float64).to_numpy() if has_scores else None,
-        passages=passages_of(qrels.passages, queries["query_id"].to_list()),
         retrieves_itself=retrieves_itself,
+        beside=find_beside(qrels, queries["query_id"].to_list()),
     )
 
 
@@ -533,29 +473,6 @@ def have_repeated(groups: pl.Series, docs: pl.Series) -> bool:
     return may_repeat and bool(columns.is_duplicated().any())
 
 
-def passages_of(passages: pl.DataFrame | None, query_ids: Sequence[str]) -> Passages | None:
-    """Return the passages by query; None of qrels without spans.
-
-    Parameters
-    ----------
-    passages : polars.DataFrame or None
-        query_id, doc_id, document, start, end and relevance.
-    query_ids : sequence of str
-    """
-    if passages is None:
-        return None
-    rows = coded(passages, query_ids).sort("code", maintain_order=True)
-    document = rows["document"].rank("dense").cast(pl.Int64).to_numpy()
-    numbers = (rows[name].to_numpy() for name in ("start", "end", "relevance"))
-    return Passages(rows["code"].to_numpy(), rows["doc_id"], document, *numbers)
-
-
-def coded(rows: pl.DataFrame, query_ids: Sequence[str]) -> pl.DataFrame:
-    """Return the rows of some queries, with the place of each one's query."""
-    ids = pl.Series(query_ids, dtype=pl.String)
-    return rows.join(pl.DataFrame({"query_id": ids, "code": np.arange(len(ids))}), on="query_id")
-
-
 def refuse_no_common_query(qrels: Qrels, run: Run, judged: Sequence[str], retrieved: Sequence[str]) -> None:
     """Raise `DataError` for a run without a document for any query of the qrels, unless one was given without any.
 
@@ -589,20 +506,3 @@ def lost_zeros(some: Sequence[str], others: Sequence[str]) -> str:
     padded = [any(one.startswith("0") and len(one) > 1 for one in ids) for ids in sides]
     is_lost = all(sides) and padded[0] != padded[1]
     return " Zeros in front of numbers are lost on one side: read ids as text." if is_lost else ""
-
-
-def subtopics_of(judgments: pl.DataFrame | None, query_ids: Sequence[str]) -> Subtopics | None:
-    """Return the judgments by subtopic; None if the qrels have no subtopics.
-
-    Parameters
-    ----------
-    judgments : polars.DataFrame or None
-        query_id, doc_id, subtopic and relevance.
-    query_ids : sequence of str
-    """
-    if judgments is None:
-        return None
-    topic = (pl.col("subtopic").rank("dense").over("query_id") - 1).cast(pl.Int64)
-    rows = coded(judgments, query_ids).sort("code", "doc_id", "subtopic").with_columns(topic=topic)
-    docs = np.array(rows["doc_id"].to_list(), dtype=object)
-    return Subtopics(rows["code"].to_numpy(), docs, rows["topic"].to_numpy(), rows["relevance"].to_numpy())

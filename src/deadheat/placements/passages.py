@@ -1,0 +1,71 @@
+"""Passages, the chunks of a run and the spans that they are held against: a table beside the judgments."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from deadheat.arrays import FloatArray, IntArray
+from deadheat.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
+
+
+@dataclass(frozen=True, eq=False)
+class Passages(OfQueries):
+    """The chunks of a run and the spans that they are held against; `doc_ids` is None for a span.
+
+    Attributes
+    ----------
+    document : ndarray of int, shape (n_passages,)
+        A number of the document that the passage is in.
+    start, end : ndarray of int, shape (n_passages,)
+    relevance : ndarray of float, shape (n_passages,)
+        NaN for a chunk.
+    """
+
+    document: IntArray
+    start: IntArray
+    end: IntArray
+    relevance: FloatArray
+
+
+def passages_of(passages: pl.DataFrame, query_ids: Sequence[str]) -> Passages:
+    """Return the passages by query.
+
+    Parameters
+    ----------
+    passages : polars.DataFrame
+        query_id, doc_id, document, start, end and relevance.
+    query_ids : sequence of str
+    """
+    rows = coded(passages, query_ids).sort("code", maintain_order=True)
+    document = rows["document"].rank("dense").cast(pl.Int64).to_numpy()
+    numbers = (rows[name].to_numpy() for name in ("start", "end", "relevance"))
+    return Passages(rows["code"].to_numpy(), rows["doc_id"], document, *numbers)
+
+
+NULLABLE = {"doc_id", "start", "end", "document", "relevance"}
+OF_QRELS = TableForm(
+    "spans",
+    {
+        "query_id": pl.String,
+        "doc_id": pl.String,
+        "start": pl.Int64,
+        "end": pl.Int64,
+        "document": pl.String,
+        "relevance": pl.Float64,
+    },
+    NULLABLE,
+)
+OF_PLACEMENTS = TableForm(
+    "passages",
+    {
+        "query": pl.Int64,
+        "doc_id": pl.String,
+        "start": pl.Int64,
+        "end": pl.Int64,
+        "document": pl.Int64,
+        "relevance": pl.Float64,
+    },
+    NULLABLE,
+)
+add_beside(BesideTable("passages", OF_QRELS, PlacedTable(Passages, passages_of, OF_PLACEMENTS)))
