@@ -11,6 +11,7 @@ import click
 
 import deadheat as dh
 from deadheat import hooks
+from deadheat.cli.compare import evaluate_each
 from deadheat.cli.errors import GATE_FAILED, refuse, refuse_if
 from deadheat.cli.help import option
 from deadheat.cli.inputs import is_saved
@@ -34,11 +35,10 @@ from deadheat.cli.streams import write_note
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
     from deadheat.plugins.gates.notation import Threshold
-from deadheat.cli.compare import evaluate_each
 
 PYPROJECT = "pyproject.toml"
 OF_BASELINE = ("no_regression", "no_worse_than")
-OF_FILES = (*OF_BASELINE, "alpha", "by", "pool_languages", "allow_unknown")
+OF_CHECKING = (*OF_BASELINE, "alpha", "by", "pool_languages", "allow_unknown")  # that a file may set too
 NO_GATE = (
     "no gate: give -c 'nDCG@10 >= 0.8', --preset rag, --baseline FILE, or a table in pyproject.toml:"
     "\n\n  [tool.deadheat.gates]\n  checks = ['nDCG@10 >= 0.8', 'low(RR) > 0.7']"
@@ -214,7 +214,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     if baseline is not None:
         baseline = replace(baseline, evaluation=weighed(baseline.evaluation, queries, options))
     # a file may name the margin of a baseline that only some calls have
-    allowed = [name for name in OF_FILES if baseline is not None or name not in OF_BASELINE]
+    allowed = [name for name in OF_CHECKING if baseline is not None or name not in OF_BASELINE]
     result = dh.gate(
         evaluation,
         thresholds,

@@ -52,9 +52,9 @@ from deadheat.settings import BOUNDED, PROPORTION
 from deadheat.structures import group_values
 from deadheat.wording import format_count, format_for_people, format_p_value
 
-BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
+FEWEST_BEYOND = 10  # resampled means beyond either end of an interval, at least, in strata
 ENDS = ("low", "high")  # of a confidence interval
-NAMED = 3  # queries behind a failure
+MOST_QUERIES = 3  # named behind a failure
 MISSED = {">=": "below", ">": "not above", "<=": "above", "<": "not below"}
 # why a threshold failed, or why its passing proves little
 FAILED = {
@@ -206,9 +206,9 @@ def gate(
     own = open_evaluation(evaluation)
     checked(own.qrels, collection, own.conventions.rel, strict=strict)
     known = None if baseline is None else open_baseline(baseline, own.name, own)
-    # whose table needs no clusters
-    has_use = bool(options.by) or any(one.by for one in thresholds) or own.weights is not None
-    codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_use else None, own.query_ids)
+    # cluster_codes refuses a table that nothing uses
+    has_other_use = bool(options.by) or any(one.by for one in thresholds) or own.weights is not None
+    codes = cluster_codes(cluster, queries if isinstance(cluster, str) or not has_other_use else None, own.query_ids)
     table, ids = None if queries is None else Queries.of(queries), own.query_ids.tolist()
     languages = () if table is None else table.languages(ids)
     families = [(), *([options.by] if table is None else groupings_of(options.by, table))] if options.by else [()]
@@ -367,7 +367,7 @@ def check_family(
         refuse_judge([evaluation], "a check of strata")
     level = 1 - (1 - options.confidence_level) / len(family)
     # the further out an end, the more resamples it takes to see it
-    least = math.ceil(2 * BEYOND / (1 - level)) if len(family) > 1 else 0
+    least = math.ceil(2 * FEWEST_BEYOND / (1 - level)) if len(family) > 1 else 0
     raised = replace(options, confidence_level=level, n_resamples=max(options.n_resamples, least))
     names = list(dict.fromkeys(one.measure for one in thresholds if one.quantity in ENDS))
     for subset in family:
@@ -401,6 +401,7 @@ def _reached(
     evaluation: Evaluation,
     options: GateOptions,
 ) -> Check:
+    """Return the check of a threshold in a subset; of the causes that hold, the first says why it came out so."""
     quantity, bound, measure = threshold.quantity, threshold.bound, scores.measure
     if interval is not None:
         value = getattr(interval, quantity)
@@ -575,9 +576,10 @@ def lowest(
     if not (has_worst and len(order)):  # where all are equal, none is behind it more than others
         return ""
     sign = -1 if what == "highest" else 1
-    shown = [f"{format_for_people(str(query_ids[place]))} {sign * values[place] + 0.0:.2f}" for place in order[:NAMED]]
-    last = values[order[:NAMED][-1]]
-    n_more = int((np.abs(values[order[NAMED:]] - last) < NOISE).sum())
+    named = order[:MOST_QUERIES]
+    shown = [f"{format_for_people(str(query_ids[place]))} {sign * values[place] + 0.0:.2f}" for place in named]
+    last = values[named[-1]]
+    n_more = int((np.abs(values[order[MOST_QUERIES:]] - last) < NOISE).sum())
     more = f" and {n_more:,} more of {sign * last + 0.0:.2f}" if n_more else ""
     return f"{f'largest losses{unit}' if what == 'losses' else what}: {', '.join(shown)}{more}"
 
@@ -734,7 +736,10 @@ def _compared(
     options: GateOptions,
     n_subsets: int,
 ) -> Check:
-    """Return the check of one question and measure: `test` has p, p adjusted and the bound of the difference."""
+    """Return the check of one question and measure; every cause that holds says why it came out so.
+
+    `test` has p, p adjusted and the bound of the difference.
+    """
     (p_value, p_adjusted, bound), measure, column = test, pairs.measures[n], pairs.better[:, n]
     scale, n_queries, n_units = float(pairs.scales[n]), int(pairs.n_queries[n]), int(pairs.n_units[n])
     weights, kept = None if pairs.weights is None else pairs.weights[:, n], ~np.isnan(column)
@@ -742,8 +747,8 @@ def _compared(
         scale * weighting.mean(each[kept], None if weights is None else weights[kept])
         for each in (pairs.values[:, n], pairs.before[:, n], column)
     )
-    is_regression, n_lost = question == "no_regression", int(pairs.is_lost[:, n].sum())
-    detectable = _detectable(pairs, n, options.alpha / n_subsets) if is_regression else None
+    is_no_regression, n_lost = question == "no_regression", int(pairs.is_lost[:, n].sum())
+    detectable = _detectable(pairs, n, options.alpha / n_subsets) if is_no_regression else None
     (skewness,), sizes = stats.skewness(column[:, np.newaxis], cluster=pairs.cluster, weights=weights)
     passed, why = _decided(
         question,
@@ -774,8 +779,8 @@ def _compared(
     }
     causes = tuple(key for key, holds in why.items() if holds)
     sign, margin = (1.0, "-") if measure.higher_is_better else (-1.0, "+")
-    operator = (">" if sign > 0 else "<") + "=" * is_regression
-    size = 0.0 if is_regression else options.no_worse_than or 0.0
+    operator = (">" if sign > 0 else "<") + "=" * is_no_regression
+    size = 0.0 if is_no_regression else options.no_worse_than or 0.0
     return Check(
         gate=f"{measure.label} {operator} baseline" + (f" {margin} {size:.15g}{unit}" if size else ""),
         measure=measure.label,
@@ -814,18 +819,18 @@ def _decided(
     n_subsets: int,
 ) -> tuple[bool, dict[str, bool]]:
     """Return whether a comparison passes, and which causes hold: of its failure, or why its passing proves little."""
-    is_regression, n_units = question == "no_regression", int(pairs.n_units[n])
+    is_no_regression, n_units = question == "no_regression", int(pairs.n_units[n])
     is_worse, is_few = better < -stats.NEGLIGIBLE_DIFFERENCE, n_units < FEWEST
     if not pairs.is_known(options)[n]:
         return False, {"unknown" if pairs.n_queries[n] else "no query": True}
     if pairs.is_same[n]:
         return True, {}
     if math.isnan(p_adjusted):  # there is no test of so few
-        return is_regression and not is_worse, {"worse": is_regression and is_worse, "needs": True}
+        return is_no_regression and not is_worse, {"worse": is_no_regression and is_worse, "needs": True}
     is_shown, is_lost = bool(stats.significant(p_adjusted, options.alpha)), bool(pairs.is_lost[:, n].any())
-    if is_regression and is_shown:
+    if is_no_regression and is_shown:
         return False, {"significant": True, "skewed gains": is_skewed and skewness > 0}
-    if is_regression:
+    if is_no_regression:
         return True, {
             "lost": is_lost,
             "few" if detectable is None else "power": is_worse or is_few,
@@ -852,7 +857,7 @@ def _is_sure(pairs: PairedValues, n: int, options: GateOptions, n_subsets: int) 
         pairs.better[:, [n]],
         method=BOUNDED,
         confidence_level=1 - 2 * tail,
-        n_resamples=max(2_000, math.ceil(BEYOND / tail)),
+        n_resamples=max(2_000, math.ceil(FEWEST_BEYOND / tail)),
         limits=(-most, most),
         rng=0,
     )

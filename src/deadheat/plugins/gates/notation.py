@@ -1,4 +1,4 @@
-"""Gates as they are written, ``nDCG@10 >= 0.8`` or ``[tool.deadheat.gates]``, and what comes of them."""
+"""Gates as they are written, ``nDCG@10 >= 0.8`` or ``[tool.deadheat.gates]``, and what comes of them: `GateResult`."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ QUANTITIES = {
 LOWER_IS_BETTER = ("tie_std",)  # whatever the measure
 EXAMPLE = "'nDCG@10 >= 0.8' or 'low(RR) > 0.7'"
 
+# no "=" before the operator: => is none
 GATE = re.compile(r"(?P<left>.*[^=])(?P<operator>>=|<=|>|<)(?P<bound>.*)", re.DOTALL)
 EACH = re.compile(r"each\s*\((?P<columns>[^()]*)\)\s*:(?P<rest>.*)", re.DOTALL)
 CALL = re.compile(r"(?P<name>\w+)\s*\((?P<inner>.*)\)", re.DOTALL)
@@ -81,6 +82,7 @@ class Threshold:
         One of `QUANTITIES`.
     operator : {">=", "<=", ">", "<"}
     bound : float
+        The number, which a `Check` calls its threshold: the bound of that is the end of an interval.
     by : tuple of str
         The columns of ``each(...)``: the gate is checked within each stratum of queries, not over all queries.
     asked : str
@@ -417,7 +419,7 @@ class Check:
 
     @property
     def is_regression(self) -> bool:
-        """Whether it compares with a baseline."""
+        """Whether it compares with a baseline, by either question."""
         return bool(self.question)
 
     @property

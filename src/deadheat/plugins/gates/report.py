@@ -46,11 +46,11 @@ OPTIONS = (
     *("pool_languages", "allow_unknown"),
 )
 ALL = "(all)"  # the stratum of checks over all queries, beside those of strata
-NAMED = 3  # failed gates whose worst queries are named
+MOST_FAILURES = 3  # whose worst queries are named
 PLAIN_CAUSES = {"worse", "significant", "not ruled out"}  # of a failure, which p and bound in the table say
 UNSEEN, UNSEEN_CAUSES = "a loss below detectable may go unseen", {"power", "not significant"}
 # the questions that a baseline is asked: their tables in JSON, their titles, and the columns that people do not need
-QUESTIONS = {
+TABLES_OF_BASELINE = {
     "no_regression": ("regressions", "No regression", ()),
     "no_worse_than": ("no_worse_than", "No loss of {:.15g} or more", ("detectable",)),
 }
@@ -125,7 +125,7 @@ def report_gate(
     tables = (
         [_table_of_gate("checks", Column("gate", "gate"), THRESHOLDS, thresholds, marks=marks)] if thresholds else []
     )
-    for question, (key, asked, spared) in QUESTIONS.items():
+    for question, (key, asked, spared) in TABLES_OF_BASELINE.items():
         if checks := [check for check in result.checks if check.question == question]:
             hidden = {*spared, "p_value" if any(check.by for check in checks) else "p_adjusted"}
             columns = [replace(one, is_data=one.is_data or one.key in hidden) for one in REGRESSIONS]
@@ -222,7 +222,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         Fact("proves_little", {check.title: check.reason for check in weak}),
         *_describe_weak(weak),
         *(warning_fact("note", f"{check.title}: {check.reason}") for check in result.failures if not _is_plain(check)),
-        *_worst(result.failures),
+        *_name_worst(result.failures),
         replace(prose_fact(BEYOND, beyond), brief=beyond),
         Fact("sources", sources or None, "gates", f"from {sources}" if sources else ""),
         Fact(
@@ -282,11 +282,12 @@ def _describe_weak(checks: Sequence[Check]) -> Iterator[Fact]:
         yield warning_fact(weakness, f"{format_list(titles)}: {why}")
 
 
-def _worst(failures: Sequence[Check]) -> list[Fact]:
+def _name_worst(failures: Sequence[Check]) -> list[Fact]:
     """Name the queries behind the first failures, once for those that they share."""
     found = group_values((check.worst, check.title) for check in failures if check.worst)
-    named = (warning_fact("worst", f"{', '.join(titles)}: {worst}") for worst, titles in [*found.items()][:NAMED])
-    return [*named, prose_fact("worst", f"of {len(found) - NAMED} more in json" if len(found) > NAMED else "")]
+    facts = [warning_fact("worst", f"{', '.join(titles)}: {worst}") for worst, titles in found.items()]
+    n_more = len(found) - MOST_FAILURES
+    return [*facts[:MOST_FAILURES], prose_fact("worst", f"of {n_more} more in json" if n_more > 0 else "")]
 
 
 def _tell_few_units(result: GateResult) -> Fact:
