@@ -19,6 +19,7 @@ from deadheat import hooks, registry
 from deadheat.io.formats import FORMATS
 from deadheat.measures.base import REGISTRY, other_names
 from deadheat.report.model import report_formats
+from support.paths import ROOT
 from support.walls import (
     MOST_MENTIONS,
     imports_of_plugins,
@@ -43,6 +44,20 @@ def test_every_plugin_says_what_it_is_in_ten_lines() -> None:
         text = (PACKAGE / "plugins" / name / "__init__.py").read_text(encoding="utf-8")
         said = ast.get_docstring(ast.parse(text)) or ""
         assert 3 <= len(said.splitlines()) <= 14, name
+
+
+def test_the_design_names_what_exists() -> None:
+    design = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    files = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py*")]
+    named = re.findall(r"`([a-z_/]+\.pyi?)`", design)
+    assert "registry.py" in named
+    for name in named:
+        assert any(path.as_posix().endswith(f"/{name}") for path in files), name
+    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    decorators = re.findall(r"(?<!\w)@([a-z_]{3,})\b(?!\.)", design)
+    assert "register" in decorators
+    for name in decorators:
+        assert re.search(rf"^def {name}\(", source, re.MULTILINE), name
 
 
 def test_the_core_imports_no_plugin_that_is_not_counted() -> None:
