@@ -101,7 +101,7 @@ test-peers: $(PEERS)/.test  ## run the tests of compat and of objects of other l
 	$(PEERS)/bin/pytest --numprocesses=$(JOBS) tests/whole/test_from.py
 	$(PEERS)/bin/pytest --skipped --numprocesses=$(JOBS) tests/data tests/plugins/compat tests/plugins/exports \
 		tests/plugins/sentence_transformers \
-		tests/io/test_foreign.py tests/evaluation/test_dense_libraries.py tests/evaluation/test_embeddings.py \
+		tests/io/test_foreign.py tests/plugins/dense \
 		tests/plugins/diversity/test_diversity.py tests/plugins/recommender/test_items_of_recbole.py tests/stats/test_labels.py \
 		tests/whole/test_conventions.py tests/whole/test_recipes.py
 

@@ -16,7 +16,6 @@ from deadheat.data.queries import Queries
 from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
-from deadheat.evaluation.dense import Accumulator, evaluate_dense, evaluate_embeddings
 from deadheat.evaluation.evaluate import Evaluations, evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
@@ -40,6 +39,8 @@ from deadheat.plugins.bench.result import BenchResult
 from deadheat.plugins.bench.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.plugins.columns.scorings import evaluate_columns
 from deadheat.plugins.compat.explain import Explanation, explain
+from deadheat.plugins.dense.accumulator import Accumulator
+from deadheat.plugins.dense.evaluating import evaluate_dense, evaluate_embeddings
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
 from deadheat.plugins.languages.across import Languages

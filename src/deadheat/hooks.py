@@ -109,6 +109,21 @@ class Service(NamedTuple):
     what: str = ""
 
 
+class SavedDocument(NamedTuple):
+    """A kind of JSON documents that deadheat writes and reads again.
+
+    Attributes
+    ----------
+    kind : str
+        What a document says that it is.
+    use : str
+        What takes one, said to who gives it in place of qrels or a run.
+    """
+
+    kind: str
+    use: str
+
+
 class MeasureFile(NamedTuple):
     """A module with measures.
 
@@ -185,6 +200,7 @@ class Plugin(NamedTuple):
     services : tuple of Service, default ()
     query_columns : tuple of QueryColumn, default ()
     tables : tuple of CommandTables, default ()
+    saved : tuple of SavedDocument, default ()
     """
 
     name: str
@@ -206,6 +222,7 @@ class Plugin(NamedTuple):
     services: tuple[Service, ...] = ()
     query_columns: tuple[QueryColumn, ...] = ()
     tables: tuple[CommandTables, ...] = ()
+    saved: tuple[SavedDocument, ...] = ()
 
 
 _plugins: list[Plugin] = []
@@ -494,6 +511,17 @@ def check_beside(keys: Iterable[str]) -> None:
             for key in tables.keys:
                 if key in known and not is_installed(plugin.name):
                     raise missing_plugin(f"the table {key} of judgments", plugin.name)
+
+
+def use_of_saved(kind: str) -> str | None:
+    """Say what takes saved documents of a kind, or which plugin does that is not there; None: there are none such."""
+    for plugin in _plugins:
+        for document in plugin.saved:
+            if document.kind == kind and not is_installed(plugin.name):
+                return str(missing_plugin(f"a saved {kind.removeprefix('deadheat ')}", plugin.name))
+            if document.kind == kind:
+                return document.use
+    return None
 
 
 def option_group(name: str) -> str | None:

@@ -13,6 +13,7 @@ from deadheat.hooks import (
     OptionGroup,
     Plugin,
     QueryColumn,
+    SavedDocument,
     Service,
 )
 
@@ -94,6 +95,9 @@ CORE = Plugin(
         Service("shown", "deadheat.report.shown"),
         Service("figures", "deadheat.figures"),
         Service("rescoring", "deadheat.evaluation.reconciling"),
+    ),
+    saved=(
+        SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
     ),
 )
 
@@ -186,9 +190,16 @@ LANGUAGES = Plugin(
     tables=(CommandTables("compare", ("across_languages", "language_differences", "language_interactions")),),
 )
 
+DENSE = Plugin(
+    name="dense",
+    help="Evaluate matrices of scores and vectors without a ranking: whole, batch by batch, or among sampled others.",
+    saved=(SavedDocument("deadheat accumulator", "Accumulator.resume() takes it"),),
+)
+
 RECOMMENDER = Plugin(
     name="recommender",
     help="Say which items a recommender shows, how popular they are, and how exposure is shared.",
+    requires=("dense",),
     commands=(
         Command(
             "items",
@@ -273,7 +284,7 @@ COMPAT = Plugin(
 SENTENCE_TRANSFORMERS = Plugin(
     name="sentence_transformers",
     help="Evaluators of sentence-transformers with exact means.",
-    requires=("compat",),
+    requires=("compat", "dense"),
     services=(Service("sentence_transformers", "deadheat.plugins.sentence_transformers.evaluators"),),
 )
 
@@ -284,6 +295,7 @@ PLUGINS = (
     GATES,
     LEADERBOARD,
     LANGUAGES,
+    DENSE,
     RECOMMENDER,
     AGREE,
     COLUMNS,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deadheat.placements import comparing, dense, embeddings
+from deadheat.plugins.dense import comparing, counting, tiles
 
 IN_MEMORY = ("numpy", "torch", "jax")
 ELSEWHERE = ("strict", "strict on device1", "torch as on a GPU", "jax as on a GPU")
@@ -37,5 +37,5 @@ def take_for_a_gpu(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def on_device(given: object) -> bool:
         return type(given).__module__.startswith(name) or really(given)
 
-    for module in (comparing, dense, embeddings):
+    for module in (comparing, counting, tiles):
         monkeypatch.setattr(module, "on_device", on_device, raising=False)

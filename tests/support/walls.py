@@ -21,6 +21,7 @@ WITH_BOTH = {"registry.py", "__init__.py", "__init__.pyi"}  # they name the core
 WORDS = {
     "bounds": ("unjudged", "outer_bound", "lacking"),
     "columns": ("score_columns", "scoring", "letor"),
+    "dense": ("is_sampled", "accumulator", "KeptLists"),
     "exports": ("chroma", "mteb", "is_quepid", "ir_datasets", "langchain", "haystack"),
     "gates": ("gate",),
     "judges": ("judge_", "by_judge", "human_", "labels_of_judge"),
@@ -34,6 +35,7 @@ WORDS = {
 MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
     "bounds": 132,
     "columns": 1,
+    "dense": 4,
     "exports": 0,
     "gates": 0,
     "judges": 41,

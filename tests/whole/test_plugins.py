@@ -131,6 +131,12 @@ NEEDS = {
         "call('evaluate', 'train.txt', 'train.txt', '--score-columns', 'all')",
     ),
     "compat": ("__import__('deadheat.compat')", "__import__('deadheat.compat.pytrec_eval')", "dh.compat"),
+    "dense": (
+        "dh.Run({'kind': 'deadheat accumulator', 'format': 1})",
+        "dh.Qrels('state.json')",
+        "dh.Run('state.json')",
+        "call('evaluate', 'state.json', 'state.json')",
+    ),
     "diversity": (
         "dh.evaluate(qrels, first, 'ERR-IA@5')",
         "call('measures', 'alpha_nDCG')",
@@ -278,6 +284,8 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     given = (names, measures, commands, services, needs, saved, figures, [*refused, *columns])
     for name in ("train.letor", "train.svm", "train.txt"):
         (tmp_path / name).write_text("1 qid:q1 1:0.5\n", encoding="utf-8")
+    for document in plugin.saved:
+        (tmp_path / "state.json").write_text(json.dumps({"kind": document.kind, "format": 1}), encoding="utf-8")
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT, *map(json.dumps, given)],
         capture_output=True,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from math import isnan
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Protocol, Self, Unpack, cast
 
 import numpy as np
 import polars as pl
@@ -50,12 +50,21 @@ from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
 from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import kept
-from deadheat.placements.lists import Lists
 from deadheat.placements.placements import Placements
 from deadheat.random_generators import Rng
 from deadheat.settings import ConventionArguments, Conventions, Saving
 from deadheat.structures import copy_with, group_values
 from deadheat.wording import did_you_mean, escape_invisible, format_count, format_path
+
+
+class KeptLists(Protocol):
+    """The first documents of lists, judged or not, that an evaluation may keep, for what looks at them too."""
+
+    def select(self, queries: BoolArray | IntArray) -> Self:
+        """Return those of some queries, which a mask or places say."""
+
+    def renamed(self, query_ids: TextArray) -> Self:
+        """Return them with other ids of their queries."""
 
 
 class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "traditional")):
@@ -93,7 +102,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
     qrels : Qrels
     origin : Origin or None
         Time, label and commit of a saved evaluation; None of one that was just made.
-    lists : Lists or None
+    lists : KeptLists or None
         The first documents of each list, where they were kept (``evaluate_dense(items=True)``).
     known_depth : int or None
         The rank to which lists were known when the evaluation was scored again; None if it was not.
@@ -124,7 +133,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         run: Run | None = None,
         origin: Origin | None = None,
         known_depth: int | None = None,
-        lists: Lists | None = None,
+        lists: KeptLists | None = None,
         judge: "Evaluation | None" = None,
         is_own_judge: bool = False,
     ) -> None:
@@ -554,7 +563,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             "missing_queries": tuple(sorted(names[one] for one in some.missing_queries)),
             "placements": replace(some.placements, query_ids=ids),
             "graded": some.graded and replace(some.graded, query_ids=ids),
-            "lists": some.lists and replace(some.lists, query_ids=ids),
+            "lists": some.lists and some.lists.renamed(ids),
             "qrels": self.qrels.of_queries({one: names[one] for one in self.query_ids.tolist() if one in names}),
         }
         return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)

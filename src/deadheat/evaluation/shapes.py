@@ -161,7 +161,6 @@ FLAG = Single("true or false", lambda value: isinstance(value, bool))
 WHOLE = Single("a whole number from 0 on", _is_whole)
 NUMBER = Single("a number", _is_number)
 NUMBER_OR_NONE = NoneOr(NUMBER)
-FLAG_OR_NONE = NoneOr(FLAG)
 WHOLE_OR_NONE = NoneOr(WHOLE)
 TEXTS = ListOf(TEXT)
 PRECISIONS_OR_NONE = NoneOr(

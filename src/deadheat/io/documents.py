@@ -13,10 +13,6 @@ from deadheat.io.results import Listing
 
 SWAPPED = "were qrels and run given in the wrong order?"
 Document = Mapping[Any, Any]
-SAVED = {  # what deadheat itself writes, and what it is for
-    "deadheat evaluation": "deadheat compare, gate and report take it in place of qrels and run",
-    "deadheat accumulator": "Accumulator.resume() takes it",
-}
 
 
 class Export(NamedTuple):
@@ -68,10 +64,10 @@ def exported(held: Document, kind: Kind, where: str) -> Listing | None:
     DataError
         It has the form, but cannot be evaluated.
     """
-    if str(held.get("kind")) in SAVED and "format" in held:
-        raise FileFormatError(
-            f"is a saved {held['kind'].removeprefix('deadheat ')}", allowed=kind, hint=SAVED[held["kind"]], path=where
-        )
+    saved = str(held.get("kind"))
+    use = hooks.use_of_saved(saved)
+    if use is not None and "format" in held:
+        raise FileFormatError(f"is a saved {saved.removeprefix('deadheat ')}", allowed=kind, hint=use, path=where)
     found = next((one for one in known_exports() if one.matches(held)), None)
     if found is None:
         _check_objects(held)

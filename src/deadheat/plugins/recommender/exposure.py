@@ -29,9 +29,9 @@ from deadheat.evaluation.repeats import Repeats
 from deadheat.io.guarding import check_threads
 from deadheat.kernels import linear
 from deadheat.measures import DCG
-from deadheat.placements.comparing import is_array
-from deadheat.placements.dense import NOTHING, count_dense
-from deadheat.placements.lists import Lists
+from deadheat.plugins.dense.comparing import is_array
+from deadheat.plugins.dense.counting import NOTHING, count_dense
+from deadheat.plugins.dense.lists import Lists
 from deadheat.plugins.recommender.concentration import gini
 from deadheat.plugins.recommender.groups import BETWEEN, read_groups
 from deadheat.plugins.recommender.item_profile import check_form

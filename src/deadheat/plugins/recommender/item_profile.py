@@ -16,9 +16,9 @@ from deadheat.data.tables import Run, Source, check_each
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.io.guarding import check_threads
-from deadheat.placements.comparing import is_array
-from deadheat.placements.dense import NOTHING, count_dense
-from deadheat.placements.lists import Lists
+from deadheat.plugins.dense.comparing import is_array
+from deadheat.plugins.dense.counting import NOTHING, count_dense
+from deadheat.plugins.dense.lists import Lists
 from deadheat.plugins.recommender.concentration import entropy, gini
 from deadheat.plugins.recommender.popularity import popularity_of
 from deadheat.wording import escape_invisible, format_count
@@ -223,7 +223,7 @@ def profile_of_evaluation(
     ParameterError
         The lists were not kept, or not so deep.
     """
-    lists = evaluation.lists
+    lists = cast("Lists | None", evaluation.lists)
     if lists is None:
         run = evaluation.run
         if run is None or evaluation.origin is not None:

@@ -12,9 +12,9 @@ from deadheat.arrays import FloatArray, TextArray
 from deadheat.checks import as_count
 from deadheat.data.tables import Qrels
 from deadheat.errors import ParameterError
-from deadheat.placements.comparing import is_array, to_memory
-from deadheat.placements.dense import entries_of
-from deadheat.placements.lists import Lists
+from deadheat.plugins.dense.comparing import is_array, to_memory
+from deadheat.plugins.dense.counting import entries_of
+from deadheat.plugins.dense.lists import Lists
 from deadheat.wording import format_count
 
 

@@ -21,9 +21,9 @@ from deadheat.arrays import FloatArray, IntArray
 from deadheat.errors import DataError, MissingDependencyError, ParameterError
 from deadheat.measures import AP, RR, Hit, Measure, P, R, nDCG
 from deadheat.placements import policies
-from deadheat.placements.dense import count_dense
 from deadheat.placements.placements import Placements, sort_rows
 from deadheat.plugins.compat.evaluating import Evaluator, tie_policy
+from deadheat.plugins.dense.counting import count_dense
 from deadheat.settings import TIES
 
 try:

@@ -15,7 +15,8 @@ from deadheat.checks import array_of
 from deadheat.errors import DataError, DeadheatWarning, ParameterError
 from deadheat.io.guarding import check_threads
 from deadheat.io.values import NUL, are_beyond, id_with_nul
-from deadheat.placements.comparing import (
+from deadheat.placements.placements import Placements, sort_rows
+from deadheat.plugins.dense.comparing import (
     Array,
     Matrix,
     compare,
@@ -30,8 +31,7 @@ from deadheat.placements.comparing import (
     to_memory,
     widened,
 )
-from deadheat.placements.lists import Lists, first_of, ties_of
-from deadheat.placements.placements import Placements, sort_rows
+from deadheat.plugins.dense.lists import Lists, first_of, ties_of
 from deadheat.wording import format_count
 
 LOOKED = 8  # rows that are looked at

@@ -9,7 +9,6 @@ import numpy as np
 from deadheat.arrays import FloatArray, IntArray, sums_of
 from deadheat.errors import MeasureError
 from deadheat.evaluation.scores import Scores, TieSpread
-from deadheat.kernels import sampled as kernel
 from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures import RR, Hit, Measure, nDCG
 from deadheat.measures.base import CutMeasure, SumMeasure
@@ -17,8 +16,9 @@ from deadheat.measures.discounted import WeightedMeasure
 from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
 from deadheat.placements import policies
-from deadheat.placements.dense import Counted
 from deadheat.placements.placements import Placements
+from deadheat.plugins.dense import hypergeometric as kernel
+from deadheat.plugins.dense.counting import Counted
 from deadheat.random_generators import Rng
 from deadheat.settings import Conventions
 

@@ -11,7 +11,7 @@ from scipy import sparse
 import deadheat as dh
 from deadheat.data.rows import ScorePrecision
 from deadheat.errors import DataError, MissingDependencyError, ParameterError
-from deadheat.placements import comparing, dense
+from deadheat.plugins.dense import comparing, counting
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "Judged@4", "ERR@5", "Q", "RBP"]
@@ -197,7 +197,7 @@ def test_the_matrix_stays_on_its_device(kind: str, monkeypatch: pytest.MonkeyPat
         travelled.append(found.size)
         return found
 
-    for module in (comparing, dense):
+    for module in (comparing, counting):
         monkeypatch.setattr(module, "to_memory", to_memory)
     scores = np.random.default_rng(2).integers(0, 9, (20, 500)).astype(np.float32)
     relevance = np.zeros(scores.shape, bool)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from deadheat.arrays import AnyArray, IntArray
 from deadheat.errors import DataError, ParameterError
-from deadheat.placements.comparing import (
+from deadheat.plugins.dense.comparing import (
     Array,
     Piece,
     beside,
@@ -28,7 +28,7 @@ from deadheat.placements.comparing import (
     to_memory,
     widened,
 )
-from deadheat.placements.dense import (
+from deadheat.plugins.dense.counting import (
     Counted,
     Entries,
     are_text,

@@ -13,7 +13,7 @@ import pytest
 from scipy import sparse
 
 import deadheat as dh
-from deadheat.placements import comparing
+from deadheat.plugins.dense import comparing
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "Judged@4", "ERR@5"]
 

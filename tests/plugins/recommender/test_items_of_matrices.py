@@ -13,8 +13,7 @@ from scipy import sparse
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation import dense
-from deadheat.placements import comparing
+from deadheat.plugins.dense import comparing, evaluating
 from deadheat.plugins.recommender.item_profile import ItemProfile
 from oracle.orders import all_orders
 
@@ -55,7 +54,7 @@ def assert_same(found: ItemProfile, wanted: ItemProfile) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_what_dicts_of_the_same_scores_give(monkeypatch: pytest.MonkeyPatch, seed: int, depth: int) -> None:
     """With a bound of the best ones and without; rows in several pieces too."""
-    monkeypatch.setattr(dense, "DEPTH", depth)
+    monkeypatch.setattr(evaluating, "DEPTH", depth)
     if seed == 4:
         monkeypatch.setattr(comparing, "IN_ROW", 13)
     case = scores, relevant, excluded, mask = random_case(seed)
@@ -100,7 +99,7 @@ def test_the_training_matrix_is_popularity() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "uint8", "bool", ">f4"])
 def test_scores_of_any_number_type(monkeypatch: pytest.MonkeyPatch, dtype: str) -> None:
-    monkeypatch.setattr(dense, "DEPTH", 4)
+    monkeypatch.setattr(evaluating, "DEPTH", 4)
     scores = random_case(2)[0].astype(dtype)
     found = dh.evaluate_dense(scores, random_case(2)[1], "RR@3", items=True, exclude=random_case(2)[2])
     wanted = dh.item_profile(

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
-from deadheat.placements import embeddings
+from deadheat.plugins.dense import tiles
 from support.array_libraries import ELSEWHERE, IN_MEMORY, array_of, take_for_a_gpu
 
 MEASURES = ["nDCG@5", "AP", "RR", "P@3", "R@3", "bpref", "ERR@5"]
@@ -42,8 +42,8 @@ def random_case(seed: int, *, is_whole: bool) -> tuple[np.ndarray, np.ndarray, n
 @pytest.fixture
 def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have several tiles, the last of them padded, with little data."""
-    monkeypatch.setattr(embeddings, "IN_MEMORY", (4, 8))
-    monkeypatch.setattr(embeddings, "ON_DEVICE", (8, 16))
+    monkeypatch.setattr(tiles, "IN_MEMORY", (4, 8))
+    monkeypatch.setattr(tiles, "ON_DEVICE", (8, 16))
 
 
 @pytest.mark.usefixtures("small_tiles")
@@ -77,8 +77,8 @@ def test_what_the_matrix_of_exact_products_gives(kind: str, seed: int, monkeypat
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])
 def test_the_same_bits_for_every_block(kind: str, similarity: str, monkeypatch: pytest.MonkeyPatch) -> None:
     take_for_a_gpu(kind, monkeypatch)
-    monkeypatch.setattr(embeddings, "IN_MEMORY", (16, 128))
-    monkeypatch.setattr(embeddings, "ON_DEVICE", (32, 256))
+    monkeypatch.setattr(tiles, "IN_MEMORY", (16, 128))
+    monkeypatch.setattr(tiles, "ON_DEVICE", (32, 256))
     rng = np.random.default_rng(3)
     queries, documents = (rng.normal(size=(n, 33)).astype(np.float32) for n in (150, 700))
     documents[350:] = documents[:350]
@@ -97,21 +97,21 @@ def test_the_same_bits_for_every_block(kind: str, similarity: str, monkeypatch: 
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])
 def test_it_is_the_matrix_of_the_tiles(similarity: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scores of all tiles, put together, are evaluated as any matrix."""
-    monkeypatch.setattr(embeddings, "IN_MEMORY", (8, 64))
+    monkeypatch.setattr(tiles, "IN_MEMORY", (8, 64))
     queries, documents, relevance, _ = random_case(11, is_whole=False)
-    tiles: list[tuple[Any, np.ndarray]] = []
-    compute = embeddings.Tiles.scores
+    scored: list[tuple[Any, np.ndarray]] = []
+    compute = tiles.Tiles.scores
 
-    def scores(self: embeddings.Tiles, left: Any, right: Any) -> Any:  # noqa: ANN401 - arrays of any library
+    def scores(self: tiles.Tiles, left: Any, right: Any) -> Any:  # noqa: ANN401 - arrays of any library
         found = compute(self, left, right)
-        tiles.append((self, found))
+        scored.append((self, found))
         return found
 
-    monkeypatch.setattr(embeddings.Tiles, "scores", scores)
+    monkeypatch.setattr(tiles.Tiles, "scores", scores)
     found = dh.evaluate_embeddings(queries, documents, relevance, MEASURES, similarity=similarity, block=10_000)
-    (some, _), n_columns = tiles[0], len(tiles[0][0].document)
+    (some, _), n_columns = scored[0], len(scored[0][0].document)
     n_left, n_right = -(-len(queries) // 8), -(-n_columns // 64)
-    last = [one for _, one in tiles[-n_left * n_right :]]  # those that are counted, the documents' tiles outside
+    last = [one for _, one in scored[-n_left * n_right :]]  # those that are counted, the documents' tiles outside
     whole = np.vstack([np.hstack([last[t * n_left + n] for t in range(n_right)]) for n in range(n_left)])
     matrix = whole[: len(queries), some.of_document]
     assert values(found) == values(dh.evaluate_dense(matrix, relevance, MEASURES))
@@ -141,14 +141,14 @@ def test_identical_vectors_tie_wherever_they_are(kind: str, similarity: str, mon
 def test_vectors_that_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     queries, documents, relevance, _ = random_case(5, is_whole=False)
     wanted = dh.evaluate_embeddings(queries, documents, relevance, MEASURES)
-    first = embeddings.first_identical(documents, "document")
+    first = tiles.first_identical(documents, "document")
 
     class Zeros:
         def integers(self, *arguments: Any) -> np.ndarray:  # noqa: ANN401 - those of NumPy
             return np.zeros(arguments[2], np.uint64)
 
     monkeypatch.setattr(np.random, "default_rng", lambda _: Zeros())
-    assert embeddings.first_identical(documents, "document").tolist() == first.tolist()
+    assert tiles.first_identical(documents, "document").tolist() == first.tolist()
     assert values(dh.evaluate_embeddings(queries, documents, relevance, MEASURES)) == values(wanted)
 
 
@@ -164,7 +164,7 @@ def test_numbers_of_any_type(dtype: str) -> None:
 
 def test_minus_zero_is_zero() -> None:
     documents = np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]])
-    assert embeddings.first_identical(documents, "document").tolist() == [0, 0, 2]
+    assert tiles.first_identical(documents, "document").tolist() == [0, 0, 2]
 
 
 def test_vectors_mapped_from_a_file(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from deadheat.arrays import AnyArray, BoolArray, IntArray, TextArray, concatenat
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Run
 from deadheat.placements.beside import rows_of
-from deadheat.placements.comparing import Piece, to_memory
+from deadheat.plugins.dense.comparing import Piece, to_memory
 
 STRIPS = 8  # scores of which the greatest one is looked at: more leave fewer to sort, and a lower bound
 
@@ -67,7 +67,17 @@ class Lists:
             parts[0].depth,
         )
 
-    def select(self, queries: BoolArray | IntArray) -> "Lists":
+    def renamed(self, query_ids: TextArray) -> Self:
+        """Return them with other ids of their queries.
+
+        Parameters
+        ----------
+        query_ids : ndarray of str, shape (n_queries,)
+            In the order of those that they replace.
+        """
+        return replace(self, query_ids=query_ids)
+
+    def select(self, queries: BoolArray | IntArray) -> Self:
         """Return those of some queries.
 
         Parameters
