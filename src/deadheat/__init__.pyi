@@ -4,9 +4,7 @@ import deadheat.measures as _measures
 from deadheat import figures as figures
 from deadheat.comparison.compare import compare, compare_evaluations
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.history import History, history
 from deadheat.comparison.judges import JudgeAgreement, judge_agreement
-from deadheat.comparison.judgments import Holes, QrelsDiff, diff_qrels, holes
 from deadheat.comparison.of_values import interval, paired_test
 from deadheat.comparison.pair import Pair
 from deadheat.comparison.robustness import SystemOrders
@@ -50,6 +48,9 @@ from deadheat.plugins.leaderboard.ranking import leaderboard
 from deadheat.plugins.recommender.exposure import Exposure, exposure
 from deadheat.plugins.recommender.item_profile import ItemProfile, item_profile
 from deadheat.plugins.recommender.popularity import popularity
+from deadheat.plugins.weeks.diff import QrelsDiff, diff_qrels
+from deadheat.plugins.weeks.history import History, history
+from deadheat.plugins.weeks.holes import Holes, holes
 from deadheat.profile.profile import TieComplexity, TieOrders, TieProfile, tie_complexity, tie_orders, tie_profile
 from deadheat.simulation.coarsening import CoarseningProfile, coarsen, coarsening_profile
 from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence

@@ -25,12 +25,8 @@ CORE = Plugin(
         Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
         Command("compare", "deadheat.cli.compare", "Say which runs differ by more than chance, and than ties."),
         Command("report", "deadheat.cli.report", "Write one HTML file about runs, for mail and wiki."),
-        Command("rescore", "deadheat.cli.saved", "Score a saved evaluation again, under other judgments."),
-        Command("diff", "deadheat.cli.judgments", "Say what differs between two sets of judgments."),
         Command("ties", "deadheat.cli.one_run", "Show the ties of a run, and what they decide."),
         Command("steps", "deadheat.cli.one_run", "Show how the value of one query comes about, rank by rank."),
-        Command("history", "deadheat.cli.saved", "Show saved evaluations in order of time."),
-        Command("holes", "deadheat.cli.judgments", "Say which documents to judge first."),
         Command("judges", "deadheat.cli.judgments", "Show how far a judge's labels agree with human ones."),
         Command(
             "simulate", "deadheat.cli.simulate", "Make up rerankers that tie, or make the scores of a run coarser."
@@ -72,7 +68,6 @@ CORE = Plugin(
         "deadheat.report.as_table",
     ),
     reports=(
-        "deadheat.report.of_changes",
         "deadheat.report.of_comparison",
         "deadheat.report.of_comparison_tables",
         "deadheat.report.of_evaluation",
@@ -94,7 +89,6 @@ CORE = Plugin(
     services=(
         Service("shown", "deadheat.report.shown"),
         Service("figures", "deadheat.figures"),
-        Service("rescoring", "deadheat.evaluation.reconciling"),
     ),
     saved=(
         SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
@@ -151,6 +145,31 @@ MORE_MEASURES = Plugin(
     ),
     figures=("deadheat.plugins.more_measures.figures",),
     services=(Service("abstention", "deadheat.plugins.more_measures.abstention_table"),),
+)
+
+WEEKS = Plugin(
+    name="weeks",
+    help="Score saved rankings again, compare judgments, follow a system over time, and say what to judge first.",
+    commands=(
+        Command(
+            "rescore", "deadheat.plugins.weeks.saved_commands", "Score a saved evaluation again, under other judgments."
+        ),
+        Command("diff", "deadheat.plugins.weeks.judgment_commands", "Say what differs between two sets of judgments."),
+        Command("history", "deadheat.plugins.weeks.saved_commands", "Show saved evaluations in order of time."),
+        Command("holes", "deadheat.plugins.weeks.judgment_commands", "Say which documents to judge first."),
+    ),
+    options=(OptionGroup("history", "deadheat.plugins.weeks.options", ("--history",)),),
+    reports=(
+        "deadheat.plugins.weeks.report_diff",
+        "deadheat.plugins.weeks.report_history",
+        "deadheat.plugins.weeks.report_holes",
+    ),
+    pages=("deadheat.plugins.weeks.page",),
+    figures=("deadheat.plugins.weeks.figures",),
+    services=(
+        Service("rescoring", "deadheat.plugins.weeks.rescoring", "to score a saved ranking again"),
+        Service("history", "deadheat.plugins.weeks.page", "the page of a history"),
+    ),
 )
 
 GATES = Plugin(
@@ -292,6 +311,7 @@ PLUGINS = (
     CORE,
     DIVERSITY,
     MORE_MEASURES,
+    WEEKS,
     GATES,
     LEADERBOARD,
     LANGUAGES,

@@ -44,7 +44,7 @@ MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
     "recommender": 1,
     "repeats": 155,
     "spans": 78,
-    "weeks": 14,
+    "weeks": 5,
 }
 
 

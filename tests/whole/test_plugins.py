@@ -158,6 +158,12 @@ NEEDS = {
         "call('measures', 'infAP')",
     ),
     "recommender": ("dh.evaluate(qrels, first, 'RR').item_profile()",),
+    "weeks": (
+        "dh.evaluate(qrels, first, 'RR').rescored({'q1': {'a': 2}})",
+        "dh.compare_evaluations({'old': saved(qrels), 'new': dh.evaluate({'q1': {'a': 1}}, second, 'RR')})",
+        "dh.compare_evaluations({'old': saved(qrels), 'new': saved(qrels)}, judge=qrels)",
+        "call('report', '--history', '.', '-o', 'weeks.html')",
+    ),
 }
 SCRIPT = """
 import json, sys
@@ -190,6 +196,10 @@ def call(*arguments):
     assert result.exit_code
     raise dh.DeadheatError(result.output)
 
+def saved(qrels):
+    dh.evaluate(qrels, first, "RR").save("weeks.json", replace=True)
+    return "weeks.json"
+
 for code in json.loads(sys.argv[5]):
     try:
         eval(code)
@@ -201,10 +211,10 @@ for name in json.loads(sys.argv[4]):
     try:
         dh.hooks.service(name)
     except dh.errors.MissingPluginError as error:
-        found["errors"][name] = str(error)
+        found["errors"][f"service {name}"] = str(error)
 for name in json.loads(sys.argv[3]):
     result = CliRunner().invoke(main, [name])
-    found["errors"][name] = f"{result.exit_code}: {result.output}"
+    found["errors"][f"command {name}"] = f"{result.exit_code}: {result.output}"
 for path in json.loads(sys.argv[6]):
     try:
         dh.load_evaluation(path)
@@ -214,7 +224,7 @@ for name in json.loads(sys.argv[7]):
     try:
         getattr(dh.figures, name)
     except AttributeError as error:
-        found["errors"][name] = str(error)
+        found["errors"][f"figures.{name}"] = str(error)
 for words in json.loads(sys.argv[8]):
     result = CliRunner().invoke(main, words)
     found["errors"][" ".join(words)] = f"{result.exit_code}: {result.output}"
@@ -300,7 +310,9 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     assert "nDCG@10" in found["table"]
     assert found["names"] == dict.fromkeys(names, False)
     missing = f"is of the plugin {plugin.name}, which is not installed"
-    for name in (*names, *measures, *commands, *services, *needs, *saved, *figures):
+    keys = [f"{kind} {name}" for kind, of_kind in (("command", commands), ("service", services)) for name in of_kind]
+    keys += [f"figures.{name}" for name in figures]
+    for name in (*names, *measures, *needs, *saved, *keys):
         assert missing in found["errors"][name].replace("\n", " ")
     for words in refused:
         assert found["errors"][" ".join(words)].startswith("2: ")
@@ -309,7 +321,7 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
         assert found["errors"][" ".join(words)].startswith("0: ")
         assert missing in " ".join(found["errors"][" ".join(words)].split())
     for command in commands:
-        assert found["errors"][command].startswith("2: ")
+        assert found["errors"][f"command {command}"].startswith("2: ")
         assert f"  {command} " not in found["help"]
     for path in saved:
         assert "saved.json" in found["errors"][path]

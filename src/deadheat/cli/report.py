@@ -58,9 +58,7 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
     heading="output",
     rank=40,
 )
-@option(
-    "--history", type=INPUT, metavar="FOLDER", help="Instead: the saved evaluations of this folder, in order of time."
-)
+@with_options("history")
 @option("--diff", is_flag=True, help="Of two saved evaluations, before and after: what fell and rose comes first.")
 @option("--texts", type=INPUT, metavar="FILE", help="Titles or texts of documents.")
 @option("--title", help="By default the names of the systems, and the first measure.")
@@ -90,12 +88,10 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])
     check_output(output)
-    if options["history"] is not None:
-        from deadheat.report.page import page_of_history
-
+    if options.get("history") is not None:
         refuse_if(qrels is not None, "--history FOLDER has its own evaluations: leave out the others")
         refuse_others({"history", "output", "qrels", "runs"}, "is not for --history")
-        emit(page_of_history(dh.history(options["history"])), output)
+        emit(hooks.service("history").page_of_folder(options["history"]), output)
         return
     if qrels is None:
         raise missing("qrels")

@@ -22,9 +22,6 @@ import polars as pl
 from deadheat import hooks
 from deadheat.arrays import AnyArray, FloatArray
 from deadheat.data.tables import (
-    OF_DOCUMENTS,
-    OF_OLD_SPANS,
-    OF_SPANS,
     Qrels,
     Run,
     SpanRule,
@@ -54,7 +51,6 @@ from deadheat.io.files import check_path, check_readable, decode_utf8, make_fold
 from deadheat.io.guarding import check_threads, guard_polars
 from deadheat.io.objects import parse_json
 from deadheat.io.pages import read_table
-from deadheat.kernels.weighting import are_equal
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import measure_named
 from deadheat.measures.orders import StoredMeasure
@@ -389,44 +385,6 @@ def measures_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
-def summary_in(document: dict[str, Any]) -> dict[str, Any]:
-    """Return what a step of a history holds of a saved evaluation, of which no more is read."""
-    data, means = document["data"], dict[str, dict[str, Any]]()
-    for label, of_measure in measures_in(document).items():
-        numbers = {name: of_measure[name] for name in ("mean", "low", "high", "tie_min", "tie_max")}
-        numbers = {name: math.nan if number is None else float(number) for name, number in numbers.items()}
-        means[of_measure["measure"]] = {"label": label, **of_measure, **numbers}
-    ids = np.array(unpacked(data["queries"], "queries")["query_id"].to_list(), object)
-    weights = _weights(data, len(ids))
-    if weights is not None and not are_equal(weights):
-        for of_measure in means.values():
-            if not of_measure["total"] and "n_effective" not in of_measure:
-                raise WrongValueError(f"lacks 'n_effective' in measures.{of_measure['label']}")
-    scores = _read_scores(data, len(means), len(ids)).select(pl.col("value", *NUMBERS).fill_null(math.nan))
-    columns = {one.name: one.to_numpy().reshape(len(means), len(ids)) for one in scores}
-    return {
-        "name": document["name"],
-        "qrels_hash": document["qrels_hash"],
-        "origin": Origin(*(document[name] for name in ("time", "label", "commit"))),
-        "conventions": document["conventions"],
-        "judged": _judged_in(data["judgments"]),
-        "unanswerable": tuple(data["judgments"].get("unanswerable", ())),
-        "query_ids": ids,
-        "weights": weights,
-        "values": dict(zip(means, columns["value"], strict=True)),
-        "ties": {name: {one: columns[one][n] for one in NUMBERS} for n, name in enumerate(means)},
-        "means": means,
-        "repeats": dict(zip(means, _repeats(data, len(means), len(ids)), strict=True)),
-    }
-
-
-def _judged_in(judgments: Mapping[str, Any]) -> str:
-    """Return what judgments are of, as :func:`what_is_judged` says it."""
-    if "passages" not in judgments:
-        return OF_DOCUMENTS
-    return OF_SPANS if judgments.get("span_rule") else OF_OLD_SPANS
-
-
 def stated(scores: Scores, interval: Interval) -> dict[str, Any]:
     """Return what a file says of the mean of a measure."""
     measure = scores.measure
@@ -487,7 +445,8 @@ def _packed_repeats(found: Sequence[Repeated]) -> str:
     return packed(rows.fill_nan(None), schema)
 
 
-def _weights(data: Mapping[str, Any], n_queries: int) -> FloatArray | None:
+def weights_in(data: Mapping[str, Any], n_queries: int) -> FloatArray | None:
+    """Return the weights of the queries; None if they have none."""
     if "weights" not in data:
         return None
     weights = unpacked(data["weights"], "weights")["weight"].to_numpy()
@@ -496,7 +455,7 @@ def _weights(data: Mapping[str, Any], n_queries: int) -> FloatArray | None:
     return weights
 
 
-def _read_scores(data: Mapping[str, Any], n_measures: int, n_queries: int) -> pl.DataFrame:
+def scores_in(data: Mapping[str, Any], n_measures: int, n_queries: int) -> pl.DataFrame:
     """Return a row for each measure and query."""
     rows = unpacked(data["scores"], "scores")
     if rows.height != n_measures * n_queries:
@@ -504,7 +463,7 @@ def _read_scores(data: Mapping[str, Any], n_measures: int, n_queries: int) -> pl
     return rows
 
 
-def _repeats(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[Repeated | None]:
+def repeats_in(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[Repeated | None]:
     """Return the repeats of each measure."""
     if "repeats" not in data:
         return [None] * n_measures
@@ -595,8 +554,8 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     placements = _placements(data, unjudged)
     graded = _placements(data["graded"], unjudged) if "graded" in data else None
     n, measures = placements.n_queries, measures_in(document)
-    rows = _read_scores(data, len(measures), n).with_columns(pl.col(pl.Float64).fill_null(math.nan))
-    repeats, weights = _repeats(data, len(measures), n), _weights(data, n)
+    rows = scores_in(data, len(measures), n).with_columns(pl.col(pl.Float64).fill_null(math.nan))
+    repeats, weights = repeats_in(data, len(measures), n), weights_in(data, n)
     scores = [
         replace(
             _scores(

@@ -10,7 +10,7 @@ import pytest
 import deadheat as dh
 from deadheat import figures
 from deadheat.plugins.gates.report import report_gate
-from deadheat.report.of_changes import report_history
+from deadheat.plugins.weeks.report_history import report_history
 from deadheat.report.text import as_text
 from support.command import ok
 from support.figure_data import rows_of, title_of

@@ -5,7 +5,6 @@ from deadheat.report.page.assemble import (
     page_of,
     page_of_comparison,
     page_of_evaluation,
-    page_of_history,
     page_of_judges,
     page_of_report,
 )
@@ -19,7 +18,6 @@ __all__ = [
     "page_of",
     "page_of_comparison",
     "page_of_evaluation",
-    "page_of_history",
     "page_of_judges",
     "page_of_report",
 ]

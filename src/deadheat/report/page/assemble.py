@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.history import History
 from deadheat.comparison.judges import JudgeAgreement
 from deadheat.data.renderable import Plottable
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
@@ -40,7 +39,6 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.report.of_changes import report_history
 from deadheat.report.of_comparison import list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.of_judgments import report_judges
@@ -448,12 +446,6 @@ def _strata_tables(subject: Subject) -> list[Table]:
         for columns, own in compared.items()
         for measure in subject.measures
     ]
-
-
-@registers_report(History, among=PAGES)
-def page_of_history(found: History) -> str:
-    """Return an HTML document with the line of the first measure, and the tables."""
-    return page_of_report(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures[0])
 
 
 @registers_report(JudgeAgreement, among=PAGES)

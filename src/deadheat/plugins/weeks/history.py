@@ -25,11 +25,12 @@ from deadheat.evaluation.evaluate import open_evaluation, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
-from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated, summary_in
+from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated
 from deadheat.evaluation.scores import Repeated
 from deadheat.io.files import check_path
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure
+from deadheat.plugins.weeks.saved_steps import summary_in
 from deadheat.scalars import NOISE
 from deadheat.settings import Design
 from deadheat.structures import T, group_values

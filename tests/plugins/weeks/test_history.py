@@ -15,7 +15,7 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError
 from deadheat.evaluation.saved import checksum
-from deadheat.report.of_changes import report_history
+from deadheat.plugins.weeks.report_history import report_history
 from support.command import call, ok
 from support.figure_data import rows_of
 

@@ -14,8 +14,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DuplicateError, NotKeptError, ParameterError
+from deadheat.plugins.weeks.report_diff import report_diff
 from deadheat.report.as_data import as_json
-from deadheat.report.of_judgments import report_diff
 from deadheat.report.text import as_text
 from support.command import call, ok
 

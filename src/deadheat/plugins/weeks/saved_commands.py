@@ -37,7 +37,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     Where judgments changed, earlier rankings are scored again under the newest ones, if the files kept them; where
     they did not, values that are not comparable are marked. p values are corrected over the steps.
     """
-    from deadheat.report.of_changes import report_history
+    from deadheat.plugins.weeks.report_history import report_history
 
     output = Output(options, [*(one for one in saved if not Path(one).is_dir()), reference])
     found = dh.history(

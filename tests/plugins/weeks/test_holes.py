@@ -145,7 +145,7 @@ def test_what_cannot_be_weighed_is_refused() -> None:
 def test_weights_are_the_same_in_small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     qrels, runs = drawn(5)
     whole = {by: dh.holes(qrels, runs, "AP", by=by).documents for by in ("range", "decision")}
-    monkeypatch.setattr("deadheat.comparison.judgments.AT_ONCE", 20)
+    monkeypatch.setattr("deadheat.plugins.weeks.holes.AT_ONCE", 20)
     for by, documents in whole.items():
         assert dh.holes(qrels, runs, "AP", by=by).documents.equals(documents)
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.comparison.history import History, has_other_queries
 from deadheat.comparison.pair import Pair
 from deadheat.comparison.verdict_facts import format_signed
 from deadheat.measures.notation import unit_of
+from deadheat.plugins.weeks.history import History, has_other_queries
 from deadheat.report.conventions import (
     tell_geometric,
     tell_weights,

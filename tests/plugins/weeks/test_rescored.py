@@ -15,8 +15,8 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, FileFormatError, MeasureError, NotKeptError, ParameterError
 from deadheat.evaluation.origin import BRANCHES, COMMITS, Origin
-from deadheat.evaluation.reconciling import rescore
 from deadheat.measures.orders import OrdersMeasure
+from deadheat.plugins.weeks.rescoring import rescore
 from deadheat.settings import Conventions
 from oracle.variants import VARIANTS
 from support.shared_data import HPO_RUNS, LLM_RUNS, needs_shared_data, sources_of

@@ -1,0 +1,348 @@
+"""The same rankings under other judgments: scored again from what was kept."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from deadheat import hooks
+from deadheat.arrays import BoolArray
+from deadheat.data.changes import Changes, changes
+from deadheat.data.rows import MemoryRows
+from deadheat.data.spans import Spans
+from deadheat.data.tables import (
+    OF_DOCUMENTS,
+    OF_SPANS,
+    Qrels,
+    Run,
+    Source,
+    chunks_of,
+    spans_of,
+    what_is_judged,
+)
+from deadheat.errors import ColumnError, DataError, NotKeptError, ParameterError
+from deadheat.evaluation.evaluate import evaluate_under
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.reconciling import Brought, check_rule_is_kept
+from deadheat.evaluation.warned import warn
+from deadheat.io.files import check_path
+from deadheat.io.records import Wanted, as_text, as_written, read_records
+from deadheat.measures import Measure, NumRet
+from deadheat.measures.notation import MeasureLike, parse_measures
+from deadheat.measures.orders import StoredMeasure
+from deadheat.measures.unjudged import deepest_counted, has_ends
+from deadheat.placements.contiguous import Kept, KeptRows
+from deadheat.placements.place import engine_of
+from deadheat.settings import ConventionArguments, Conventions
+from deadheat.structures import copy_with
+from deadheat.wording import format_count, format_list
+
+OLD_NEW = ("old", "new")
+CUT = "of the ranking the first {:,} documents of each list are known"
+Unknown: TypeAlias = dict[str, tuple[str, ...]]
+RENAMED = Wanted(what="renamed ids", expected="a list of objects with old and new", number=as_written)
+
+
+def rescored(
+    evaluation: Evaluation,
+    qrels: Source | None,
+    measures: MeasureLike | Iterable[MeasureLike] | None,
+    ids: Mapping[str, str] | str | Path | None,
+    conventions: ConventionArguments,
+) -> Evaluation:
+    """Do what :meth:`Evaluation.rescored` does."""
+    is_of_spans = evaluation.qrels.passages is not None
+    if ids is not None and qrels is None:
+        raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
+    if ids is not None and is_of_spans:
+        raise ParameterError(
+            "renames documents, and not those of chunks", argument="ids", hint="evaluate the run again"
+        )
+    if qrels is None:
+        judgments = evaluation.qrels
+    else:
+        judgments = judgments_for(evaluation, qrels if isinstance(qrels, Spans) else Qrels.of(qrels))
+    run = evaluation.run if ids is None or evaluation.run is None else renamed(evaluation.run, ids)
+    given: dict[str, Any] = {name: one for name, one in conventions.items() if (name, one) != ("missing", None)}
+    if qrels is not None:
+        judgments.check_duplicates()
+    if "missing" not in given:
+        judgments = _without(judgments, never_asked(evaluation, judgments))
+    if measures is None:
+        chosen = evaluation.measures
+    else:
+        chosen = parse_measures(measures)
+        if is_of_spans:
+            chosen = hooks.service("measures_of_spans").measures_of_spans(chosen)
+    found, unknown = rescore(
+        evaluation,
+        judgments,
+        chosen,
+        replace(evaluation.conventions, **given),
+        run,
+    )
+    if unknown:
+        told = ", ".join(
+            f"{name} ({format_count(len(own), 'query', 'queries')}: {format_list([*map(repr, own)])})"
+            for name, own in unknown.items()
+        )
+        raise NotKeptError(
+            f"{evaluation.name} was saved with too little of its ranking for {told}",
+            queries=unknown,
+            hint="leave these measures out, or evaluate the run again and save more of it (save_depth, --save-depth)",
+        )
+    found = weighted_as(found, evaluation)
+    if run is not None and qrels is not None and found.known_depth is None:  # what was cut may be judged
+        warn({run.where: found}, judgments, {run.where: run}, missing=conventions.get("missing"))
+    return found
+
+
+def judgments_for(evaluation: Evaluation, judgments: Qrels | Spans) -> Qrels:
+    """Return judgments for the ranking of an evaluation: of spans those of its own chunks.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    judgments : Qrels or Spans
+        Qrels that :class:`Spans` made hold the chunks of one run, which is another one perhaps.
+
+    Raises
+    ------
+    DataError
+        Only one of the two is of spans, or either is of a file in format 2, which lacks the rule of its spans.
+    """
+    before, now = what_is_judged(evaluation.qrels), OF_SPANS
+    if isinstance(judgments, Qrels):
+        now = what_is_judged(judgments)
+    check_rule_is_kept(evaluation.name, before)
+    check_rule_is_kept("the reference", now)
+    if before != now:
+        raise DataError(
+            f"{evaluation.name} has judgments of {before}, and the new ones are of {now}",
+            hint="give spans" if before == OF_SPANS else "evaluate a run of chunks against the spans",
+        )
+    if isinstance(judgments, Qrels) and now == OF_DOCUMENTS:
+        return judgments
+    spans = judgments if isinstance(judgments, Spans) else Spans.of_qrels(judgments)
+    return spans.judge_chunks(chunks_of(evaluation.qrels))
+
+
+def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
+    """Return the queries of newer judgments that an earlier evaluation has neither judgments nor a ranking for."""
+    asked = {*evaluation.query_ids.tolist(), *evaluation.missing_queries, *evaluation.unjudged_queries}
+    return {*qrels.in_order[0]["query_id"]} - asked
+
+
+def _without(qrels: Qrels, queries: set[str]) -> Qrels:
+    """Return judgments without those of some queries, unless these are all, and with a note that says so."""
+    judged = {*qrels.to_polars()["query_id"].unique()}
+    if not queries or judged <= queries:
+        return qrels
+    beside = [frame["query_id"].unique() for frame in qrels.beside().values()]
+    kept = judged.union(qrels.bare, *beside) - queries
+    return qrels.of_queries(
+        dict(zip(kept, kept, strict=True)),
+        f"queries left out, which the ranking was never asked: {format_list(sorted(queries))}",
+    )
+
+
+def weighted_as(evaluation: Evaluation, *others: Evaluation) -> Evaluation:
+    """Return an evaluation whose queries have the weights that they have in others, if these have any."""
+    held = [(one.query_ids.tolist(), one.weights.tolist()) for one in others if one.weights is not None]
+    own = {query: weight for ids, weights in held for query, weight in zip(ids, weights, strict=True)}
+    return evaluation.weighted(own) if own else evaluation
+
+
+def renamed(run: Run, ids: Mapping[str, str] | str | Path) -> Run:
+    """Return a ranking with other ids of documents.
+
+    Parameters
+    ----------
+    run : Run
+    ids : mapping of str to str, or path
+        The new id of each old one: of a file the columns old and new.
+
+    Raises
+    ------
+    DataError
+        An id is not there, has two new ones, or none of them is in the ranking.
+    """
+    path = None
+    if isinstance(ids, Mapping):
+        pairs = pl.DataFrame(
+            [[*map(as_text, held)] for held in (ids, ids.values())], schema=dict.fromkeys(OLD_NEW, pl.String)
+        )
+    else:
+        if not isinstance(ids, str | Path):
+            raise ParameterError(argument="ids", given=ids, allowed="a dict of old id to new, or the path of a table")
+        path = check_path(ids)
+        table = read_records(path, wanted=RENAMED).frame
+        if not {*OLD_NEW} <= {*table.columns}:
+            raise ColumnError(given=", ".join(table.columns), allowed="columns old and new", path=path)
+        pairs = table.select(pl.col(OLD_NEW).cast(pl.String)).unique(maintain_order=True)
+    wrong = pairs.filter(pairs["old"].is_duplicated() | pl.any_horizontal(pl.col(OLD_NEW).fill_null("") == ""))
+    if len(wrong):
+        raise DataError(
+            "renames an id twice, or lacks one",
+            found=", ".join(f"{old!r}: {new!r}" for old, new in wrong.head(3).rows()),
+            allowed="one new id of each",
+            path=path,
+        )
+    frame = run.to_polars()
+    n_found = len(pairs.filter(pairs["old"].is_in(frame["doc_id"].implode())))
+    if not n_found:
+        raise DataError(
+            f"none of the {len(pairs):,} old ids is in the ranking of {run.name}",
+            hint="each row has the id in the ranking first, then that in the qrels",
+            path=path,
+        )
+    new = pl.col("doc_id").replace(pairs["old"], pairs["new"])
+    frame, failures = frame.with_columns(new), None if run.failures is None else run.failures.with_columns(new)
+    held, note = run.rows, f"documents renamed in the ranking: {n_found:,} of {len(pairs):,}"
+    rows = KeptRows(frame, held.queries, held.depth) if isinstance(held, KeptRows) else MemoryRows(frame)
+    found = copy_with(run, rows=rows, failures=failures, notes=(*run.notes, note))
+    found.check_duplicates()
+    return found
+
+
+def rescore(
+    evaluation: Evaluation, qrels: Qrels, measures: Sequence[Measure], conventions: Conventions, run: Run | None = None
+) -> tuple[Evaluation, Unknown]:
+    """Score the ranking of an evaluation again.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    qrels : Qrels
+    measures : sequence of Measure
+    conventions : Conventions
+    run : Run, optional
+        Its ranking, if not as it was kept.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        Of the measures that can be known for every query.
+    unknown : dict of str to tuple of str
+        The other measures, and the queries for which the value depends on what was not kept.
+
+    Raises
+    ------
+    DataError
+        The evaluation has no ranking.
+    ParameterError
+        Ties are broken at random, or the evaluation has a judge's labels.
+    """
+    run = run or evaluation.run
+    if run is None:
+        raise DataError(
+            f"{evaluation.name} was {'saved' if evaluation.origin else 'made'} without its ranking, and cannot be"
+            " scored again",
+            hint="evaluate the run again, and save it with a depth above 0",
+        )
+    run.rows.check_same()
+    if any(one.predicted is not None for one in evaluation):
+        raise ParameterError(
+            f"{evaluation.name} has a judge's labels, and cannot be scored again", hint="evaluate the run again"
+        )
+    if conventions.ties == "random":
+        raise ParameterError(
+            argument="ties", given="random", allowed="another policy: the order that was drawn is not known"
+        )
+    # of a function that is not in the file, or the judgments of an ontology, the values alone were kept
+    lost: list[Measure] = []
+    for measure in measures:
+        is_by_ontology = evaluation.graded is not None and measure.by_ontology
+        if is_by_ontology or isinstance(measure, StoredMeasure):
+            lost.append(measure)
+    engine = engine_of(qrels, run, conventions.score_precision)
+    found = evaluate_under(conventions, qrels, run, [one for one in measures if one not in lost], engine=engine)
+    unknown: dict[Measure, BoolArray] = {one: np.full(len(found.query_ids), fill_value=True) for one in lost}
+    if isinstance(engine, Kept):
+        unknown |= _lacking(found, engine.known)
+    parts: dict[str, Any] = {"origin": evaluation.origin, "known_depth": evaluation.known_depth}
+    if isinstance(engine, Kept) and not engine.known["is_whole"].all():
+        parts |= {"known_depth": engine.depth, "notes": (*found.notes, CUT.format(engine.depth))}
+    queries = {one.label: tuple(found.query_ids[which].tolist()) for one, which in unknown.items()}
+    return Evaluation((scores for scores in found if scores.measure not in unknown), **found.parts() | parts), queries
+
+
+def _lacking(found: Evaluation, known: pl.DataFrame) -> dict[Measure, BoolArray]:
+    """Return the measures that look at ranks that are not known, and of which queries.
+
+    Parameters
+    ----------
+    found : Evaluation
+        From the ranks that are known.
+    known : polars.DataFrame
+        query_id, is_whole and n_known, as `Kept` has them.
+    """
+    placements, conventions = found.placements, found.conventions
+    own = pl.DataFrame({"query_id": found.query_ids.tolist()}, schema={"query_id": pl.String}).join(
+        known, on="query_id", how="left", maintain_order="left"
+    )
+    is_whole = own["is_whole"].fill_null(value=True).to_numpy()  # a query that the run lacks
+    n_known = own["n_known"].fill_null(0).to_numpy()
+    if conventions.depth is not None:
+        is_whole = is_whole | (n_known >= conventions.depth)
+    has_bounds = conventions.unjudged == "bounds"
+    is_anywhere = found.run is not None and found.run.are_failures_open
+    if not has_bounds:  # where all that is judged is found, nothing else is to be known
+        n_found, n_judged = (
+            np.bincount(of, minlength=len(n_known)) for of in (placements.query, placements.judged_query)
+        )
+        is_whole = is_whole | (n_found == n_judged)
+    if conventions.judged_only:
+        n_known = placements.n_retrieved
+    reaching = replace(placements, n_retrieved=np.where(is_whole, placements.n_retrieved, n_known + 1))
+    lacking = {}
+    for measure in found.measures:
+        is_open = n_known < measure.looked_at(reaching)
+        if has_bounds and has_ends(measure):
+            is_open = n_known < (deepest_counted(measure) or np.inf)
+        elif is_anywhere or (conventions.judged_only and isinstance(measure, NumRet)):
+            is_open = ~is_whole
+        lacking[measure] = is_open & ~is_whole
+    return {measure: own for measure, own in lacking.items() if own.any()}
+
+
+def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others: Mapping[str, Evaluation]) -> Brought:
+    """Score the other rankings under the judgments of the reference; return also what cannot be compared then."""
+    newest = evaluations[reference].qrels
+    found, differing, left_out = dict(evaluations), dict[str, Changes](), dict[Measure, None]()
+    not_asked = dict[str, set[str]]()
+    for name, one in others.items():
+        differing[name] = changes(one.qrels, newest)
+        conventions = one.conventions
+        allowing = replace(conventions, missing="empty") if conventions.missing == "error" else conventions
+        judgments = judgments_for(one, newest)
+        again, unknown = rescore(one.called(name), judgments, one.measures, allowing)
+        if _retrieves_judged(one, one.qrels) and not _retrieves_judged(again, judgments):
+            if judgments.passages is None:
+                raise DataError(
+                    f"no document that {name} retrieved is judged any more by the judgments of {reference}",
+                    hint="if documents have new ids, use deadheat rescore --ids",
+                )
+            raise DataError(
+                f"no chunk that {name} retrieved is of a document with a span of {reference}",
+                hint="if documents have new ids, evaluate the run again",
+            )
+        found[name] = weighted_as(
+            Evaluation(again, **again.parts() | {"conventions": conventions, "name": one.name}),
+            one,
+            evaluations[reference],
+        )
+        not_asked[name] = never_asked(one, newest)
+        left_out |= {measure: None for measure in one.measures if measure.label in unknown}
+    return found, differing, left_out, not_asked
+
+
+def _retrieves_judged(evaluation: Evaluation, judgments: Qrels) -> bool:
+    """Tell whether a retrieved document is judged; of spans, whether a chunk is of a document that has one."""
+    if judgments.passages is None:
+        return len(evaluation.placements.query) > 0
+    chunks, spans = chunks_of(judgments), spans_of(judgments)
+    return not chunks.join(spans, on=["query_id", "doc_id"], how="semi").is_empty()

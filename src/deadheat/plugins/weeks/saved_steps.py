@@ -1,0 +1,58 @@
+"""What a history reads of a saved evaluation: less than the evaluation."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deadheat.data.tables import (
+    OF_DOCUMENTS,
+    OF_OLD_SPANS,
+    OF_SPANS,
+)
+from deadheat.evaluation.origin import Origin
+from deadheat.evaluation.saved import NUMBERS, measures_in, repeats_in, scores_in, unpacked, weights_in
+from deadheat.evaluation.shapes import (
+    WrongValueError,
+)
+from deadheat.kernels.weighting import are_equal
+
+
+def summary_in(document: dict[str, Any]) -> dict[str, Any]:
+    """Return what a step of a history holds of a saved evaluation, of which no more is read."""
+    data, means = document["data"], dict[str, dict[str, Any]]()
+    for label, of_measure in measures_in(document).items():
+        numbers = {name: of_measure[name] for name in ("mean", "low", "high", "tie_min", "tie_max")}
+        numbers = {name: math.nan if number is None else float(number) for name, number in numbers.items()}
+        means[of_measure["measure"]] = {"label": label, **of_measure, **numbers}
+    ids = np.array(unpacked(data["queries"], "queries")["query_id"].to_list(), object)
+    weights = weights_in(data, len(ids))
+    if weights is not None and not are_equal(weights):
+        for of_measure in means.values():
+            if not of_measure["total"] and "n_effective" not in of_measure:
+                raise WrongValueError(f"lacks 'n_effective' in measures.{of_measure['label']}")
+    scores = scores_in(data, len(means), len(ids)).select(pl.col("value", *NUMBERS).fill_null(math.nan))
+    columns = {one.name: one.to_numpy().reshape(len(means), len(ids)) for one in scores}
+    return {
+        "name": document["name"],
+        "qrels_hash": document["qrels_hash"],
+        "origin": Origin(*(document[name] for name in ("time", "label", "commit"))),
+        "conventions": document["conventions"],
+        "judged": _judged_in(data["judgments"]),
+        "unanswerable": tuple(data["judgments"].get("unanswerable", ())),
+        "query_ids": ids,
+        "weights": weights,
+        "values": dict(zip(means, columns["value"], strict=True)),
+        "ties": {name: {one: columns[one][n] for one in NUMBERS} for n, name in enumerate(means)},
+        "means": means,
+        "repeats": dict(zip(means, repeats_in(data, len(means), len(ids)), strict=True)),
+    }
+
+
+def _judged_in(judgments: Mapping[str, Any]) -> str:
+    """Return what judgments are of, as :func:`what_is_judged` says it."""
+    if "passages" not in judgments:
+        return OF_DOCUMENTS
+    return OF_SPANS if judgments.get("span_rule") else OF_OLD_SPANS
