@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -193,6 +194,17 @@ def test_saved_and_resumed(tmp_path: Path, *, with_ids: bool) -> None:
     assert [one.name for one in path.parent.iterdir()] == ["state.json"]  # no temporary file is left
     head = json.loads(path.read_text())
     assert (head["n_queries"], head["means"]) == (19, first.means())
+
+
+@pytest.mark.parametrize("made", [dh.Run, dh.Qrels])
+def test_a_state_in_place_of_other_data_is_told_who_takes_it(tmp_path: Path, made: Callable[[Path], object]) -> None:
+    accumulator = dh.Accumulator(["RR"])
+    accumulator.add([[0.1, 0.2]], [[1]])
+    accumulator.save(tmp_path / "state.json")
+    with pytest.raises(
+        FileFormatError, match=r"is a saved accumulator, expected (run|qrels)\. Accumulator\.resume\(\)"
+    ):
+        made(tmp_path / "state.json")
 
 
 def test_a_save_that_fails_leaves_the_earlier_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
