@@ -201,9 +201,7 @@ def test_a_state_in_place_of_other_data_is_told_who_takes_it(tmp_path: Path, mad
     accumulator = dh.Accumulator(["RR"])
     accumulator.add([[0.1, 0.2]], [[1]])
     accumulator.save(tmp_path / "state.json")
-    with pytest.raises(
-        FileFormatError, match=r"is a saved accumulator, expected (run|qrels)\. Accumulator\.resume\(\)"
-    ):
+    with pytest.raises(FileFormatError, match=r"saved accumulator, expected (run|qrels)\. Accumulator\.resume\(\)"):
         made(tmp_path / "state.json")
 
 
