@@ -7,11 +7,11 @@ what it would have added is a `MissingPluginError` that names it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FOLDER = "deadheat.plugins"
+PLUGINS = os.path.join(os.path.dirname(__file__), "plugins")  # noqa: PTH118, PTH120 - as is `deadheat.plugins`
 
 Kind = Literal[
     "measures", "readers", "dialects", "objects", "beside", "evaluations", "formats", "reports", "pages", "figures"
@@ -272,11 +273,23 @@ def package_of(plugin: Plugin) -> str:
     return plugin.package or f"{FOLDER}.{plugin.name}"
 
 
+def _is_there(package: str) -> bool:
+    """Tell whether a package can be imported: of one in our folder by its file, which is faster than find_spec."""
+    if package == "deadheat":
+        return True
+    parent, _, name = package.rpartition(".")
+    if parent == FOLDER and os.path.isfile(os.path.join(PLUGINS, name, "__init__.py")):  # noqa: PTH113, PTH118 - fast
+        return True
+    from importlib.util import find_spec
+
+    return find_spec(package) is not None
+
+
 @cache
 def is_installed(name: str) -> bool:
     """Tell whether a plugin is there, and all that it requires."""
     plugin = plugin_named(name)
-    if find_spec(package_of(plugin)) is None:
+    if not _is_there(package_of(plugin)):
         return False
     return all(is_installed(required) for required in plugin.requires)
 
