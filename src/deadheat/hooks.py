@@ -25,7 +25,17 @@ FOLDER = "deadheat.plugins"
 PLUGINS = os.path.join(os.path.dirname(__file__), "plugins")  # noqa: PTH118, PTH120 - as is `deadheat.plugins`
 
 Kind = Literal[
-    "measures", "readers", "dialects", "objects", "beside", "evaluations", "formats", "reports", "pages", "figures"
+    "measures",
+    "readers",
+    "dialects",
+    "objects",
+    "beside",
+    "judgments",
+    "evaluations",
+    "formats",
+    "reports",
+    "pages",
+    "figures",
 ]
 """What a module registers when it is imported: one list of modules for each of these kinds."""
 
@@ -195,6 +205,9 @@ class Plugin(NamedTuple):
         Modules that register, when they are imported: how single tools write tables of text, readers of objects and
         JSON documents of other libraries, formats of reports, the reports of results, their pages, and figures.
     beside : tuple of BesideTables, default ()
+    judgments : tuple of str, default ()
+        Modules with an option that takes other judgments in the place of QRELS: ``JUDGMENTS``, a `JudgmentsOption` of
+        the command line.
     evaluations : tuple of str, default ()
         Modules with another way to evaluate what the command ``evaluate`` is given: ``is_for`` takes an
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
@@ -215,6 +228,7 @@ class Plugin(NamedTuple):
     dialects: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     beside: tuple[BesideTables, ...] = ()
+    judgments: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()

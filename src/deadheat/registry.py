@@ -60,6 +60,7 @@ CORE = Plugin(
         BesideTables("deadheat.placements.passages", ("passages",)),
         BesideTables("deadheat.placements.failures", ("failures",)),
     ),
+    judgments=("deadheat.cli.spans",),
     formats=(
         "deadheat.report.as_data",
         "deadheat.report.as_html",

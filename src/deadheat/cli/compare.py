@@ -13,7 +13,17 @@ from deadheat import hooks
 from deadheat.cli.errors import missing, refuse, refuse_if
 from deadheat.cli.figures import befores, with_figure_options, with_figures
 from deadheat.cli.help import option
-from deadheat.cli.inputs import checked_run, is_saved, labels_of_judge, open_pairs, open_qrels, open_run, split_repeats
+from deadheat.cli.inputs import (
+    checked_run,
+    is_saved,
+    labels_of_judge,
+    open_pairs,
+    open_qrels,
+    open_run,
+    split_judgments,
+    split_repeats,
+)
+from deadheat.cli.judged import judgments_asked
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -38,7 +48,6 @@ from deadheat.cli.read_options import (
     read_queries,
     sets_of_strata,
 )
-from deadheat.cli.spans import with_spans
 from deadheat.random_generators import Rng, random_generator
 from deadheat.settings import Conventions
 
@@ -114,7 +123,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     from deadheat.report.model import side_by_side
     from deadheat.report.of_comparison_tables import report_with_requests
 
-    qrels, runs = with_spans(qrels, runs)
+    qrels, runs = split_judgments(qrels, runs)
     check_strata(options)
     output = Output(options, [qrels, *runs, options["queries"], options["judge"]])
     _check_tables(options, output)
@@ -212,7 +221,7 @@ def compare_files(
     table = queries if options["cluster"] or options["weights"] else None
     clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
     runs: dict[str, dh.Run] = {}
-    if options.get("repeats") or options.get("spans"):
+    if options.get("repeats") or judgments_asked() is not None:
         evaluations = {}
         judgments = open_qrels(qrels) if options.get("repeats") else qrels
         drawn = random_generator(design.rng)  # each run has draws of its own
@@ -282,7 +291,8 @@ def evaluate_each(
 ) -> Iterator[tuple[dh.Qrels, dh.Run, dh.Evaluation, list[FloatArray]]]:
     """Yield the judgments of each run, the run, its evaluation, and its values with ties broken by a rule.
 
-    The judgments are read and checked once, but for spans; `form` is the format of the runs, if that is known.
+    The judgments are read and checked once, unless each run has its own; `form` is the format of the runs, if that is
+    known.
     """
     from deadheat.evaluation.evaluate import evaluate_many
     from deadheat.evaluation.warned import warn_of_form

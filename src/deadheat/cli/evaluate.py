@@ -17,7 +17,8 @@ from deadheat.cli.compare import evaluate_each, evaluate_repeats
 from deadheat.cli.errors import missing, refuse, refuse_if
 from deadheat.cli.figures import befores, draw_figures, with_figure_options, write_figures
 from deadheat.cli.help import option
-from deadheat.cli.inputs import open_qrels, split_repeats
+from deadheat.cli.inputs import open_qrels, split_judgments, split_repeats
+from deadheat.cli.judged import judgments_asked
 from deadheat.cli.options import (
     COLLECTION,
     ENGINE,
@@ -45,7 +46,6 @@ from deadheat.cli.read_options import (
 )
 from deadheat.cli.requests import EvaluationRequest
 from deadheat.cli.saving import save_all, save_targets
-from deadheat.cli.spans import with_spans
 from deadheat.errors import DataError
 from deadheat.phases import phase
 from deadheat.settings import Conventions, Estimation
@@ -172,9 +172,9 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     Files: TREC, CSV, TSV, Parquet, JSON Lines, JSON, LETOR; .gz and .zst too.
     """
     # report typos before large files are read
-    qrels, runs = with_spans(qrels, runs)
+    qrels, runs = split_judgments(qrels, runs)
     conventions, measures = conventions_of(options), measures_of(options)
-    form = _form_of(*(runs or [qrels])) if len(runs) < 2 and not options["spans"] else None
+    form = _form_of(*(runs or [qrels])) if len(runs) < 2 and judgments_asked() is None else None
     if _print_instead(EvaluationRequest(qrels, runs, form, measures, conventions, options)):
         return
     check_strata(options)

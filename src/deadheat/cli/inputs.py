@@ -13,6 +13,7 @@ import click
 import deadheat as dh
 from deadheat.checks import check_choice
 from deadheat.cli.errors import error_message, refuse, refuse_if
+from deadheat.cli.judged import judgments_asked, options_of_judgments
 from deadheat.cli.paths import asked, label, named_runs, stands_for_file
 from deadheat.errors import DataError, SwappedFilesError
 from deadheat.io.guarding import guard_polars
@@ -129,6 +130,19 @@ def is_saved(path: str | Path) -> bool:
     return saved.is_saved(path)
 
 
+def split_judgments(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """Return the file of judgments and the runs: where an option has the judgments, QRELS is a run as well."""
+    option = judgments_asked()
+    if option is None:
+        for other in options_of_judgments():
+            refuse(other.others, f"is about {other.kind().what}: give {other.typed} FILE too")
+        return qrels, runs
+    refuse(option.refuses, f"is not for {option.typed}")
+    for path in (qrels, *runs):
+        refuse_if(is_saved(path), f"{path} is already evaluated: leave out {option.typed}, which is for {option.runs}")
+    return asked()[option.name], (qrels, *runs)
+
+
 def split_repeats(
     named: Mapping[str, str], repeats: Mapping[str, Sequence[str]], form: str | None = None
 ) -> tuple[dict[str, str], dict[str, Sequence[str | dh.Run]]]:
@@ -143,7 +157,7 @@ def split_repeats(
     for name in repeats:
         refuse_if(name in named, f"--repeats {name}: a file of a single run has this name too: choose another one")
     found: dict[str, Sequence[str | dh.Run]] = {}
-    for name, path in {} if options.get("spans") else named.items():
+    for name, path in named.items() if judgments_asked() is None else ():
         if options.get("engine") or has_column(Path(path), REPEAT, form):
             from deadheat.evaluation.repeats import runs_by_repeat
 
@@ -164,20 +178,20 @@ def open_pairs(
     form: str | None = None,
     alone: str = "",
 ) -> Iterator[tuple[dh.Qrels, list[dh.Run]]]:
-    """Yield judgments and the runs under them: several that are read together, or of spans each run of chunks.
+    """Yield judgments and the runs under them: several that are read together, or each with judgments of its own.
 
     Parameters
     ----------
     qrels : str or Qrels
-        The file of spans with --spans.
+        The file of an option that names other judgments, where the command was given one.
     runs : mapping of str to str
     form : str, optional
         The name of the format of the runs, if that is known.
     alone : str, default ""
         The one run whose ties --then-by does not order.
     """
-    options = asked()
-    if not options.get("spans"):
+    option = judgments_asked()
+    if option is None:
         from deadheat.io.splitting import in_pieces
 
         judgments = qrels if isinstance(qrels, dh.Qrels) else open_qrels(qrels)
@@ -185,9 +199,9 @@ def open_pairs(
             yield judgments, [open_run(path, name, form=form, keyed=name != alone) for name, path in piece]
         return
 
-    spans = dh.Spans(qrels, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
+    of_each = option.open(str(qrels))
     for name, path in runs.items():
-        judgments, run = spans.judge(path, name=name, ascending=options["ascending"])
+        judgments, run = of_each.judge(path, name=name, ascending=asked()["ascending"])
         yield judgments, [run]
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat import hooks
 from deadheat.checks import check_choice
 from deadheat.cli.errors import refuse, refuse_if
+from deadheat.cli.judged import kind_asked
 from deadheat.cli.paths import shown_path
 from deadheat.libraries import load_libraries
 from deadheat.settings import (
@@ -165,16 +165,11 @@ def grouping_of(
 
 
 def measures_of(options: Mapping[str, Any]) -> tuple[Measure, ...]:
-    """Return the measures given with -m, by default those of an evaluation; with --spans in their form for spans."""
+    """Return the measures given with -m, by default those of an evaluation, as they are under its judgments."""
     load_libraries()
-    from deadheat.measures.notation import parse_measures
+    from deadheat.measures.notation import measures_under
 
-    if options.get("spans"):
-        of_spans = hooks.service("measures_of_spans")
-        wanted = parse_measures(options["notations"] or of_spans.SPAN_MEASURES)
-        chosen: tuple[Measure, ...] = of_spans.measures_of_spans(wanted)
-        return chosen
-    return parse_measures(options["notations"] or None)
+    return measures_under(kind_asked(), options["notations"] or None)
 
 
 def named_baselines(options: Mapping[str, Any], named: Mapping[str, str]) -> list[str] | None:

@@ -16,12 +16,12 @@ from deadheat import hooks
 from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
 from deadheat.cli.errors import missing, refuse, refuse_if, refuse_others
 from deadheat.cli.help import option
-from deadheat.cli.inputs import check_inputs
+from deadheat.cli.inputs import check_inputs, split_judgments
+from deadheat.cli.judged import judgments_asked
 from deadheat.cli.options import INTERVALS, LAST, LISTS, READING, STRATA, TESTS, command, with_options
 from deadheat.cli.paths import INPUT, REPORT, STDOUT, named_runs, shown_path
 from deadheat.cli.printing import check_output, emit, warn_of_nothing_judged
 from deadheat.cli.read_options import check_strata, conventions_of, measures_of, read_queries, sets_of_strata, weighed
-from deadheat.cli.spans import with_spans
 from deadheat.cli.streams import write_note
 from deadheat.errors import DataError
 from deadheat.wording import format_path
@@ -95,7 +95,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         return
     if qrels is None:
         raise missing("qrels")
-    qrels, runs = with_spans(qrels, runs)
+    qrels, runs = split_judgments(qrels, runs)
     if options["fragment"]:
         refuse(("title", "texts"), "is of a page: leave it out, or --fragment")
     else:
@@ -174,7 +174,8 @@ def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gat
     if saved:
         refuse(("texts",), "is for QRELS RUN...: saved evaluations have no rankings to show")
     others = {options[name]: name for name in ("queries", "texts", "documents") if options[name]}
-    judged = "spans" if options["spans"] else "qrels"
+    option = judgments_asked()
+    judged = "qrels" if option is None else option.kind().what
     roles = dict.fromkeys(saved, "saved evaluation") or {qrels: judged} | dict.fromkeys(runs, "run")
     check_inputs([qrels, *runs, *others])
     if options["diff"]:

@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from deadheat.cli.errors import refuse, refuse_if
+import deadheat as dh
 from deadheat.cli.help import option
-from deadheat.cli.inputs import is_saved
+from deadheat.cli.judged import JudgmentsOption
 from deadheat.cli.options import COLLECTION, FILE
 from deadheat.cli.paths import asked
+from deadheat.data.judging import KindOfJudgments
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "spans": option(
@@ -56,13 +57,21 @@ NOT_OF_SPANS = (
 )
 
 
-def with_spans(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-    """Return the file of judgments and the runs: with --spans, what is in the place of QRELS is a run."""
-    spans = asked().get("spans")
-    if spans is None:
-        refuse([name for name in OPTIONS if name != "spans"], "is about spans: give --spans FILE too")
-        return qrels, runs
-    refuse(NOT_OF_SPANS, "is not for --spans")
-    for path in (qrels, *runs):
-        refuse_if(is_saved(path), f"{path} is already evaluated: leave out --spans, which is for runs of chunks")
-    return spans, (qrels, *runs)
+def _kind() -> KindOfJudgments:
+    return dh.Spans.kind_of_judgments
+
+
+def _open_spans(path: str) -> dh.Spans:
+    options = asked()
+    return dh.Spans(path, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
+
+
+JUDGMENTS = JudgmentsOption(
+    name="spans",
+    typed="--spans",
+    others=("overlap", "overlap_of", "documents"),
+    refuses=NOT_OF_SPANS,
+    runs="runs of chunks",
+    kind=_kind,
+    open=_open_spans,
+)

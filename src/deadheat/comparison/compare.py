@@ -8,9 +8,9 @@ from typing import Any
 
 from deadheat.checks import as_list, as_positive, by_name
 from deadheat.comparison.comparison import Comparison, assemble, check_queries_shared
+from deadheat.data.judging import judges_runs, kind_of
 from deadheat.data.judgments import as_qrels
 from deadheat.data.rows import ScorePrecision
-from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluate import (
@@ -149,22 +149,18 @@ def compare(
     margin, detect = _sizes(margin=margin, detect=detect)
     conventions = Conventions.of(locals())
     listed = list(runs) if isinstance(runs, list | tuple) else []
-    if not isinstance(qrels, Spans):
+    if not judges_runs(qrels):
         listed = [Repeats.found_in(one, ascending=ascending) for one in listed]
         if isinstance(runs, Mapping):
             runs = {name: Repeats.found_in(one, ascending=ascending) for name, one in runs.items()}
         runs = listed or runs
     has_repeats = any(isinstance(one, Repeats) for one in (runs.values() if isinstance(runs, Mapping) else listed))
-    if has_repeats or isinstance(qrels, Spans):
-        if judge is not None:
-            raise ParameterError(
-                argument="judge",
-                found="some",
-                allowed="None",
-                beside={"runs": "repeats"} if has_repeats else {"qrels": "spans"},
-            )
+    if has_repeats and judge is not None:
+        raise ParameterError(argument="judge", found="some", allowed="None", beside={"runs": "repeats"})
+    kind_of(qrels).check_refused({"judge": judge})
+    if has_repeats or judges_runs(qrels):
         options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
-        return replace(_compare_repeats(design, qrels, runs, measures, cluster, options), margin=margin, detect=detect)
+        return replace(_compare_each(design, qrels, runs, measures, cluster, options), margin=margin, detect=detect)
     named = named_runs(
         runs,
         ascending=ascending,
@@ -195,7 +191,7 @@ def compare(
     return replace(found, margin=margin, detect=detect)
 
 
-def _compare_repeats(  # noqa: PLR0917 - as they were given
+def _compare_each(  # noqa: PLR0917 - as they were given
     design: Design,
     qrels: Source,
     runs: Mapping[str, Source] | Sequence[Source],
@@ -203,7 +199,7 @@ def _compare_repeats(  # noqa: PLR0917 - as they were given
     cluster: Cluster,
     options: EvaluationArguments,
 ) -> Comparison:
-    """Compare systems that have repeats, or that spans judge: each is evaluated by itself, with these options."""
+    """Compare systems that have repeats, or judgments of their own: each is evaluated by itself, with these options."""
     queries = options["queries"]
     if not isinstance(runs, Mapping):
         runs = by_name((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in runs)

@@ -1,14 +1,16 @@
 """Spans: judged passages of documents, which the chunks of a run are held against, however documents are cut."""
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.checks import as_positive, check_choice
+from deadheat.data.judging import KindOfJudgments
 from deadheat.data.rows import first_row_where
 from deadheat.data.tables import (
     LOWER_FIRST,
@@ -31,6 +33,30 @@ from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.structures import copy_with
 from deadheat.wording import escape_invisible, format_count, format_list, quote_text
 
+
+def _default_measures() -> Sequence[Any]:
+    """Return the measures of spans that are computed if none are named."""
+    found: Sequence[Any] = hooks.service("measures_of_spans").SPAN_MEASURES
+    return found
+
+
+def _measures_of_spans(measures: Sequence[Any]) -> Sequence[Any]:
+    """Return measures as they are of spans."""
+    found: Sequence[Any] = hooks.service("measures_of_spans").measures_of_spans(measures)
+    return found
+
+
+SPANS = KindOfJudgments(
+    "spans",
+    refuses={
+        "collection": "dh.Spans(rows, documents=...) checks the ids of documents",
+        "then_by": "",
+        "judge": "",
+        "normalize_ids": "",
+    },
+    default_measures=_default_measures,
+    measures=_measures_of_spans,
+)
 OVERLAP_OF = ("span", "chunk", "any")
 UNITS = "count code points, as Python does, not bytes or UTF-16"
 
@@ -87,6 +113,8 @@ class Spans:
     >>> evaluate(spans, chunks, ["R@1", "P@2"]).means()
     {'R@1': 1.0, 'P@2': 1.0}
     """
+
+    kind_of_judgments: ClassVar[KindOfJudgments] = SPANS
 
     def __init__(
         self,

@@ -14,14 +14,13 @@ from typing import Any, Unpack, cast, overload
 import numpy as np
 import polars as pl
 
-from deadheat import hooks
 from deadheat.arrays import BoolArray, FloatArray, is_member
 from deadheat.checks import as_list, by_name
 from deadheat.data.doubts import alike, note_of_negative
+from deadheat.data.judging import JudgesRuns, judges_runs
 from deadheat.data.judgments import as_qrels
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision, UnreadRows
-from deadheat.data.spans import Spans
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import Advice, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation, helped_by
@@ -31,7 +30,7 @@ from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.splitting import in_pieces
 from deadheat.measures import Measure
-from deadheat.measures.notation import Measures, at_level, parse_measures
+from deadheat.measures.notation import Measures, at_level, measures_under, parse_measures
 from deadheat.measures.orders import OrdersMeasure
 from deadheat.measures.unjudged import (
     as_placed,
@@ -541,14 +540,15 @@ def evaluate(
     {'RR': 0.5}
     """
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
-    run = run if isinstance(qrels, Spans) else Repeats.found_in(run, ascending=ascending)
+    if not judges_runs(qrels):
+        run = Repeats.found_in(run, ascending=ascending)
     if isinstance(run, Repeats):
         return _evaluate_repeats(qrels, run, measures, options)
     if isinstance(run, Mapping) and Repeats in map(type, run.values()):
         each: dict[str, Any] = by_name((name, evaluate(qrels, one, measures, **options)) for name, one in run.items())
         return Evaluations({name: one.called(name) for name, one in each.items()})
-    if isinstance(qrels, Spans):
-        return _evaluate_spans(qrels, run, measures, options)
+    if judges_runs(qrels):
+        return _evaluate_judged(qrels, run, measures, options)
     conventions = Conventions.of(options)
     chosen, given = parse_measures(measures), qrels
     labels = None if judge is None else as_qrels(judge).normalized(normalize_ids)
@@ -589,33 +589,23 @@ def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, optio
         "queries": None,
         "ascending": options["ascending"] and not repeats.is_ascending,
     }
-    judgments = qrels if isinstance(qrels, Spans) else Qrels.of(qrels)
+    judgments = qrels if judges_runs(qrels) else Qrels.of(qrels)
     found = together(
         repeats.name, [evaluate(judgments, one, measures, **own) for one in repeats], missing or Conventions.missing
     )
     return found if weights is None and queries is None else found.weighted(weights, queries)
 
 
-def _evaluate_spans(
-    spans: Spans, run: Source, measures: Measures, options: EvaluationArguments
+def _evaluate_judged(
+    judgments: JudgesRuns, run: Source, measures: Measures, options: EvaluationArguments
 ) -> Evaluation | Evaluations:
-    """Evaluate runs of chunks, each under judgments of its own chunks."""
-    for name in ("collection", "then_by", "judge", "normalize_ids"):
-        if options[name] is not None:
-            raise ParameterError(
-                argument=name,
-                found="some",
-                allowed="None",
-                beside={"qrels": "spans"},
-                hint="dh.Spans(rows, documents=...) checks the ids of documents" if name == "collection" else "",
-            )
-    of_spans = hooks.service("measures_of_spans")
-    wanted = of_spans.SPAN_MEASURES if measures is None else parse_measures(measures)
-    chosen = of_spans.measures_of_spans(wanted)
+    """Evaluate runs, each under the judgments of what it retrieved."""
+    judgments.kind_of_judgments.check_refused(options)
+    chosen = measures_under(judgments.kind_of_judgments, measures)
     own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
     runs = run if are_runs(run, of_chunks=True) else {"": run}
     pairs = by_name(
-        (name, spans.judge(one, name=str(name), ascending=options["ascending"])) for name, one in runs.items()
+        (name, judgments.judge(one, name=str(name), ascending=options["ascending"])) for name, one in runs.items()
     )
     found: Any = Evaluations({name: evaluate(*pair, chosen, **own) for name, pair in pairs.items()})
     return found.get("", found)

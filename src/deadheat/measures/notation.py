@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from deadheat.checks import as_list, literal
+from deadheat.data.judging import KindOfJudgments
 from deadheat.errors import ABSENT, MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
 from deadheat.hooks import missing_measure
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
@@ -484,6 +485,20 @@ def parse_measures(measures: Measures) -> tuple[Measure, ...]:
             f"two different measures are named {twice!r}", hint="give each custom measure a name of its own"
         )
     return chosen
+
+
+def measures_under(kind: KindOfJudgments, measures: Measures) -> tuple[Measure, ...]:
+    """Return the given measures, or the default ones for None, as they are under judgments of a kind.
+
+    Examples
+    --------
+    >>> from deadheat.data.judging import DOCUMENTS
+    >>> measures_under(DOCUMENTS, "P@5")
+    (P@5,)
+    """
+    if measures is None and kind.default_measures is not None:
+        measures = kind.default_measures()
+    return kind.as_judged(parse_measures(measures))
 
 
 def at_level(measures: Iterable[Measure], rel: float | None) -> tuple[Measure, ...]:

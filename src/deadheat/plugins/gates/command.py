@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat import hooks
 from deadheat.cli.compare import evaluate_each
 from deadheat.cli.errors import GATE_FAILED, refuse, refuse_if
 from deadheat.cli.help import option
-from deadheat.cli.inputs import is_saved
+from deadheat.cli.inputs import is_saved, split_judgments
+from deadheat.cli.judged import kind_asked
 from deadheat.cli.options import (
     COLLECTION,
     INTERVALS,
@@ -29,7 +29,6 @@ from deadheat.cli.options import (
 from deadheat.cli.paths import INPUT, STDOUT, label
 from deadheat.cli.printing import Output, format_option, full_option, output_option, warn_of_nothing_judged
 from deadheat.cli.read_options import conventions_of, intervals_of, need_queries, weighed
-from deadheat.cli.spans import with_spans
 from deadheat.cli.streams import write_note
 
 if TYPE_CHECKING:
@@ -204,9 +203,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     else:
         qrels, run = files
         wanted = notation.measures_of(thresholds, None if baseline is None else baseline.evaluation)
-        if options["spans"]:
-            of_spans = hooks.service("measures_of_spans")
-            wanted = [*dict.fromkeys(of_spans.measures_of_spans(wanted))]
+        wanted = [*dict.fromkeys(kind_asked().as_judged(wanted))]
         _, _, evaluation, _ = next(evaluate_each(qrels, {label(run): run}, conventions, wanted, judge=options["judge"]))
         warn_of_nothing_judged([evaluation])
     queries = None if options["queries"] is None else dh.Queries(options["queries"])
@@ -239,7 +236,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
 
 def _given(files: Sequence[str]) -> tuple[str, ...]:
     """Return a saved evaluation, or judgments and a run; refuse other files."""
-    first, others = with_spans(files[0], tuple(files[1:]))
+    first, others = split_judgments(files[0], tuple(files[1:]))
     files = (first, *others)
     refuse_if(len(files) > 2, f"expected one saved evaluation, or QRELS or --spans and one RUN; got {len(files)} files")
     saved = [path for path in files if is_saved(path)]

@@ -1,0 +1,62 @@
+"""Judgments that an option names in the place of QRELS: which one the command was given, and what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from deadheat import hooks
+from deadheat.cli.paths import asked
+from deadheat.data.judging import DOCUMENTS, JudgesRuns, KindOfJudgments
+
+
+class JudgmentsOption(NamedTuple):
+    """An option that takes a file of judgments in the place of QRELS.
+
+    It is the ``JUDGMENTS`` of a module of the kind "judgments".
+
+    Attributes
+    ----------
+    name : str
+        Its parameter, such as ``spans``.
+    typed : str
+        What people type.
+    others : tuple of str
+        Parameters that are about these judgments alone.
+    refuses : tuple of str
+        Parameters of commands that do not go with them.
+    runs : str
+        What the runs are then.
+    kind : callable
+        Returns the record of their kind.
+    open : callable
+        Reads a file of them, under the other options of the command.
+    """
+
+    name: str
+    typed: str
+    others: tuple[str, ...]
+    refuses: tuple[str, ...]
+    runs: str
+    kind: Callable[[], KindOfJudgments]
+    open: Callable[[str], JudgesRuns]
+
+
+def options_of_judgments() -> list[JudgmentsOption]:
+    """Return all such options, in the order of the registry."""
+    return [module.JUDGMENTS for module in hooks.load("judgments")]
+
+
+def judgments_asked() -> JudgmentsOption | None:
+    """Return the option that the command was given in the place of QRELS; None with QRELS."""
+    options = asked()
+    for option in options_of_judgments():
+        if options.get(option.name) is not None:
+            return option
+    return None
+
+
+def kind_asked() -> KindOfJudgments:
+    """Return the kind of the judgments that the command was given."""
+    option = judgments_asked()
+    return DOCUMENTS if option is None else option.kind()
