@@ -16,18 +16,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from deadheat import hooks as _hooks, registry as _registry
 from deadheat.gone import instead_of as _instead_of
 from deadheat.io import guarding as _guarding  # noqa: F401 - watches for forks from the first import
 from deadheat.libraries import load_libraries as _load_libraries
 from deadheat.version import __version__ as __version__
 
-_hooks.use(
-    _registry.PLUGINS,
-    commands=_registry.ORDER_OF_COMMANDS,
-    measures=_registry.ORDER_OF_MEASURES,
-    formats=_registry.ORDER_OF_FORMATS,
-)
+
+def _hooks() -> Any:  # noqa: ANN401 - the module, which is imported on first use
+    return import_module("deadheat.hooks")
 
 
 @cache
@@ -36,7 +32,8 @@ def _home_of() -> dict[str, str]:
 
     Each is imported on first use, so that --help does not wait for NumPy and Polars, nor evaluate() for statistics.
     """
-    return _hooks.homes_in(Path(__file__).with_suffix(".pyi"))
+    homes: dict[str, str] = _hooks().homes_in(Path(__file__).with_suffix(".pyi"))
+    return homes
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
@@ -52,8 +49,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
 def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     """Return a public name or module, from the file that has it."""
     if home := _home_of().get(name):
-        if (plugin := _hooks.plugin_of(home)) and not _hooks.is_installed(plugin):
-            raise AttributeError(str(_hooks.missing_plugin(f"deadheat.{name}", plugin)))
+        if (plugin := _hooks().plugin_of(home)) and not _hooks().is_installed(plugin):
+            raise AttributeError(str(_hooks().missing_plugin(f"deadheat.{name}", plugin)))
         if home != "deadheat.errors":
             _load_libraries()
         found = getattr(import_module(home), name)
@@ -67,8 +64,8 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
     if not hasattr(measures, name):
         if instead := _instead_of(name):
             raise AttributeError(f"deadheat has no {name} any more: {instead}")
-        if (plugin := _hooks.plugin_of_measure(name)) and not _hooks.is_installed(plugin):
-            raise AttributeError(str(_hooks.missing_plugin(f"deadheat.{name}", plugin)))
+        if (plugin := _hooks().plugin_of_measure(name)) and not _hooks().is_installed(plugin):
+            raise AttributeError(str(_hooks().missing_plugin(f"deadheat.{name}", plugin)))
         raise AttributeError(f"module 'deadheat' has no attribute {name!r}")
     return getattr(measures, name)
 
@@ -76,7 +73,7 @@ def _imported(name: str) -> Any:  # noqa: ANN401 - as above
 def __dir__() -> list[str]:
     names = set()
     for name, home in _home_of().items():
-        plugin = _hooks.plugin_of(home)
-        if plugin is None or _hooks.is_installed(plugin):
+        plugin = _hooks().plugin_of(home)
+        if plugin is None or _hooks().is_installed(plugin):
             names.add(name)
     return sorted({*names, *import_module("deadheat.measures").__all__})

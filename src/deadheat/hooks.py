@@ -1,7 +1,7 @@
 """The plugins, and what each adds to the core: looked up by kind, loaded when it is needed, and missed by name.
 
-The core asks here, and names no plugin. `registry.py` says which plugins there are; the package hands its list to
-`use` before anything is looked up. A plugin whose folder is gone, or that requires one that is gone, adds nothing:
+The core asks here, and names no plugin. `registry.py` says which plugins there are, and is read when the
+first thing is looked up. A plugin whose folder is gone, or that requires one that is gone, adds nothing:
 what it would have added is a `MissingPluginError` that names it.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -240,43 +240,47 @@ class Plugin(NamedTuple):
     saved: tuple[SavedDocument, ...] = ()
 
 
-_plugins: list[Plugin] = []
-_order_of_commands: list[str] = []
-_order_of_measures: list[str] = []
-_order_of_formats: list[str] = []
+class Registry(NamedTuple):
+    """What there is, and the order of what several plugins add; what an order does not name comes last.
 
-
-def use(
-    plugins: Iterable[Plugin],
-    *,
-    commands: Sequence[str] = (),
-    measures: Sequence[str] = (),
-    formats: Sequence[str] = (),
-) -> None:
-    """Take the list of plugins.
-
-    Parameters
+    Attributes
     ----------
-    plugins : iterable of Plugin
+    plugins : tuple of Plugin
         In the order in which what they add is listed.
-    commands : sequence of str, default ()
-        The order of commands in the help; those that are not named come last.
-    measures : sequence of str, default ()
-        The order of measures in the catalogue, likewise.
-    formats : sequence of str, default ()
-        The order in which formats of files are listed, and asked whether a file is theirs, likewise.
+    commands : tuple of str
+        The order of commands in the help.
+    measures : tuple of str
+        The order of measures in the catalogue.
+    formats : tuple of str
+        The order in which formats of files are listed, and asked whether a file is theirs.
     """
-    _plugins[:] = plugins
-    _order_of_commands[:] = commands
-    _order_of_measures[:] = measures
-    _order_of_formats[:] = formats
+
+    plugins: tuple[Plugin, ...]
+    commands: tuple[str, ...]
+    measures: tuple[str, ...]
+    formats: tuple[str, ...]
+
+
+_in_use: list[Registry] = []  # one, once somebody has asked
+
+
+def registry() -> Registry:
+    """Return what `registry.py` says, which is read when somebody asks: ``import deadheat`` does not."""
+    if not _in_use:
+        use(import_module("deadheat.registry").REGISTRY)
+    return _in_use[0]
+
+
+def use(known: Registry) -> None:
+    """Take another registry, as tests of hooks do."""
+    _in_use[:] = [known]
     for cached in (is_installed, installed, commands_by_name, names_beside, load):
         cached.cache_clear()
 
 
 def plugin_named(name: str) -> Plugin:
     """Return the plugin of a name."""
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         if plugin.name == name:
             return plugin
     raise KeyError(name)
@@ -311,7 +315,7 @@ def is_installed(name: str) -> bool:
 @cache
 def installed() -> tuple[Plugin, ...]:
     """Return the plugins that are there, in their order."""
-    return tuple(plugin for plugin in _plugins if is_installed(plugin.name))
+    return tuple(plugin for plugin in registry().plugins if is_installed(plugin.name))
 
 
 def plugin_of(module: str) -> str | None:
@@ -359,7 +363,11 @@ def _known_requirements(name: str) -> tuple[str, ...]:
 
 def missing_of_kind(kind: Kind) -> tuple[str, ...]:
     """Return the plugins that register things of a kind and are not there."""
-    return tuple(plugin.name for plugin in _plugins if _modules_of(plugin, kind) and not is_installed(plugin.name))
+    missing = []
+    for plugin in registry().plugins:
+        if _modules_of(plugin, kind) and not is_installed(plugin.name):
+            missing.append(plugin.name)
+    return tuple(missing)
 
 
 def advice_on_missing(what: str, kind: Kind) -> str:
@@ -419,13 +427,13 @@ def _modules_of(plugin: Plugin, kind: Kind) -> tuple[str, ...]:
 def commands_by_name() -> dict[str, Command]:
     """Return the commands that are there by their names, in the order of the help."""
     found = {command.name: command for plugin in installed() for command in plugin.commands}
-    ordered = {name: found[name] for name in _order_of_commands if name in found}
+    ordered = {name: found[name] for name in registry().commands if name in found}
     return ordered | found
 
 
 def plugin_of_command(name: str) -> str | None:
     """Return the plugin that has a command, installed or not; None where no plugin has it."""
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for command in plugin.commands:
             if command.name == name:
                 return plugin.name
@@ -434,7 +442,7 @@ def plugin_of_command(name: str) -> str | None:
 
 def plugin_of_option(typed: str) -> str | None:
     """Return the plugin that adds an option to commands, installed or not; None where none does."""
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for group in plugin.options:
             if typed in group.typed:
                 return plugin.name
@@ -453,7 +461,7 @@ def tables_of(command: str) -> tuple[str, ...]:
 
 def check_table(name: str) -> None:
     """Raise `MissingPluginError` if a table is of a plugin that is not there."""
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for tables in plugin.tables:
             if name in tables.names and not is_installed(plugin.name):
                 raise missing_plugin(f"--table {name}", plugin.name)
@@ -474,7 +482,7 @@ def missing_for_queries(columns: Iterable[str]) -> list[str]:
     """Say which of these columns of the table of queries are of plugins that are not there."""
     names = set(columns)
     texts = []
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for column in plugin.query_columns:
             if column.name in names and not is_installed(plugin.name):
                 texts.append(str(missing_plugin(f"the column {column.name} of queries", plugin.name)))
@@ -484,7 +492,7 @@ def missing_for_queries(columns: Iterable[str]) -> list[str]:
 def plugin_of_measure(name: str) -> str | None:
     """Return the plugin that has a measure of this name or alias, installed or not; None where none has it."""
     folded = name.casefold()
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for file in plugin.measures:
             known = (*file.names, *file.aliases)
             if folded in {one.casefold() for one in known}:
@@ -503,7 +511,7 @@ def missing_measure(name: str) -> MissingPluginError | None:
 def names_of_measures() -> tuple[str, ...]:
     """Return the names of the measures that are there, in the order of the catalogue."""
     names = [name for plugin in installed() for file in plugin.measures for name in file.names]
-    ordered = [name for name in _order_of_measures if name in names]
+    ordered = [name for name in registry().measures if name in names]
     others = [name for name in names if name not in ordered]
     return (*ordered, *others)
 
@@ -511,14 +519,14 @@ def names_of_measures() -> tuple[str, ...]:
 def names_of_formats() -> tuple[str, ...]:
     """Return the names of the formats of files that are there, in the order in which they are listed and asked."""
     names = [name for plugin in installed() for file in plugin.readers for name in file.names]
-    ordered = [name for name in _order_of_formats if name in names]
+    ordered = [name for name in registry().formats if name in names]
     others = [name for name in names if name not in ordered]
     return (*ordered, *others)
 
 
 def check_format(name: str) -> None:
     """Raise `MissingPluginError` if a format of files, by its name or ending, is of a plugin that is not there."""
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for file in plugin.readers:
             if name in {*file.names, *file.endings} and not is_installed(plugin.name):
                 raise missing_plugin(f"the format {name}", plugin.name)
@@ -533,7 +541,7 @@ def names_beside() -> tuple[str, ...]:
 def check_beside(keys: Iterable[str]) -> None:
     """Raise `MissingPluginError` if one of these is the key of a table of a plugin that is not there."""
     known = set(keys)
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for tables in plugin.beside:
             for key in tables.keys:
                 if key in known and not is_installed(plugin.name):
@@ -542,7 +550,7 @@ def check_beside(keys: Iterable[str]) -> None:
 
 def use_of_saved(kind: str) -> str | None:
     """Say what takes saved documents of a kind, or which plugin does that is not there; None: there are none such."""
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for document in plugin.saved:
             if document.kind == kind and not is_installed(plugin.name):
                 return str(missing_plugin(f"a saved {kind.removeprefix('deadheat ')}", plugin.name))
@@ -553,7 +561,7 @@ def use_of_saved(kind: str) -> str | None:
 
 def option_group(name: str) -> str | None:
     """Return the module with a group of options; None if its plugin is not there."""
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for group in plugin.options:
             if group.name == name:
                 return group.module if is_installed(plugin.name) else None
@@ -594,7 +602,7 @@ def service(name: str) -> ModuleType:
 
 
 def _service(name: str) -> tuple[Service, Plugin]:
-    for plugin in _plugins:
+    for plugin in registry().plugins:
         for entry in plugin.services:
             if entry.name == name:
                 return entry, plugin

@@ -13,6 +13,7 @@ from deadheat.hooks import (
     OptionGroup,
     Plugin,
     QueryColumn,
+    Registry,
     SavedDocument,
     Service,
 )
@@ -350,3 +351,5 @@ ORDER_OF_MEASURES = (  # as the catalogue lists them; a measure that is not here
     *("bpref", "binG", "AUC", "GAUC", "Accuracy"),
     *("GMAP", "GMbpref", "yaap"),
 )
+
+REGISTRY = Registry(PLUGINS, ORDER_OF_COMMANDS, ORDER_OF_MEASURES, ORDER_OF_FORMATS)

@@ -44,12 +44,7 @@ def ages_of(ages: pl.DataFrame, query_ids: Sequence[str]) -> Ages:
 
 
 def use(*others: hooks.Plugin) -> None:
-    hooks.use(
-        [*registry.PLUGINS, *others],
-        commands=registry.ORDER_OF_COMMANDS,
-        measures=registry.ORDER_OF_MEASURES,
-        formats=registry.ORDER_OF_FORMATS,
-    )
+    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, *others)))
 
 
 def plugin(package: str) -> hooks.Plugin:
