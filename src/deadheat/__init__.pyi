@@ -19,7 +19,6 @@ from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
-from deadheat.evaluation.steps import Steps
 from deadheat.io.files import max_memory
 from deadheat.io.records import encoding
 from deadheat.io.values import decimal
@@ -48,13 +47,16 @@ from deadheat.plugins.leaderboard.ranking import leaderboard
 from deadheat.plugins.recommender.exposure import Exposure, exposure
 from deadheat.plugins.recommender.item_profile import ItemProfile, item_profile
 from deadheat.plugins.recommender.popularity import popularity
+from deadheat.plugins.ties.coarsening import coarsen
+from deadheat.plugins.ties.coarsening_profile import CoarseningProfile, coarsening_profile
+from deadheat.plugins.ties.confidence import ConfidenceEvaluation, evaluate_with_confidence
+from deadheat.plugins.ties.orders import TieComplexity, TieOrders, tie_complexity, tie_orders
+from deadheat.plugins.ties.profile import TieProfile, tie_profile
+from deadheat.plugins.ties.rerankers import QueryType, Reranker, Simulation, simulate_rerankers, simulate_scenarios
+from deadheat.plugins.ties.steps import Steps
 from deadheat.plugins.weeks.diff import QrelsDiff, diff_qrels
 from deadheat.plugins.weeks.history import History, history
 from deadheat.plugins.weeks.holes import Holes, holes
-from deadheat.profile.profile import TieComplexity, TieOrders, TieProfile, tie_complexity, tie_orders, tie_profile
-from deadheat.simulation.coarsening import CoarseningProfile, coarsen, coarsening_profile
-from deadheat.simulation.confidence import ConfidenceEvaluation, evaluate_with_confidence
-from deadheat.simulation.rerankers import QueryType, Reranker, Simulation, simulate_rerankers, simulate_scenarios
 
 __version__: str
 

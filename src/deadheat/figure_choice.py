@@ -15,7 +15,6 @@ from deadheat.data.renderable import Plottable
 from deadheat.errors import SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.scores import Scores
-from deadheat.profile.profile import TieProfile
 from deadheat.scalars import NOISE
 
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
@@ -38,7 +37,8 @@ def class_of(subject: object) -> type[Plottable]:
     if isinstance(subject, Plottable):
         return type(subject)
     if isinstance(subject, pl.DataFrame):
-        return TieProfile
+        of_table: type[Plottable] = hooks.service("tie_profile").TieProfile
+        return of_table
     listed = subject.values() if isinstance(subject, Mapping) else subject
     classes: dict[str, type[Plottable]] = {}
     if isinstance(listed, Iterable) and not isinstance(listed, str):
@@ -73,9 +73,7 @@ def figures_to_show(subject: object, measure: str) -> tuple[str, ...]:
     """
     of = class_of(subject)
     kind = of.figure_kind
-    names = of.figures_shown
-    if isinstance(subject, TieProfile):
-        return () if subject.queries.height == 1 else names
+    names = subject.figures_by_default() if isinstance(subject, Plottable) else of.figures_shown
     if isinstance(subject, JudgeAgreement) and not subject.conclusions:
         return names[:1]  # without runs there are no means
     if kind not in {"systems", "comparison", "strata"}:

@@ -26,12 +26,7 @@ CORE = Plugin(
         Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
         Command("compare", "deadheat.cli.compare", "Say which runs differ by more than chance, and than ties."),
         Command("report", "deadheat.cli.report", "Write one HTML file about runs, for mail and wiki."),
-        Command("ties", "deadheat.cli.one_run", "Show the ties of a run, and what they decide."),
-        Command("steps", "deadheat.cli.one_run", "Show how the value of one query comes about, rank by rank."),
         Command("judges", "deadheat.cli.judgments", "Show how far a judge's labels agree with human ones."),
-        Command(
-            "simulate", "deadheat.cli.simulate", "Make up rerankers that tie, or make the scores of a run coarser."
-        ),
         Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
         Command("convert", "deadheat.cli.convert", "Convert qrels or a run from one format to another."),
         Command("schema", "deadheat.cli.guide", "Print the JSON Schema of what a command prints as JSON."),
@@ -77,8 +72,6 @@ CORE = Plugin(
         "deadheat.report.of_judgments",
         "deadheat.report.of_objects",
         "deadheat.report.of_orders",
-        "deadheat.report.of_profile",
-        "deadheat.report.of_simulation",
     ),
     pages=("deadheat.report.page",),
     figures=(
@@ -86,7 +79,6 @@ CORE = Plugin(
         "deadheat.figures.draw_lines",
         "deadheat.figures.draw_pairs",
         "deadheat.figures.draw_rows",
-        "deadheat.figures.draw_ties",
     ),
     services=(
         Service("shown", "deadheat.report.shown"),
@@ -94,6 +86,31 @@ CORE = Plugin(
     ),
     saved=(
         SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
+    ),
+)
+
+TIES = Plugin(
+    name="ties",
+    help="Ties of a run and what they decide, values step by step, coarser scores, rerankers that tie.",
+    commands=(
+        Command("ties", "deadheat.plugins.ties.command", "Show the ties of a run, and what they decide."),
+        Command("steps", "deadheat.plugins.ties.command", "Show how the value of one query comes about, rank by rank."),
+        Command(
+            "simulate",
+            "deadheat.plugins.ties.simulate_command",
+            "Make up rerankers that tie, or make the scores of a run coarser.",
+        ),
+    ),
+    reports=(
+        "deadheat.plugins.ties.report",
+        "deadheat.plugins.ties.report_of_simulation",
+        "deadheat.plugins.ties.report_of_steps",
+    ),
+    figures=("deadheat.plugins.ties.figures", "deadheat.plugins.ties.figure_of_coarsening"),
+    services=(
+        Service("steps", "deadheat.plugins.ties.steps", "how a value comes about, step by step,"),
+        Service("tie_profile", "deadheat.plugins.ties.profile", "a table of ties"),
+        Service("means_by_rule", "deadheat.plugins.ties.figures", "a figure of ties"),
     ),
 )
 
@@ -311,6 +328,7 @@ SENTENCE_TRANSFORMERS = Plugin(
 
 PLUGINS = (
     CORE,
+    TIES,
     DIVERSITY,
     MORE_MEASURES,
     WEEKS,

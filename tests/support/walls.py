@@ -30,20 +30,22 @@ WORDS = {
     "recommender": ("item_profile", "popularity", "exposure", "novelty"),
     "repeats": ("repeat",),
     "spans": ("span_rule", "spans", "passage", "overlap"),
+    "ties": ("tie_profile", "coarse", "simulat", "stepped", "has_steps"),
     "weeks": ("rescor", "histor", "rejudg"),
 }
 MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
-    "bounds": 132,
+    "bounds": 110,
     "columns": 1,
     "dense": 4,
     "exports": 0,
     "gates": 0,
-    "judges": 41,
+    "judges": 38,
     "languages": 14,
     "leaderboard": 6,
     "recommender": 1,
-    "repeats": 155,
-    "spans": 78,
+    "repeats": 118,
+    "spans": 50,
+    "ties": 4,
     "weeks": 5,
 }
 

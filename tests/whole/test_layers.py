@@ -42,7 +42,7 @@ FLOORS = (
     ("placements",),
     ("measures",),
     ("evaluation",),
-    ("comparison", "profile", "simulation"),
+    ("comparison",),
     ("figure_choice", "figures"),
     ("report",),
     ("compat",),
@@ -360,7 +360,7 @@ def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[
         "deadheat.plugins.gates.gate",
         "deadheat.plugins.bench",
     }
-    others |= {"deadheat.cli.judgments", "deadheat.cli.simulate"}
+    others |= {"deadheat.cli.judgments", "deadheat.plugins.ties.simulate_command"}
     assert not (unused | others) & set(loaded.split())
 
 

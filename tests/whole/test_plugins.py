@@ -157,6 +157,11 @@ NEEDS = {
         "dh.parse_measure('ACCURACY')",
         "call('measures', 'infAP')",
     ),
+    "ties": (
+        "dh.evaluate(qrels, first, 'RR').steps('RR', 'q1')",
+        "dh.figures.plot_of(__import__('polars').DataFrame({'tie_ratio': [1.0]}))",
+        "dh.figures.traditional(__import__('polars').DataFrame({'tie_ratio': [1.0]}))",
+    ),
     "recommender": ("dh.evaluate(qrels, first, 'RR').item_profile()",),
     "weeks": (
         "dh.evaluate(qrels, first, 'RR').rescored({'q1': {'a': 2}})",
@@ -325,6 +330,42 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
         assert f"  {command} " not in found["help"]
     for path in saved:
         assert "saved.json" in found["errors"][path]
+
+
+PAGES = """
+import json
+from pathlib import Path
+import deadheat as dh
+from click.testing import CliRunner
+from deadheat.cli import main
+
+Path("x.qrels").write_text("q1 0 a 1\\nq2 0 b 1\\n", encoding="utf-8")
+Path("x.run").write_text("q1 Q0 a 1 1 t\\nq1 Q0 x 2 1 t\\nq2 Q0 b 1 2 t\\nq2 Q0 x 2 1 t\\n", encoding="utf-8")
+result = CliRunner().invoke(main, ["report", "x.qrels", "x.run", "-m", "RR", "-o", "x.html"], catch_exceptions=False)
+assert result.exit_code == 0, result.output
+found = dh.evaluate({"q1": {"a": 1}}, {"q1": {"a": 1, "x": 1}}, "RR")
+print(json.dumps([Path("x.html").read_text(encoding="utf-8"), found.to_html(full=True)]))
+"""
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("torn_out", ["ties", "agree"])
+def test_a_page_shows_how_values_come_about_only_where_that_is_known(torn_out: str, tmp_path: Path) -> None:
+    copy_without(torn_out, tmp_path)
+    result = subprocess.run(
+        [sys.executable, "-c", PAGES],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    of_run, of_evaluation = json.loads(result.stdout)
+    assert 'id="s0-rankings"' in of_run
+    for page in (of_run, of_evaluation):
+        assert ("How RR comes about" in page) == (torn_out != "ties")
+    assert ('id="s0-steps"' in of_evaluation) == (torn_out != "ties")
 
 
 def test_every_format_of_reports_has_a_place_of_its_own() -> None:

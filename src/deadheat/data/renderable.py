@@ -153,6 +153,16 @@ class Plottable:
             cls.figure_kind = figures
             cls.figures_shown = shown
 
+    def figures_by_default(self) -> tuple[str, ...]:
+        """Return the figures that are shown of this object: those of its class, unless it says that they show little.
+
+        Returns
+        -------
+        tuple of str
+            Their names.
+        """
+        return self.figures_shown
+
     def plot(self, kind: str | None = None, **options: Any) -> alt.LayerChart | alt.ConcatChart:  # noqa: ANN401 - of the figure
         """Draw a figure.
 

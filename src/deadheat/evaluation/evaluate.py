@@ -1,6 +1,5 @@
 """From qrels and a run, or a file, to exact scores by query: evaluate(), load_evaluation(), and what they share.
 
-evaluate_beside() does the same beside a rule that breaks ties, to see what one reading of the scores makes of them.
 What a run costs however small it is (joins, calls of each measure) is paid once for runs that are evaluated together:
 they are placed and scored as one run with the queries of all.
 """
@@ -759,28 +758,6 @@ class RuleDifference:
     def difference(self) -> float:
         """The mean under the rule minus the exact mean."""
         return self.traditional - self.exact
-
-
-def evaluate_beside(
-    conventions: Conventions, qrels: Qrels, run: Run, measures: Sequence[Measure], rule: str
-) -> tuple[Evaluation, Evaluation]:
-    """Evaluate a run exactly, and with its ties broken by a rule; the run is placed once.
-
-    Parameters
-    ----------
-    conventions : Conventions
-        With ``ties="expected"``.
-    qrels, run : Qrels, Run
-    measures : sequence of Measure
-    rule : {"doc_id", "input"}
-
-    Returns
-    -------
-    exact, traditional : Evaluation
-        Of the same queries; they share placements and spread.
-    """
-    ((exact, values),) = evaluate_many(conventions, qrels, [run], measures, rule=rule)
-    return exact, traditional(exact, values, rule)
 
 
 def traditional(exact: Evaluation, values: Sequence[FloatArray], rule: str) -> Evaluation:

@@ -43,7 +43,6 @@ from deadheat.evaluation.intervals import (
 )
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.scores import UNJUDGED, Scores, intervals
-from deadheat.evaluation.steps import Steps, steps_of
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure, parse_measure
@@ -234,7 +233,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         by_label = {scores.measure.label: interval for scores, interval in zip(self, found, strict=True)}
         return ByMeasure(by_label, rel=self.conventions.rel)
 
-    def steps(self, measure: MeasureLike, query_id: str, run: Source | None = None) -> Steps:
+    def steps(self, measure: MeasureLike, query_id: str, run: Source | None = None) -> Any:  # noqa: ANN401 - Steps, of a plugin
         """Return how the value of a measure for one query comes about, document by document.
 
         Parameters
@@ -266,13 +265,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         >>> ev.steps("AP", "q").to_polars()["precision"].round(3).to_list()
         [1.0, 0.667]
         """
-        as_text("query_id", query_id)
-        scores, read = self[measure], None if run is None else Run.of(run)
-        if scores.repeats is not None:
-            raise ParameterError(
-                "a mean over repeats has no steps", hint="look at the evaluation of one run by one set of labels"
-            )
-        return steps_of(scores, self.placements_of(scores.measure), self.conventions, query_id, read, name=self.name)
+        return hooks.service("steps").steps_of(self, measure, query_id, run)
 
     def abstention(self, rel: float = 1) -> pl.DataFrame:
         """Return how often the system abstains, and is right to, at each threshold of its scores.

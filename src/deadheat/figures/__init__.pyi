@@ -2,14 +2,22 @@
 
 from deadheat.figures.base import Drawing, Figure, drawings, figures_of, plot_of
 from deadheat.figures.draw_judges import confusion, judge_bias, judged_means
-from deadheat.figures.draw_lines import coarsening, cutoffs
+from deadheat.figures.draw_lines import cutoffs
 from deadheat.figures.draw_pairs import differences, matrix, power, scatter
-from deadheat.figures.draw_rows import forest, mean_tie_ratio, overview, ranks, strata, traditional
-from deadheat.figures.draw_ties import largest_tie, tie_correlation, tie_histogram, tie_ratio
+from deadheat.figures.draw_rows import forest, ranks, strata, traditional
 from deadheat.figures.saving import rendered, save
 from deadheat.plugins.languages.figures import slopes
 from deadheat.plugins.leaderboard.figures import heat_map, rank_intervals, tiers, without_task
 from deadheat.plugins.more_measures.figures import precision_recall
+from deadheat.plugins.ties.figure_of_coarsening import coarsening
+from deadheat.plugins.ties.figures import (
+    largest_tie,
+    mean_tie_ratio,
+    overview,
+    tie_correlation,
+    tie_histogram,
+    tie_ratio,
+)
 from deadheat.plugins.weeks.figures import history
 
 __all__ = [

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError
 from deadheat.evaluation.evaluation import Strata
@@ -17,7 +18,6 @@ from deadheat.figure_choice import kind_of
 from deadheat.figures.base import (
     BLACK,
     BLUE,
-    CONFIG,
     OF_BAND,
     ORANGE,
     SKY,
@@ -49,19 +49,9 @@ from deadheat.figures.base import (
     tips,
     unique_labels,
 )
-from deadheat.figures.draw_ties import (
-    Ties,
-    largest_tie,
-    of_measure,
-    rule_of,
-    table_of,
-    tie_correlation,
-    tie_histogram,
-    tie_ratio,
-)
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike, measure_named, unit_of
+from deadheat.measures.notation import MeasureLike
 from deadheat.scalars import NOISE
 from deadheat.wording import BY_DOC_ID, format_count, format_level, format_percentage
 
@@ -381,7 +371,7 @@ def _best_stratum(rows: Sequence[Record], measure: Measure, first: Strata) -> st
 
 @figure("ties", "systems", "comparison", place=50)
 def traditional(
-    systems: Systems | Ties, measure: MeasureLike | None = None, *, beside: Systems | None = None
+    systems: object, measure: MeasureLike | None = None, *, beside: Systems | None = None
 ) -> alt.LayerChart:
     """Draw each system's mean with ties broken by a rule beside the exact mean, and the range over tie orders.
 
@@ -404,9 +394,7 @@ def traditional(
         The values with ties broken so are not known.
     """
     if kind_of(systems) == "ties":
-        table = table_of(cast("Ties", systems))
-        of, own = of_measure(table, measure)
-        rows, rule = _of_table(own, of), rule_of(table)
+        of, rows, rule = hooks.service("means_by_rule").means_by_rule(systems, measure)
     else:
         of, rows = _of_systems(cast("Systems", systems), measure, beside)
         rule = BY_DOC_ID
@@ -444,56 +432,6 @@ def traditional(
     )
 
 
-@figure("ties", measures="all", place=45)
-def mean_tie_ratio(ties: Ties) -> alt.LayerChart:
-    """Draw the share of a query's documents that tie, its mean over queries, as a bar for each run.
-
-    Parameters
-    ----------
-    ties : TieProfile, several by name, the table `per_query()` of one, or a Simulation
-
-    Returns
-    -------
-    altair.LayerChart
-        In the order of the runs.
-
-    Raises
-    ------
-    FigureError
-        A profile was made without qrels.
-
-    Examples
-    --------
-    >>> from deadheat import simulate_rerankers
-    >>> chart = mean_tie_ratio(simulate_rerankers(50, ["low", "very-high"]))
-    >>> [(row["run"], round(row["ratio"], 2)) for row in chart.data.values]
-    [('low', 0.65), ('very-high', 0.98)]
-    """
-    queries = table_of(ties).unique(["run", "query_id"], maintain_order=True).drop_nulls("tie_ratio")
-    found = (
-        queries.group_by("run", maintain_order=True)
-        .agg(ratio=pl.col("tie_ratio").mean(), n_queries=pl.len())
-        .to_dicts()
-    )
-    order = unique_labels(row["run"] for row in found[:MOST])
-    rows = [
-        {"label": label, **row, "text": format_percentage(row["ratio"])}
-        for label, row in zip(order, found[:MOST], strict=True)
-    ]
-    base = alt.Chart().encode(row_axis(order), tooltip=tips("label:N", "ratio:Q", "n_queries:Q"))
-    x = quantity(alt.X, "share of a query's documents that tie, mean", alt.Axis(format="%"), domain=[0, 1])("ratio")
-    ends = sorted(found, key=lambda row: row["ratio"])
-    told = [f"{format_percentage(row['ratio'])} in {short(row['run'])}" for row in (ends[0], ends[-1])]
-    return finished(
-        [base.mark_bar(color=ORANGE).encode(x), base.mark_text(align="left", dx=4).encode(x, text="text:N")],
-        rows,
-        height=row_height(len(rows)) * len(rows),
-        title=f"Of a query's documents tie {', '.join(dict.fromkeys(told))}"
-        f" (mean over {n_queries(*(row['n_queries'] for row in found))})",
-        notes=[left_out(len(rows), len(found), "runs", "first")],
-    )
-
-
 def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems | None) -> tuple[str, list[Record]]:
     found = best_first(systems, measure)
     of = next(iter(found.values())).measure
@@ -520,14 +458,6 @@ def _of_systems(systems: Systems, measure: MeasureLike | None, beside: Systems |
     return of.label, rows
 
 
-def _of_table(own: pl.DataFrame, measure: str) -> list[Record]:
-    means = [pl.col(name).mean() for name in ("exact", "traditional", "tie_min", "tie_max") if name in own.columns]
-    ends = [one.exp() for one in means] if unit_of(measure) else means
-    rows = own.group_by("run", maintain_order=True).agg(*ends, n_queries=pl.len()).rename({"run": "system"}).to_dicts()
-    known = measure_named(measure)  # none of a caller's own
-    return sorted(rows, key=lambda row: row["exact"], reverse=known is None or known.higher_is_better)
-
-
 def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
     n = n_queries(*(row["n_queries"] for row in rows))
     widest = max(rows, key=lambda row: abs(row["traditional"] - row["exact"]))
@@ -538,55 +468,3 @@ def _what_changes(rows: Sequence[Record], measure: str, rule: str) -> str:
     return f"Ties broken {rule}, change {measure} of {short(widest['system'])} by {format_signed(off)} ({n})" + (
         "; they rank the systems in another order" if is_reordered else ""
     )
-
-
-@figure("ties", measures="all", place=90)
-def overview(ties: Ties, measure: MeasureLike | None = None, other: MeasureLike | None = None) -> alt.ConcatChart:
-    """Draw what a rule that breaks ties changes as one page: of one run six figures, of several four.
-
-    Parameters
-    ----------
-    ties : TieProfile, several by name, the table `per_query()` of one, or a Simulation
-    measure, other : measure, optional
-        By default the first two. Of one run, the differences by both against its ties, by the first as a histogram,
-        and by both against each other. Of several, all is by the first: the means and the mean tie ratio of each run,
-        and its differences against its ties and as a histogram.
-
-    Returns
-    -------
-    altair.ConcatChart
-        With a single measure three figures of one run.
-
-    Raises
-    ------
-    FigureError
-        A profile was made without qrels, or no query has a value.
-
-    Examples
-    --------
-    >>> from deadheat import simulate_rerankers, simulate_scenarios
-    >>> [len(overview(one).concat) for one in (simulate_scenarios(20), simulate_rerankers(20))]
-    [6, 4]
-    """
-    table = table_of(ties)
-    names, runs = table["measure"].unique(maintain_order=True), table["run"].unique()
-    first, _ = of_measure(table, measure)
-    if len(runs) > 1:
-        charts = [
-            traditional(table, first),
-            mean_tie_ratio(table),
-            tie_ratio(table, first),
-            tie_histogram(table, first),
-        ]
-    else:
-        charts = [tie_ratio(table, first), largest_tie(table, first), tie_histogram(table, first)]
-        if other is not None or len(names) > 1:
-            second = next(name for name in names if name != first) if other is None else other
-            charts += [tie_ratio(table, second), largest_tie(table, second), tie_correlation(table, first, second)]
-    for chart in charts:
-        chart.config = chart.autosize = alt.Undefined  # which a page alone may have
-    page = alt.concat(*charts, columns=2 if len(runs) > 1 else 3).resolve_scale(
-        color="independent", shape="independent", size="independent"
-    )
-    title = f"What ties broken {rule_of(table)}, change in {format_count(len(runs), 'run')}"
-    return page.properties(title=alt.TitleParams(text=[title]), description=title, config=alt.Config.from_dict(CONFIG))

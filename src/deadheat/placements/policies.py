@@ -16,6 +16,7 @@ from deadheat.placements.placements import Placements
 from deadheat.random_generators import Rng, random_generator
 
 LOOK_AT_RUN = ("doc_id", "input")
+POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
 
 
 def arrange(placements: Placements, key: FloatArray, *, best: bool) -> Placements:

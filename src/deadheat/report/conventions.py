@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.reconciling import Reconciled
     from deadheat.evaluation.scores import Scores
-    from deadheat.profile.profile import TieProfile
 
     Scaled = TypeVar("Scaled", Pair, Interval)
 
@@ -178,14 +177,30 @@ def tell_ties(ties: str, seed: int | None) -> list[Fact]:
     ]
 
 
+class Unshared(Protocol):
+    """What was made of qrels and a run, and knows the queries that only one of both has: an evaluation, for example."""
+
+    @property
+    def name(self) -> str:
+        """Label of the run."""
+
+    @property
+    def missing_queries(self) -> tuple[str, ...]:
+        """Queries that the run lacks."""
+
+    @property
+    def unjudged_queries(self) -> tuple[str, ...]:
+        """Queries that the qrels lack."""
+
+
 def tell_unshared(
-    found: Sequence[Evaluation | TieProfile], missing: str, *, is_alone: bool = False, is_note: bool = True
+    found: Sequence[Unshared], missing: str, *, is_alone: bool = False, is_note: bool = True
 ) -> Iterator[Fact]:
     """Name the queries that only the qrels or only a run has, and say how they count.
 
     Parameters
     ----------
-    found : sequence of Evaluation or TieProfile
+    found : sequence of Unshared
         Of each run.
     missing : str
         How the queries that a run lacks were counted.

@@ -16,9 +16,9 @@ from deadheat.comparison.judges import JudgeAgreement
 from deadheat.data.renderable import Plottable
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
-from deadheat.evaluation.steps import POLICIES
 from deadheat.figure_choice import OF_ONE_QUERY, figures_to_show
 from deadheat.measures import Measure, unit_of
+from deadheat.placements.policies import POLICIES
 from deadheat.report.as_html import harmless, parts, templates
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.companions import Companion
@@ -42,7 +42,7 @@ from deadheat.report.model import (
 from deadheat.report.of_comparison import list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.of_judgments import report_judges
-from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded
+from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded, has_steps
 from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.report.page.subject import Input, Subject, about, glance, headline_of
 from deadheat.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
@@ -246,10 +246,10 @@ def _of_subject(
         + f"Texts are cut after {LONGEST_TEXT} characters. " * are_cut
     )
     steps = f"How {subject.main.label} comes about: a row for each judged document; in a tie the mean over its orders."
-    kind, heading, note = (
-        ("rankings", "Rankings", ranked + steps) if subject.runs else ("steps", "Values, step by step", steps)
-    )
-    is_stepped = bool(subject.runs) or subject.first.ties in POLICIES
+    kind, heading, note = "steps", "Values, step by step", steps
+    if subject.runs:
+        kind, heading, note = "rankings", "Rankings", ranked + steps * has_steps()
+    is_stepped = bool(subject.runs) or (has_steps() and subject.first.ties in POLICIES)
     strata = _strata_tables(subject)
     return [
         section(

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.arrays import FloatArray, is_member
 from deadheat.comparison.deciding import doubt, favoured
 from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.rows import round_scores
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, label
-from deadheat.evaluation.steps import POLICIES, Steps
 from deadheat.measures import Measure, unit_of
-from deadheat.report.of_measures import HEADINGS
+from deadheat.placements.policies import POLICIES
 from deadheat.report.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
 from deadheat.report.score_tables import level_heading
 from deadheat.scalars import NOISE
@@ -178,7 +178,7 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
                     "n": None if system not in subject.runs else top["n"][0] if top.height else 0,
                     "below": top["below"][-1] if top.height else 0,
                     "steps": None if steps is None else _listed(steps, own),
-                    "stepped": system in stepped,
+                    "stepped": system in stepped or not has_steps(),
                     "orders": orders.get(query),
                     "each": [
                         {"value": value, "docs": [own[doc] for doc in order]}
@@ -189,19 +189,28 @@ def _rankings(subject: Subject, systems: tuple[str, ...]) -> list[dict[str, Any]
     return found
 
 
-def _steps(evaluation: Evaluation, measure: Measure, query: str) -> Steps | None:
+def has_steps() -> bool:
+    """Tell whether the plugin is there that says how values come about."""
+    return hooks.find_service("steps") is not None
+
+
+def _steps(evaluation: Evaluation, measure: Measure, query: str) -> Any:  # noqa: ANN401 - Steps, of a plugin
     """Return how the value of a query comes about; None without a judged document, or where there is no one order.
 
-    That is so of repeats, and where a rule breaks ties, whose order is not in the placements.
+    That is so of repeats, and where a rule breaks ties, whose order is not in the placements. Without the plugin that
+    makes them there are none.
     """
-    if evaluation.ties not in POLICIES or evaluation[measure].repeats or query not in evaluation.query_ids.tolist():
+    if not has_steps() or evaluation.ties not in POLICIES or evaluation[measure].repeats:
+        return None
+    if query not in evaluation.query_ids.tolist():
         return None
     found = evaluation.steps(measure, query)
     return found if found.documents.height else None
 
 
-def _listed(steps: Steps, numbers: Mapping[str, int]) -> dict[str, Any]:
+def _listed(steps: Any, numbers: Mapping[str, int]) -> dict[str, Any]:  # noqa: ANN401 - as above
     """Return the steps as the script shows them: of each document its ranks, its number, and what is made of it."""
+    headings = hooks.service("steps").HEADINGS
     frame, shown = steps.documents, steps.documents[:N_STEPS]
     names = frame.columns[frame.columns.index("relevance") + 1 :]
     columns = [_numbers(shown[name].cast(pl.Float64).to_numpy(), ROUNDED) for name in names]  # NaN: not known
@@ -209,7 +218,7 @@ def _listed(steps: Steps, numbers: Mapping[str, int]) -> dict[str, Any]:
     total = next((one for one in reversed(frame["sum"].to_list()) if one is not None), math.nan)
     value, divisor, last = _numbers(np.array([steps.value, steps.divisor, total]), ROUNDED)
     return {
-        "names": [HEADINGS.get(name, name) for name in names],
+        "names": [headings.get(name, name) for name in names],
         "rows": list(zip(shown["first"], shown["last"], docs, *columns, strict=True)),
         "left": max(0, frame.height - N_STEPS),
         "value": value,

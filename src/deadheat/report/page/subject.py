@@ -21,7 +21,7 @@ from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure, unit_of
-from deadheat.profile.grouping import grouped, ties_of
+from deadheat.placements.grouping import grouped, ties_of
 from deadheat.report.conventions import span_of, span_of_ties
 from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
 from deadheat.report.of_comparison import best_first

@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, DuplicateError, ParameterError, UnknownMeasureError
-from deadheat.simulation.confidence import evaluate_with_confidence
+from deadheat.plugins.ties.confidence import evaluate_with_confidence
 from oracle.binary import Judged, Ranking
 from oracle.plackett_luce import all_orders, mean
 from oracle.reference import REFERENCE
@@ -166,7 +166,7 @@ def test_the_seed_decides_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> N
     first = means(rng=4)
     assert means(rng=4) == first
     assert means(rng=5) != first
-    monkeypatch.setattr("deadheat.simulation.confidence.CELLS", 1000)
+    monkeypatch.setattr("deadheat.plugins.ties.confidence.CELLS", 1000)
     assert means(rng=4) == pytest.approx(first, rel=1e-12)
     second = {query: dict(reversed(scores.items())) for query, scores in second.items()}
     run = {query: dict(reversed(scores.items())) for query, scores in run.items()}

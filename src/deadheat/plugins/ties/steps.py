@@ -8,22 +8,31 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, with_own_arithmetic
+from deadheat.checks import as_text
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import round_scores
-from deadheat.data.tables import Run
+from deadheat.data.tables import Run, Source
 from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
 from deadheat.kernels.segments import divide_or_zero, segment_sums
 from deadheat.measures import AP, ERR, IDCG, RR, Hit, Measure, nDCG
 from deadheat.measures.base import SumMeasure
 from deadheat.measures.discounted import LOWEST_POSITIVE, WeightedMeasure, gains_of
+from deadheat.measures.notation import MeasureLike
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.settings import Conventions
 from deadheat.wording import did_you_mean, escape_invisible
 
-POLICIES = ("expected", "best", "worst")  # whose order, or mean over orders, is known without the run
 EQUAL = 1e-9
+HEADINGS = {
+    "precision": "P at rank",
+    "stops_here": "stops here",
+    "part": "adds",
+    "sum": "sum",
+}
+"""What columns of the documents are headed, where it is not their name."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,11 +95,23 @@ class Steps(Renderable):
         return (((self.measure.label, name), getattr(self, name)) for name in ("value", "tie_min", "tie_max"))
 
 
+def steps_of(evaluation: Evaluation, measure: MeasureLike, query_id: str, run: Source | None) -> Steps:
+    """Return how the value of a measure for one query comes about, as :meth:`Evaluation.steps` says."""
+    as_text("query_id", query_id)
+    scores, read = evaluation[measure], None if run is None else Run.of(run)
+    if scores.repeats is not None:
+        raise ParameterError(
+            "a mean over repeats has no steps", hint="look at the evaluation of one run by one set of labels"
+        )
+    placements = evaluation.placements_of(scores.measure)
+    return _steps_of(scores, placements, evaluation.conventions, query_id, read, name=evaluation.name)
+
+
 @with_own_arithmetic
-def steps_of(
+def _steps_of(
     scores: Scores, placements: Placements, conventions: Conventions, query_id: str, run: Run | None, *, name: str
 ) -> Steps:
-    """Return how the value of a measure comes about, as :meth:`Evaluation.steps` says.
+    """Return how the value of a measure for one query comes about.
 
     Parameters
     ----------
@@ -107,11 +128,11 @@ def steps_of(
     measure, ties, ids = scores.measure, conventions.ties, scores.query_ids.tolist()
     if query_id not in ids:
         raise DataError(f"query {query_id!r} was not evaluated", hint=did_you_mean(query_id, ids))
-    if ties == "random" or (ties not in POLICIES and (run is None or run.by_keys is not None)):
+    if ties == "random" or (ties not in policies.POLICIES and (run is None or run.by_keys is not None)):
         raise ParameterError(
             argument="ties",
             given=ties,
-            allowed=POLICIES,
+            allowed=policies.POLICIES,
             hint="with the run, by doc_id and input too" if run is None else None,
         )
     place = ids.index(query_id)
@@ -119,7 +140,7 @@ def steps_of(
     own = None if run is None else _documents(run, before, conventions)
     if own is not None and conventions.judged_only:
         own = own.filter(pl.col("doc_id").is_in(before.doc_ids.tolist()))
-    placements = policies.apply(before, ties) if ties in POLICIES or own is None else _ordered(before, own)
+    placements = policies.apply(before, ties) if ties in policies.POLICIES or own is None else _ordered(before, own)
     value = float(measure.mean(placements)[0])
     of_ideal = measure.share if isinstance(measure, IDCG) else measure
     reached, divisor, is_sum = _reached(measure, placements, value)
@@ -222,7 +243,7 @@ def _ordered(before: Placements, own: pl.DataFrame) -> Placements:
 
 def _with_others(rows: pl.DataFrame, before: Placements, own: pl.DataFrame, ties: str) -> pl.DataFrame:
     """Return the judged documents with their scores, and the others down to the last of them, in rank order."""
-    if ties in POLICIES:
+    if ties in policies.POLICIES:
         rank = pl.col("score").rank("min", descending=True).cast(pl.Int64) - 1
         own = own.with_columns(above=rank, tied=pl.len().over("score").cast(pl.Int64))
     else:

@@ -24,11 +24,11 @@ from deadheat.io.formats import write
 from deadheat.io.guarding import check_threads
 from deadheat.measures import RR, Hit, Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
-from deadheat.profile.profile import TieProfile, tie_profile
+from deadheat.plugins.ties.coarsening import check_coarse
+from deadheat.plugins.ties.profile import TieProfile, tie_profile
 from deadheat.random_generators import Rng, check_rng, random_generator
 from deadheat.scalars import as_integer, is_number
 from deadheat.settings import Settings, setting
-from deadheat.simulation.coarsening import check_coarse
 from deadheat.wording import did_you_mean, escape_invisible, format_count
 
 Named = TypeVar("Named", "Reranker", "QueryType")

@@ -1,4 +1,4 @@
-"""Commands about one run: ties, steps."""
+"""The commands ``deadheat ties`` and ``deadheat steps``."""
 
 from dataclasses import replace
 from typing import Any
@@ -48,8 +48,9 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 
     csv holds one table: of the queries with --per-query, else of the measures, or of the cutoffs without QRELS.
     """
-    from deadheat.profile.profile import CUTOFFS, orders_of_query, tie_profile
-    from deadheat.report.of_profile import report_orders, report_profile, with_second_key
+    from deadheat.plugins.ties.orders import orders_of_query
+    from deadheat.plugins.ties.profile import CUTOFFS, tie_profile
+    from deadheat.plugins.ties.report import report_orders, report_profile, with_second_key
 
     if qrels is None:
         refuse(("notations", "missing", "no_relevant", "beside", "listed"), "needs QRELS: deadheat ties RUN QRELS")
@@ -103,7 +104,7 @@ def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa:
     over its orders; --ties best or worst puts them in one. Below, what all orders of the ties allow.
     """
     from deadheat.evaluation.evaluate import evaluate_under
-    from deadheat.report.of_measures import of_steps
+    from deadheat.plugins.ties.report_of_steps import of_steps
 
     conventions = conventions_of(options)
     measure, *others = measures_of(options)

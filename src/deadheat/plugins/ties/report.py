@@ -1,8 +1,11 @@
-"""Reports on one run: what its ties decide."""
+"""Reports of the ties of one run: how many there are, what they decide, and every order of one query."""
 
 from dataclasses import asdict, replace
 
-from deadheat.profile.profile import RULE_OF_THUMB, VISIBLE, CountRange, Decided, Recommendation, TieOrders, TieProfile
+from deadheat.plugins.ties.decided import Decided
+from deadheat.plugins.ties.orders import TieOrders
+from deadheat.plugins.ties.profile import CountRange, TieProfile
+from deadheat.plugins.ties.stability import RULE_OF_THUMB, VISIBLE, Recommendation
 from deadheat.report.conventions import (
     OF_TIES,
     RULES,

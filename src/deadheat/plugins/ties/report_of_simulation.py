@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from deadheat.measures.notation import unit_of
+from deadheat.plugins.ties.coarsening_profile import CoarseningProfile
+from deadheat.plugins.ties.report import report_profile
+from deadheat.plugins.ties.rerankers import Simulation
 from deadheat.report.conventions import nothing_judged, of_runs, tell_geometric
 from deadheat.report.model import (
     MEASURE,
@@ -16,9 +19,6 @@ from deadheat.report.model import (
     share_cell,
     tabulate,
 )
-from deadheat.report.of_profile import report_profile
-from deadheat.simulation.coarsening import CoarseningProfile
-from deadheat.simulation.rerankers import Simulation
 from deadheat.wording import BY_DOC_ID, format_count
 
 RUN, SCORES = Column("run", "run"), Column("scores", "scores")

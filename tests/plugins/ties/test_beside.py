@@ -12,7 +12,8 @@ import pytrec_eval
 import deadheat as dh
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluate import difference_of, differences, evaluate_beside
+from deadheat.evaluation.evaluate import difference_of, differences
+from deadheat.plugins.ties.beside import evaluate_beside
 from deadheat.settings import Conventions
 from oracle.random_cases import BATCHES, Batch
 from support.random_runs import QRELS, RUNS

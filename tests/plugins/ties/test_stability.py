@@ -13,7 +13,7 @@ import scipy
 
 import deadheat as dh
 from deadheat.errors import NothingJudgedWarning, ParameterError
-from deadheat.profile.profile import Correlation, correlate
+from deadheat.plugins.ties.stability import Correlation, correlate
 from oracle.random_cases import BATCHES
 from support.random_runs import QRELS, RUNS
 

@@ -12,7 +12,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, ParameterError
-from deadheat.simulation.coarsening import LEVELS, coarsen, coarsening_profile
+from deadheat.plugins.ties.coarsening import coarsen
+from deadheat.plugins.ties.coarsening_profile import LEVELS, coarsening_profile
 from support.demo import DEMO
 from support.shared_data import hpo_qrels, hpo_run, needs_shared_data
 

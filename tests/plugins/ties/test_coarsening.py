@@ -13,7 +13,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DeadheatWarning, ParameterError
-from deadheat.simulation.coarsening import coarsen
+from deadheat.plugins.ties.coarsening import coarsen
 from support.shared_data import SOME_LLM_RUNS, hpo_run, llm_run, needs_shared_data
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import deadheat as dh
-from deadheat.simulation.coarsening import LEVELS, coarsening_profile
-from deadheat.simulation.rerankers import simulate_rerankers, simulate_scenarios
+from deadheat.plugins.ties.coarsening_profile import LEVELS, coarsening_profile
+from deadheat.plugins.ties.rerankers import simulate_rerankers, simulate_scenarios
 from support.command import call, ok
 from support.demo import DEMO
 

@@ -112,7 +112,7 @@ def simulate(files: tuple[str, ...], *, coarsen: bool, **options: Any) -> None: 
 
 
 def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
-    from deadheat.report.of_simulation import report_scenarios, report_simulation
+    from deadheat.plugins.ties.report_of_simulation import report_scenarios, report_simulation
 
     refuse_if(files, f"files are for --coarsen RUN... QRELS, got {', '.join(map(repr, files))} without it")
     folder: str | None = options["output"]
@@ -144,7 +144,7 @@ def _simulate(files: Sequence[str], options: dict[str, Any]) -> None:
 
 
 def _coarsen(files: Sequence[str], options: dict[str, Any]) -> None:
-    from deadheat.report.of_simulation import report_coarsening
+    from deadheat.plugins.ties.report_of_simulation import report_coarsening
 
     refuse_if(len(files) < 2, "--coarsen needs runs, and the qrels last: --coarsen RUN... QRELS")
     *paths, qrels = files

@@ -1,4 +1,4 @@
-"""What a rule that breaks ties changes in each query: against its ties, as a histogram, and by two measures."""
+"""Figures of what a rule that breaks ties changes in each query, the mean tie ratio of runs, and all on one page."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -11,6 +11,7 @@ from deadheat.arrays import FloatArray
 from deadheat.errors import FigureError
 from deadheat.figures.base import (
     BLUE,
+    CONFIG,
     ORANGE,
     SERIES,
     Record,
@@ -19,9 +20,12 @@ from deadheat.figures.base import (
     format_number,
     format_signed,
     gathered,
+    left_out,
     n_queries,
     name_among,
     quantity,
+    row_axis,
+    row_height,
     series,
     several_by_name,
     short,
@@ -29,11 +33,13 @@ from deadheat.figures.base import (
     unique_labels,
     zero_line,
 )
-from deadheat.measures.notation import MeasureLike, unit_of
-from deadheat.profile.profile import Correlation, TieProfile, correlate
+from deadheat.figures.draw_rows import MOST, traditional
+from deadheat.measures.notation import MeasureLike, measure_named, unit_of
+from deadheat.plugins.ties.profile import TieProfile
+from deadheat.plugins.ties.rerankers import Simulation
+from deadheat.plugins.ties.stability import Correlation, correlate
 from deadheat.scalars import NOISE
-from deadheat.simulation.rerankers import Simulation
-from deadheat.wording import BROKEN_BY
+from deadheat.wording import BROKEN_BY, format_count, format_percentage
 
 Ties: TypeAlias = (
     TieProfile | Simulation | pl.DataFrame | Mapping[str, TieProfile | pl.DataFrame] | Sequence[TieProfile]
@@ -370,3 +376,127 @@ def rule_of(table: pl.DataFrame) -> str:
 def r_text(found: Correlation) -> str:
     """Return a correlation for a sentence."""
     return "no r" if found.value is None else f"r = {found.value:.2f}"
+
+
+@figure("ties", measures="all", place=45)
+def mean_tie_ratio(ties: Ties) -> alt.LayerChart:
+    """Draw the share of a query's documents that tie, its mean over queries, as a bar for each run.
+
+    Parameters
+    ----------
+    ties : TieProfile, several by name, the table `per_query()` of one, or a Simulation
+
+    Returns
+    -------
+    altair.LayerChart
+        In the order of the runs.
+
+    Raises
+    ------
+    FigureError
+        A profile was made without qrels.
+
+    Examples
+    --------
+    >>> from deadheat import simulate_rerankers
+    >>> chart = mean_tie_ratio(simulate_rerankers(50, ["low", "very-high"]))
+    >>> [(row["run"], round(row["ratio"], 2)) for row in chart.data.values]
+    [('low', 0.65), ('very-high', 0.98)]
+    """
+    queries = table_of(ties).unique(["run", "query_id"], maintain_order=True).drop_nulls("tie_ratio")
+    found = (
+        queries.group_by("run", maintain_order=True)
+        .agg(ratio=pl.col("tie_ratio").mean(), n_queries=pl.len())
+        .to_dicts()
+    )
+    order = unique_labels(row["run"] for row in found[:MOST])
+    rows = [
+        {"label": label, **row, "text": format_percentage(row["ratio"])}
+        for label, row in zip(order, found[:MOST], strict=True)
+    ]
+    base = alt.Chart().encode(row_axis(order), tooltip=tips("label:N", "ratio:Q", "n_queries:Q"))
+    x = quantity(alt.X, "share of a query's documents that tie, mean", alt.Axis(format="%"), domain=[0, 1])("ratio")
+    ends = sorted(found, key=lambda row: row["ratio"])
+    told = [f"{format_percentage(row['ratio'])} in {short(row['run'])}" for row in (ends[0], ends[-1])]
+    return finished(
+        [base.mark_bar(color=ORANGE).encode(x), base.mark_text(align="left", dx=4).encode(x, text="text:N")],
+        rows,
+        height=row_height(len(rows)) * len(rows),
+        title=f"Of a query's documents tie {', '.join(dict.fromkeys(told))}"
+        f" (mean over {n_queries(*(row['n_queries'] for row in found))})",
+        notes=[left_out(len(rows), len(found), "runs", "first")],
+    )
+
+
+@figure("ties", measures="all", place=90)
+def overview(ties: Ties, measure: MeasureLike | None = None, other: MeasureLike | None = None) -> alt.ConcatChart:
+    """Draw what a rule that breaks ties changes as one page: of one run six figures, of several four.
+
+    Parameters
+    ----------
+    ties : TieProfile, several by name, the table `per_query()` of one, or a Simulation
+    measure, other : measure, optional
+        By default the first two. Of one run, the differences by both against its ties, by the first as a histogram,
+        and by both against each other. Of several, all is by the first: the means and the mean tie ratio of each run,
+        and its differences against its ties and as a histogram.
+
+    Returns
+    -------
+    altair.ConcatChart
+        With a single measure three figures of one run.
+
+    Raises
+    ------
+    FigureError
+        A profile was made without qrels, or no query has a value.
+
+    Examples
+    --------
+    >>> from deadheat import simulate_rerankers, simulate_scenarios
+    >>> [len(overview(one).concat) for one in (simulate_scenarios(20), simulate_rerankers(20))]
+    [6, 4]
+    """
+    table = table_of(ties)
+    names, runs = table["measure"].unique(maintain_order=True), table["run"].unique()
+    first, _ = of_measure(table, measure)
+    if len(runs) > 1:
+        charts = [
+            traditional(table, first),
+            mean_tie_ratio(table),
+            tie_ratio(table, first),
+            tie_histogram(table, first),
+        ]
+    else:
+        charts = [tie_ratio(table, first), largest_tie(table, first), tie_histogram(table, first)]
+        if other is not None or len(names) > 1:
+            second = next(name for name in names if name != first) if other is None else other
+            charts += [tie_ratio(table, second), largest_tie(table, second), tie_correlation(table, first, second)]
+    for chart in charts:
+        chart.config = chart.autosize = alt.Undefined  # which a page alone may have
+    page = alt.concat(*charts, columns=2 if len(runs) > 1 else 3).resolve_scale(
+        color="independent", shape="independent", size="independent"
+    )
+    title = f"What ties broken {rule_of(table)}, change in {format_count(len(runs), 'run')}"
+    return page.properties(title=alt.TitleParams(text=[title]), description=title, config=alt.Config.from_dict(CONFIG))
+
+
+def means_by_rule(ties: Ties, measure: MeasureLike | None) -> tuple[str, list[Record], str]:
+    """Return what the figure `traditional` shows of ties: a measure, a row for each run, best first, and the rule.
+
+    Parameters
+    ----------
+    ties : TieProfile, several by name, the table `per_query()` of one, or a Simulation
+    measure : measure, optional
+        By default the first.
+    """
+    table = table_of(ties)
+    of, own = of_measure(table, measure)
+    return of, _means_of_runs(own, of), rule_of(table)
+
+
+def _means_of_runs(own: pl.DataFrame, measure: str) -> list[Record]:
+    means = [pl.col(name).mean() for name in ("exact", "traditional", "tie_min", "tie_max") if name in own.columns]
+    ends = [one.exp() for one in means] if unit_of(measure) else means
+    rows = own.group_by("run", maintain_order=True).agg(*ends, n_queries=pl.len()).rename({"run": "system"}).to_dicts()
+    known = measure_named(measure)  # none of a caller's own
+    return sorted(rows, key=lambda row: row["exact"], reverse=known is None or known.higher_is_better)

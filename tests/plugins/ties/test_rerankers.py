@@ -12,7 +12,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
-from deadheat.simulation.rerankers import (
+from deadheat.plugins.ties.rerankers import (
     PLAIN,
     PRESETS,
     QUERY_TYPES,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from deadheat.simulation.rerankers import Simulation
+    from deadheat.plugins.ties.rerankers import Simulation
 
 NAMES = ["low", "medium", "high", "very-high"]
 

@@ -10,7 +10,7 @@ import pytest
 import deadheat as dh
 from deadheat.comparison.flips import Side, TieSums, side_of
 from deadheat.measures import parse_measure
-from deadheat.simulation.coarsening import winner
+from deadheat.plugins.ties.coarsening_profile import winner
 
 
 def sums_of(seed: int, measure: str, n_queries: int) -> TieSums:

@@ -13,7 +13,7 @@ import pytest
 
 from deadheat import evaluate
 from deadheat.errors import DataError, DuplicateError, ParameterError
-from deadheat.profile.profile import CountRange, Cut, LargestTie, tie_profile
+from deadheat.plugins.ties.profile import CountRange, Cut, LargestTie, tie_profile
 from support.shared_data import hpo_run, llm_qrels, llm_run, needs_shared_data
 
 

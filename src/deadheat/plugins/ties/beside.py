@@ -1,0 +1,31 @@
+"""An evaluation beside a rule that breaks ties, to see what one reading of the scores makes of them."""
+
+from collections.abc import Sequence
+
+from deadheat.data.tables import Qrels, Run
+from deadheat.evaluation.evaluate import evaluate_many, traditional
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.measures import Measure
+from deadheat.settings import Conventions
+
+
+def evaluate_beside(
+    conventions: Conventions, qrels: Qrels, run: Run, measures: Sequence[Measure], rule: str
+) -> tuple[Evaluation, Evaluation]:
+    """Evaluate a run exactly, and with its ties broken by a rule; the run is placed once.
+
+    Parameters
+    ----------
+    conventions : Conventions
+        With ``ties="expected"``.
+    qrels, run : Qrels, Run
+    measures : sequence of Measure
+    rule : {"doc_id", "input"}
+
+    Returns
+    -------
+    exact, traditional : Evaluation
+        Of the same queries; they share placements and spread.
+    """
+    ((exact, values),) = evaluate_many(conventions, qrels, [run], measures, rule=rule)
+    return exact, traditional(exact, values, rule)

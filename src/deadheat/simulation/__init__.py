@@ -1,1 +1,0 @@
-"""Simulated rerankers, real runs with coarser scores, and ties broken by an uncertain score."""
