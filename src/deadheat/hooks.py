@@ -253,12 +253,15 @@ class Registry(NamedTuple):
         The order of measures in the catalogue.
     formats : tuple of str
         The order in which formats of files are listed, and asked whether a file is theirs.
+    interval_steps : tuple of str
+        The order in which parts of scores, by their keys, change the interval of a mean.
     """
 
     plugins: tuple[Plugin, ...]
     commands: tuple[str, ...]
     measures: tuple[str, ...]
     formats: tuple[str, ...]
+    interval_steps: tuple[str, ...]
 
 
 _in_use: list[Registry] = []  # one, once somebody has asked
@@ -522,6 +525,13 @@ def names_of_formats() -> tuple[str, ...]:
     ordered = [name for name in registry().formats if name in names]
     others = [name for name in names if name not in ordered]
     return (*ordered, *others)
+
+
+def interval_steps(parts: Iterable[str]) -> list[str]:
+    """Return the steps that change the interval of a mean: those that the registry names, then other parts."""
+    order = registry().interval_steps
+    others = [key for key in parts if key not in order]
+    return [*order, *others]
 
 
 def check_format(name: str) -> None:

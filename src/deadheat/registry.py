@@ -355,6 +355,12 @@ ORDER_OF_FORMATS = (  # of files, as errors list them; one that is not here come
     *("trec", "csv", "tsv", "jsonl", "json", "letor", "parquet"),
 )
 
+ORDER_OF_INTERVAL_STEPS = (  # parts of scores that change the interval of a mean; one that is not here comes last
+    "repeats",  # which widen intervals of logarithms
+    "geometric",  # those of mean logarithms become those of geometric means
+    "judge",  # who is set beside what there is without him
+)
+
 ORDER_OF_MEASURES = (  # as the catalogue lists them; a measure that is not here comes last
     *("P", "R", "F", "Rprec", "NumRelRet", "Judged", "RelP", "RprecMult", "Hole", "NumQ", "NumRet", "NumRel"),
     *("NumNonrelJudgedRet", "SetAP", "Utility", "Abstain"),
@@ -370,4 +376,4 @@ ORDER_OF_MEASURES = (  # as the catalogue lists them; a measure that is not here
     *("GMAP", "GMbpref", "yaap"),
 )
 
-REGISTRY = Registry(PLUGINS, ORDER_OF_COMMANDS, ORDER_OF_MEASURES, ORDER_OF_FORMATS)
+REGISTRY = Registry(PLUGINS, ORDER_OF_COMMANDS, ORDER_OF_MEASURES, ORDER_OF_FORMATS, ORDER_OF_INTERVAL_STEPS)

@@ -14,6 +14,7 @@ from scipy import stats as scipy_stats
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import IntervalOptions
+from deadheat.evaluation.predicted import Predicted
 from deadheat.evaluation.scores import Scores
 from deadheat.report.as_data import as_json
 from deadheat.report.of_evaluation import report_evaluations
@@ -334,7 +335,12 @@ def test_intervals_cover_as_those_of_human_labels_do(n: int) -> None:
         human, judge = (np.clip(0.7 + shared + rng.normal(0, 0.19, n + 100), 0, 1) for _ in range(2))
         ids = np.array([f"q{q}" for q in range(n)], object)
         scores = Scores(
-            spread.measure, ids, human[:n], spread, rows=np.arange(n) % 20, predicted=(judge[:n], judge[n:], None)
+            spread.measure,
+            ids,
+            human[:n],
+            spread,
+            rows=np.arange(n) % 20,
+            parts={"judge": Predicted(judge[:n], judge[n:], None)},
         )
         own = scores.interval(n_resamples=400)
         covered["both"] += own.low <= truth <= own.high
@@ -360,7 +366,7 @@ def test_intervals_of_skewed_values_cover(n: int) -> None:
             human[:n],
             spread,
             rows=np.arange(n),
-            predicted=(judge[:n], judge[n:], None),
+            parts={"judge": Predicted(judge[:n], judge[n:], None)},
         )
         own = scores.interval(n_resamples=400)
         covered += own.low <= 0.1 <= own.high

@@ -18,7 +18,8 @@ from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_me
 from deadheat.comparison.pairs import pairs_of
 from deadheat.data.rows import UnreadRows
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import PlacedBounds, Scores
+from deadheat.evaluation.label_ends import BOUNDS, PlacedBounds
+from deadheat.evaluation.scores import Scores
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.measures.unjudged import as_placed, deepest_counted, ends, has_ends, unjudged_documents
@@ -316,12 +317,8 @@ def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
     placements, scores = evaluation.placements_of(measure), evaluation[str(measure)]
     if placements.n_retrieved.sum() > MOST_BOUNDED or scores.repeats is not None:
         return None
-    return replace(
-        scores,
-        unjudged=PlacedBounds(
-            measure, placements, as_placed(placements), conventions.highest_label(placements.max_relevance), None
-        ),
-    )
+    top = conventions.highest_label(placements.max_relevance)
+    return scores.with_part(BOUNDS, PlacedBounds(measure, placements, as_placed(placements), top, None))
 
 
 def _documents(evaluation: Evaluation, measure: Measure) -> pl.DataFrame:

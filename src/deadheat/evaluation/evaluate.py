@@ -24,8 +24,9 @@ from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import Advice, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.intervals import Weights
+from deadheat.evaluation.label_ends import BOUNDS, KnownBounds, PlacedBounds
 from deadheat.evaluation.repeats import Repeats, are_runs, together
-from deadheat.evaluation.scores import PlacedBounds, Scores, TieSpread
+from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.splitting import in_pieces
 from deadheat.measures import Measure
@@ -179,12 +180,12 @@ def evaluate_under(
         scores = [score_of(measure, placements, ranked, conventions, qrels) for measure in own]
         if conventions.unjudged != "zero":
             bounds = _bounds(conventions, qrels, run, placements, ranked)
-            scores = [replace(one, unjudged=bounds(one.measure)) for one in scores]
+            scores = [one.with_part(BOUNDS, bounds(one.measure)) for one in scores]
         if run.are_failures_open and run.failures is not None:
             is_open, n_open = ungraded_rows(ranked, run.failures)
-            scores = [
-                replace(one, unjudged=ends_anywhere(one.measure, ranked, is_open, n_open, one.values)) for one in scores
-            ]
+            for n, one in enumerate(scores):
+                found = ends_anywhere(one.measure, ranked, is_open, n_open, one.values)
+                scores[n] = one.with_part(BOUNDS, KnownBounds(one.measure, found))
     return evaluation_of(conventions, qrels, run, placements, scores, lacking)
 
 

@@ -42,7 +42,8 @@ from deadheat.evaluation.intervals import (
     weights_of,
 )
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.scores import UNJUDGED, Scores, intervals
+from deadheat.evaluation.predicted import JUDGE, Predicted
+from deadheat.evaluation.scores import Scores, intervals
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure, parse_measure
@@ -651,9 +652,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
                     "tie_min": scores.tie_min,
                     "tie_max": scores.tie_max,
                     **{
-                        name: pl.Series(getattr(scores, name) if scores.has_unjudged_bounds else none, dtype=pl.Float64)
-                        for name in UNJUDGED
-                        if scores.unjudged is not None
+                        name: pl.Series(none if column is None else column, dtype=pl.Float64)
+                        for name, column in scores.columns().items()
                     },
                 }
             )
@@ -685,7 +685,7 @@ def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
         check_judge_has_values(own, same, judge.qrels.where)
         weights = None if by_judge.weights is None else align_values(by_judge.weights, by_judge.query_ids, others)
         is_mean = not (own.measure.total or own.measure.geometric)
-        scores.append(replace(own, predicted=(same, rest, weights) if is_mean else None))
+        scores.append(own.with_part(JUDGE, Predicted(same, rest, weights) if is_mean else None))
     helped = {
         "judge": judge,
         "unjudged_queries": labelled_by_none(human, judge),

@@ -13,7 +13,8 @@ from deadheat.arrays import BoolArray, FloatArray, is_member
 from deadheat.data.tables import REPEAT, DocumentTable, Qrels, Run, Source, has_repeats, label_of, path_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.scores import Repeated, Scores, TieSpread
+from deadheat.evaluation.repeated import REPEATS, Repeated
+from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.io.formats import format_of
 from deadheat.io.formats.parquet import scan_parquet
 from deadheat.io.passages import NAMES, ROW
@@ -243,6 +244,5 @@ def _of_measure(each: Sequence[Scores], left_out: BoolArray) -> Scores:
             has_relevant=first.has_relevant,
             reachable=first.spread.reachable,
         ),
-        unjudged=None,  # bounds over places are of one run
-        repeats=Repeated(values, variances),
+        parts={REPEATS: Repeated(values, variances)},  # no other: bounds over places are of one run
     )

@@ -29,8 +29,10 @@ from deadheat.data.tables import (
 )
 from deadheat.errors import DataError, DeadheatError, FileFormatError, MissingPluginError, ParameterError
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
+from deadheat.evaluation.label_ends import BOUNDS, UNJUDGED, KnownBounds
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.scores import UNJUDGED, Repeated, Scores, TieSpread, intervals
+from deadheat.evaluation.repeated import REPEATS, Repeated
+from deadheat.evaluation.scores import Scores, TieSpread, intervals
 from deadheat.evaluation.shapes import (
     FIELDS,
     FLAG,
@@ -419,7 +421,8 @@ def _plain(value: object) -> object:
 
 def _packed_scores(scores: Sequence[Scores]) -> str:
     """Return a row for each measure and query, sorted by measure and then query; null means no value."""
-    schema = SCHEMAS["scores"] | dict.fromkeys(() if scores[0].unjudged is None else UNJUDGED, pl.Float64)
+    of_parts = [one.columns() for one in scores]
+    schema = SCHEMAS["scores"] | dict.fromkeys(of_parts[0], pl.Float64)
     frames = [
         pl.DataFrame(
             {
@@ -427,13 +430,11 @@ def _packed_scores(scores: Sequence[Scores]) -> str:
                 **{name: getattr(one, name) for name in NUMBERS},
                 "has_relevant": one.has_relevant,
                 "reachable": one.spread.reachable[one.rows],
-                **{
-                    name: getattr(one, name) if one.has_unjudged_bounds else None for name in UNJUDGED if name in schema
-                },
+                **{name: own.get(name) for name in of_parts[0]},
             },
             schema=schema,
         )
-        for one in scores
+        for one, own in zip(scores, of_parts, strict=True)
     ]
     return packed(pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)), schema)
 
@@ -565,8 +566,7 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
                 document["conventions"]["no_relevant"],
             ),
             weights=None if measure.total else weights,
-            repeats=repeats[place],
-        )
+        ).with_part(REPEATS, repeats[place])
         for place, measure in enumerate(measure_of(*each) for each in measures.items())
     ]
     return scores, {
@@ -639,7 +639,7 @@ def measure_of(label: str, stated: Mapping[str, Any]) -> Measure:
 
 def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str | None) -> Scores:
     columns = {name: rows[name].to_numpy() for name in rows.columns}
-    return Scores(
+    found = Scores(
         measure,
         placed.query_ids,
         columns["value"],
@@ -652,8 +652,10 @@ def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevan
             extremes=(columns["tie_min"], columns["tie_max"]),
             **{name: columns[name] for name in ("standard_error", "has_relevant", "reachable")},
         ),
-        (columns["unjudged_min"], columns["unjudged_max"]) if "unjudged_min" in columns else None,
     )
+    if "unjudged_min" not in columns:
+        return found
+    return found.with_part(BOUNDS, KnownBounds(measure, (columns["unjudged_min"], columns["unjudged_max"])))
 
 
 def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placements:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.arrays import (
     ArrayLike,
     BoolArray,
@@ -33,11 +34,15 @@ from deadheat.evaluation.intervals import (
     cluster_codes,
     method_of,
 )
+from deadheat.evaluation.label_ends import BOUNDS, UNJUDGED, KnownBounds, PlacedBounds
+from deadheat.evaluation.parts import ScorePart
+from deadheat.evaluation.predicted import JUDGE, Predicted
+from deadheat.evaluation.repeated import REPEATS, Repeated
 from deadheat.kernels import weighting
 from deadheat.kernels.agreement import n_swapped_pairs
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
-from deadheat.measures.unjudged import Unjudged, ends, has_ends
+from deadheat.measures.unjudged import has_ends
 from deadheat.phases import phase
 from deadheat.placements.placements import Placements
 from deadheat.random_generators import Rng
@@ -49,8 +54,8 @@ if TYPE_CHECKING:
     from deadheat.stats.labels import Powered
     from deadheat.stats.variances import VarianceComponents
 
+GEOMETRIC = "geometric"  # the step that takes the interval of a mean logarithm to that of the geometric mean
 PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
-UNJUDGED = ("unjudged_min", "unjudged_max")  # only with unjudged="bounds"; null for measures without bounds
 COUNT_1 = ("one", "correct_if_empty")  # what `no_relevant` is where queries without a relevant document may score 1
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 
@@ -171,53 +176,6 @@ class TieSpread:
 
 
 @dataclass(frozen=True, eq=False)
-class PlacedBounds:
-    """Bounds over unjudged documents that are computed on first use.
-
-    Attributes
-    ----------
-    measure : Measure
-    placements : Placements
-        Under the tie policy of the values.
-    unjudged : Unjudged
-    top : float
-        The highest relevance that an unjudged document can have.
-    documents : function or None
-        Finds them by their ids, as :func:`deadheat.measures.unjudged.unjudged_documents`; None: they are not known.
-    """
-
-    measure: Measure
-    placements: Placements
-    unjudged: Unjudged
-    top: float
-    documents: Callable[[], pl.DataFrame] | None
-
-    @cached_property
-    @with_own_arithmetic
-    def ends(self) -> tuple[FloatArray, FloatArray]:
-        """Least and greatest value."""
-        return ends(self.measure, self.placements, self.unjudged, self.top)
-
-
-@dataclass(frozen=True, eq=False)
-class Repeated:
-    """The values of several runs of one system.
-
-    Attributes
-    ----------
-    values, tie_variances : ndarray of float, shape (n_queries, n_repeats)
-        Exact means and variances over tie orders; NaN where a repeat lacks a query.
-    """
-
-    values: FloatArray
-    tie_variances: FloatArray
-
-    def select(self, keep: BoolArray | IntArray) -> Repeated:
-        """Return those of some queries."""
-        return Repeated(self.values[keep], self.tie_variances[keep])
-
-
-@dataclass(frozen=True, eq=False)
 class Scores(InNotebooks):
     r"""The scores of one measure, one for each query. Its arrays cannot be written to.
 
@@ -229,18 +187,14 @@ class Scores(InNotebooks):
         Under the tie policy of the evaluation; NaN where the query has no value and is left out.
     spread : TieSpread
         Over all tie orders.
-    unjudged : PlacedBounds, tuple of two ndarrays of float, or None
-        Over unjudged documents; None if they were not asked for.
     rows : ndarray of int, shape (n_queries,), or slice
         The places of the queries in `spread`.
     weights : ndarray of float, shape (n_queries,), or None
         How much each query counts in means, which are :math:`\sum w x / \sum w`; None: all the same. A query of weight
         0 has no value. Totals have no weights.
-    repeats : Repeated or None
-        Of a system that was run several times: the values of each run, of which `values` are the means.
-    predicted : tuple of two ndarrays of float and weights or None, or None
-        With the labels of a judge: by them, the values of these queries, and of others, and what the others weigh. The
-        mean is estimated from all.
+    parts : mapping of str to ScorePart
+        What features know of these queries beside their values, by their keys: repeats, bounds over unjudged documents,
+        a judge's labels.
     """
 
     is_evaluation: ClassVar[bool] = True  # iterating over an evaluation gives scores, which are refused as it is
@@ -249,11 +203,9 @@ class Scores(InNotebooks):
     query_ids: TextArray
     values: FloatArray
     spread: TieSpread = field(repr=False)
-    unjudged: PlacedBounds | tuple[FloatArray, FloatArray] | None = field(default=None, repr=False)
     rows: IntArray | slice = field(default_factory=lambda: slice(None), repr=False)
     weights: FloatArray | None = field(default=None, repr=False)
-    repeats: Repeated | None = field(default=None, repr=False)
-    predicted: tuple[FloatArray, FloatArray, FloatArray | None] | None = field(default=None, repr=False)
+    parts: Mapping[str, ScorePart] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self.query_ids.flags.writeable = False
@@ -264,6 +216,36 @@ class Scores(InNotebooks):
         return escape_invisible(
             f"<Scores {self.measure.label}: {level} over {format_count(self.n_queries, 'query', 'queries')}>"
         )
+
+    def with_part(self, key: str, part: ScorePart | None) -> Scores:
+        """Return the scores with a part in the place of the one of its key; None: without it."""
+        parts = {name: own for name, own in self.parts.items() if name != key}
+        if part is not None:
+            parts[key] = part
+        return replace(self, parts=parts)
+
+    @property
+    def repeats(self) -> Repeated | None:
+        """The values of each run of a system that was run several times, of which `values` are the means."""
+        return cast("Repeated | None", self.parts.get(REPEATS))
+
+    @property
+    def unjudged(self) -> PlacedBounds | KnownBounds | None:
+        """Bounds over unjudged documents; None if they were not asked for."""
+        return cast("PlacedBounds | KnownBounds | None", self.parts.get(BOUNDS))
+
+    @property
+    def predicted(self) -> Predicted | None:
+        """Values by the labels of a judge, of these queries and of others; None without a judge."""
+        return cast("Predicted | None", self.parts.get(JUDGE))
+
+    def columns(self) -> dict[str, FloatArray | None]:
+        """Return the columns of the parts by name, NaN where a query does not count; None of this measure has none."""
+        found: dict[str, FloatArray | None] = {}
+        for part in self.parts.values():
+            for name, column in part.columns().items():
+                found[name] = None if column is None else self._of_kept(column)
+        return found
 
     @cached_property
     def kept(self) -> BoolArray:
@@ -301,21 +283,7 @@ class Scores(InNotebooks):
     @cached_property
     def powered(self) -> Powered | None:
         """What the labels of a judge add to the mean (prediction-powered inference); None without a judge."""
-        if self.predicted is None or not self.n_queries:
-            return None
-        from deadheat.stats.labels import FEWEST_OF_MEAN, powered_mean  # few evaluations have a judge
-
-        own, others, of_others = self.predicted
-        known, rest = self.kept & ~np.isnan(own), ~np.isnan(others)
-        found = powered_mean(
-            self.values[known],
-            own[known],
-            others[rest],
-            weights=self._weights_of(known),
-            other_weights=None if of_others is None else of_others[rest],
-            fewest=FEWEST_OF_MEAN,
-        )
-        return replace(found, n_effective=found.n_effective * self.n_effective / self.n_queries)
+        return None if self.predicted is None else self.predicted.powered(self)
 
     @property
     def is_estimated(self) -> bool:
@@ -428,7 +396,7 @@ class Scores(InNotebooks):
             raise ParameterError("there are no bounds over unjudged documents", hint="evaluate with unjudged='bounds'")
         if not self.has_unjudged_bounds:
             raise MeasureError("there are no bounds over unjudged documents for it", measure=self.measure.label)
-        return self.unjudged.ends if isinstance(self.unjudged, PlacedBounds) else self.unjudged
+        return cast("tuple[FloatArray, FloatArray]", self.unjudged.ends)  # which such a measure has
 
     @property
     def mean_tie_std(self) -> float:
@@ -516,7 +484,7 @@ class Scores(InNotebooks):
     def ideal(self) -> Scores:
         """The same with the best value that the judgments allow for each query; NaN where they set no limit."""
         values = np.where(self.kept, self.spread.reachable[self.rows], np.nan)
-        return replace(self, values=values, repeats=None, predicted=None)
+        return replace(self, values=values, parts={})
 
     @cached_property
     def standard_error(self) -> FloatArray:
@@ -658,16 +626,18 @@ class Scores(InNotebooks):
         keep : ndarray of bool, shape (n_queries,), or of int
             Which queries; or their places, in another order.
         """
-        low, high = self._unjudged_ends if self.has_unjudged_bounds else (self.values, self.values)
+        parts = {}
+        for key, part in self.parts.items():
+            selected = part.select(keep)
+            if selected is not None:
+                parts[key] = selected
         return replace(
             self,
             query_ids=self.query_ids[keep],
             values=self.values[keep],
-            unjudged=None if self.unjudged is None else (low[keep], high[keep]),
             rows=self._rows_of(places_of(keep)),
             weights=None if self.weights is None else self.weights[keep],
-            repeats=self.repeats and self.repeats.select(keep),
-            predicted=None,
+            parts=parts,
         )
 
     def _rows_of(self, places: IntArray) -> IntArray:
@@ -760,10 +730,17 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         )
         for n, one in enumerate(scores)
     ]
-    # in this order: repeats widen intervals of logarithms, and a judge is set beside what there is without him
-    for step in (_over_repeats, _exponentiated, _with_judge):
-        found = list(map(step, found, scores))
-    return found
+    return [_changed(interval, one) for interval, one in zip(found, scores, strict=True)]
+
+
+def _changed(interval: Interval, scores: Scores) -> Interval:
+    """Return an interval as the parts of its scores change it, in the order of the registry."""
+    for step in hooks.interval_steps(scores.parts):
+        if step == GEOMETRIC:
+            interval = _exponentiated(interval, scores)
+        elif step in scores.parts:
+            interval = scores.parts[step].change_interval(interval, scores)
+    return interval
 
 
 def _ends(
@@ -825,24 +802,6 @@ def _skewness(
     return found
 
 
-def _over_repeats(found: Interval, scores: Scores) -> Interval:
-    """Return an interval wider by what all queries of a repeat share, if there are repeats."""
-    from deadheat.stats.variances import shared_of, widened  # few evaluations have repeats
-
-    if scores.repeats is None:
-        return found
-    shared = shared_of(scores.repeats.values[scores.kept])
-    ends = widened(found.mean, (found.low, found.high), [shared], found.confidence_level)
-    low, high = np.clip(ends, *scores.value_limits).tolist()
-    return replace(
-        found,
-        low=low,
-        high=high,
-        standard_error=math.hypot(found.standard_error, math.sqrt(shared.variance)),
-        query_standard_error=math.hypot(found.query_standard_error, math.sqrt(shared.variance)),
-    )
-
-
 def _exponentiated(found: Interval, scores: Scores) -> Interval:
     """Return the interval of a geometric mean from that of the mean logarithm; its errors are to first order."""
     if not scores.measure.geometric:
@@ -855,28 +814,6 @@ def _exponentiated(found: Interval, scores: Scores) -> Interval:
         high=high,
         standard_error=found.standard_error * scores.mean,
         query_standard_error=found.query_standard_error * scores.mean,
-    )
-
-
-def _with_judge(human: Interval, scores: Scores) -> Interval:
-    """Return an interval as a judge's labels make it: around their estimate, narrower as the standard error is."""
-    powered = scores.powered
-    if powered is None or not powered.weight:
-        return human if powered is None else replace(human, judge_weight=0.0)
-    ratio = math.sqrt(scores.n_effective / powered.n_effective)
-    low, high = (powered.estimate + ratio * (end - human.mean) for end in (human.low, human.high))
-    lowest, highest = scores.limits
-    return replace(
-        human,
-        mean=powered.estimate,
-        low=max(low, lowest),
-        high=min(high, highest),
-        standard_error=human.standard_error * ratio,
-        query_standard_error=human.query_standard_error * ratio,
-        tie_standard_error=math.nan,
-        n_effective=powered.n_effective,
-        judge_weight=powered.weight,
-        alone=human,
     )
 
 

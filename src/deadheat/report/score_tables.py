@@ -9,7 +9,8 @@ from deadheat.arrays import is_member
 from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
-from deadheat.evaluation.scores import UNJUDGED, Scores
+from deadheat.evaluation.label_ends import UNJUDGED
+from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.report.conventions import OF_TIES, RULES, as_cell, cell_of, mean_heading, span_of
 from deadheat.report.model import (

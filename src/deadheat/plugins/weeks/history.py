@@ -25,8 +25,8 @@ from deadheat.evaluation.evaluate import open_evaluation, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
+from deadheat.evaluation.repeated import Repeated
 from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated
-from deadheat.evaluation.scores import Repeated
 from deadheat.io.files import check_path
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure

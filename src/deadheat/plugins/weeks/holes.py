@@ -18,7 +18,7 @@ from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.evaluate import evaluate_under
-from deadheat.evaluation.scores import PlacedBounds
+from deadheat.evaluation.label_ends import PlacedBounds
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.measures.unjudged import (

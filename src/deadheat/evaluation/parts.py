@@ -1,0 +1,85 @@
+"""Parts of scores: what a feature knows of the queries of one measure beside their values, by its key.
+
+Scores hold such parts and know none of them: a part goes with the queries that are selected, names columns of its own
+for tables and saved files, and changes the interval of the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from deadheat.arrays import BoolArray, FloatArray, IntArray
+    from deadheat.evaluation.intervals import Interval
+    from deadheat.measures import Measure
+    from deadheat.stats.labels import Powered
+
+
+class Scored(Protocol):
+    """What a part may ask of the scores that it is a part of, which are `Scores`."""
+
+    @property
+    def measure(self) -> Measure:
+        """The measure."""
+        ...
+
+    @property
+    def values(self) -> FloatArray:
+        """Of each query; NaN where it does not count."""
+        ...
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which queries count."""
+        ...
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts; None: all the same."""
+        ...
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries count."""
+        ...
+
+    @property
+    def n_effective(self) -> float:
+        """How many queries of equal weight give a mean as precise."""
+        ...
+
+    @property
+    def value_limits(self) -> tuple[float, float]:
+        """Lowest and highest value of a query."""
+        ...
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Lowest and highest mean."""
+        ...
+
+    @property
+    def powered(self) -> Powered | None:
+        """What the labels of a judge add to the mean."""
+        ...
+
+
+class ScorePart(Protocol):
+    """A part of scores. What it does not change it returns as it is."""
+
+    def select(self, keep: BoolArray | IntArray) -> ScorePart | None:
+        """Return the part of some queries, as `Scores.select` does; None if it is of all queries only."""
+        ...
+
+    def columns(self) -> Mapping[str, FloatArray | None]:
+        """Return columns with a number of each query, by their names in tables; None of this measure has none."""
+        ...
+
+    def change_interval(self, interval: Interval, scores: Scored) -> Interval:
+        """Return the interval of the mean as it is with this part.
+
+        The registry states in which order the parts change it (``ORDER_OF_INTERVAL_STEPS``): the interval is what the
+        earlier ones have made of it.
+        """
+        ...

@@ -1,0 +1,52 @@
+"""Repeats as a part of scores: the values of each run of one system, which widen the interval of the mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from deadheat.arrays import BoolArray, FloatArray, IntArray
+from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.parts import Scored
+
+REPEATS = "repeats"
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """The values of several runs of one system.
+
+    Attributes
+    ----------
+    values, tie_variances : ndarray of float, shape (n_queries, n_repeats)
+        Exact means and variances over tie orders; NaN where a repeat lacks a query.
+    """
+
+    values: FloatArray
+    tie_variances: FloatArray
+
+    def select(self, keep: BoolArray | IntArray) -> Repeated:
+        """Return those of some queries."""
+        return Repeated(self.values[keep], self.tie_variances[keep])
+
+    def columns(self) -> Mapping[str, FloatArray | None]:
+        """Return none: saved files have a table of repeats."""
+        return {}
+
+    def change_interval(self, interval: Interval, scores: Scored) -> Interval:
+        """Return an interval wider by what all queries of a repeat share."""
+        from deadheat.stats.variances import shared_of, widened  # few evaluations have repeats
+
+        shared = shared_of(self.values[scores.kept])
+        ends = widened(interval.mean, (interval.low, interval.high), [shared], interval.confidence_level)
+        low, high = np.clip(ends, *scores.value_limits).tolist()
+        return replace(
+            interval,
+            low=low,
+            high=high,
+            standard_error=math.hypot(interval.standard_error, math.sqrt(shared.variance)),
+            query_standard_error=math.hypot(interval.query_standard_error, math.sqrt(shared.variance)),
+        )
