@@ -283,6 +283,18 @@ EXPORTS = Plugin(
     ),
 )
 
+ENGINES = Plugin(
+    name="engines",
+    help="Read Parquet with DuckDB or Spark, and go through runs that are too large to hold.",
+    options=(
+        OptionGroup("engines", "deadheat.plugins.engines.options", ("--engine", "--spark-master", "--spark-conf")),
+    ),
+    services=(
+        Service("engines", "deadheat.plugins.engines.opening", "--engine"),
+        Service("by_query", "deadheat.plugins.engines.by_query", "a run that is not held in memory"),
+    ),
+)
+
 BENCH = Plugin(
     name="bench",
     help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
@@ -340,6 +352,7 @@ PLUGINS = (
     AGREE,
     COLUMNS,
     EXPORTS,
+    ENGINES,
     BENCH,
     COMPAT,
     SENTENCE_TRANSFORMERS,

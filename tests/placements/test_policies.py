@@ -6,11 +6,11 @@ import pytest
 
 import deadheat as dh
 from deadheat.placements import contiguous, policies
-from deadheat.placements.by_query import ByQuery
 from deadheat.placements.contiguous import Contiguous, OfDicts
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
 from deadheat.placements.relational import Relational
+from deadheat.plugins.engines.by_query import ByQuery
 from oracle.orders import pick_order, rank
 from oracle.random_cases import BATCHES, Batch
 from oracle.variants import Variant

@@ -13,7 +13,7 @@ import pyarrow as pa
 import deadheat as dh
 from deadheat.data.rows import UnreadRows
 from deadheat.io.lazy import Reading
-from deadheat.placements.by_query import SCHEMA
+from deadheat.placements.passes import SCHEMA
 
 _OF_ARROW = (pa.string(), pa.string(), pa.string(), pa.float64(), pa.int64(), pa.int64())
 AS_SAID = pa.schema(list(zip(SCHEMA, _OF_ARROW, strict=True)))

@@ -30,7 +30,7 @@ CLASSES = [one for one in vars(errors).values() if inspect.isclass(one) and issu
 
 # where a text of another's exception is looked into, as it has no other handle
 READERS = {
-    "placements/by_query.py": "Spark: the module that its workers lack, in the traceback of one of them",
+    "plugins/engines/by_query.py": "Spark: the module that its workers lack, in the traceback of one of them",
     "io/guarding.py": "PyO3: the first line of a panic of Polars",
     "io/lazy.py": "Polars, Narwhals: their first line, or all as one; DuckDB: whether Ctrl-C was pressed",
     "io/objects.py": "json: whether something follows the first value",

@@ -152,7 +152,6 @@ LATE = {
     "data.rows imports io in Rows.repeated_pairs": "Narwhals",
     "data.rows imports io in UnreadTrec.__init__": "Narwhals",
     "data.rows imports io in _collected": "Narwhals",
-    "placements.by_query imports io in check_said": "Narwhals",
     "data.known_ids imports io in ids_of": "Narwhals",
     "data.tables imports io in has_repeats": "Narwhals",
     "data.judgments imports io in records_in": "Narwhals",

@@ -142,6 +142,12 @@ NEEDS = {
         "call('measures', 'alpha_nDCG')",
         "dh.evaluate(dh.Spans([('q', 'd', 0, 10)]), [('q', 'd', 7, 20, 1)])",
     ),
+    "engines": (
+        "call('evaluate', 'x.qrels', 'one.run', '--engine', 'polars')",
+        "call('ties', 'one.run', '--engine', 'spark', '--spark-master', 'local')",
+        "within_bound(lambda: dh.evaluate(qrels, dh.Run(frame(first).lazy()), 'RR'))",
+        "within_bound(lambda: dh.tie_profile(dh.Run(frame(first).lazy())))",
+    ),
     "exports": (
         "dh.Run({'q1': {'hits': {'hits': [{'_id': 'a', '_score': 1.0}]}}})",
         "dh.Run({'q1': {'source_nodes': [{'node': 1}]}})",
@@ -205,6 +211,15 @@ def saved(qrels):
     dh.evaluate(qrels, first, "RR").save("weeks.json", replace=True)
     return "weeks.json"
 
+def frame(run):
+    rows = [(query, doc, score) for query, own in run.items() for doc, score in own.items()]
+    return __import__("polars").DataFrame(rows, schema=["query_id", "doc_id", "score"], orient="row")
+
+def within_bound(make):
+    with dh.max_memory(10**9):
+        make()
+
+found["lazily"] = dh.evaluate(qrels, frame(first).lazy(), "RR").means()["RR"]
 for code in json.loads(sys.argv[5]):
     try:
         eval(code)
@@ -312,6 +327,7 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     assert result.returncode == 0, result.stderr
     found: dict[str, Any] = json.loads(result.stdout)
     assert found["mean"] == pytest.approx((1 / 1 + 1 / 2 + 1 / 3) / 3 / 5 + 4 / 5 * 0.75)  # one of three, one of two
+    assert found["lazily"] == found["mean"]
     assert "nDCG@10" in found["table"]
     assert found["names"] == dict.fromkeys(names, False)
     missing = f"is of the plugin {plugin.name}, which is not installed"

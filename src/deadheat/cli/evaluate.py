@@ -21,7 +21,6 @@ from deadheat.cli.inputs import open_qrels, split_judgments, split_repeats
 from deadheat.cli.judged import judgments_asked
 from deadheat.cli.options import (
     COLLECTION,
-    ENGINE,
     INTERVALS,
     LAST,
     LISTS,
@@ -153,7 +152,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 @table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
 @full_option
-@with_options("spans", *LISTS, "then_by", *READING, *COLLECTION, *ENGINE, *LAST)
+@with_options("spans", *LISTS, "then_by", *READING, *COLLECTION, "engines", *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 

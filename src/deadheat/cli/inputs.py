@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import click
 
 import deadheat as dh
-from deadheat.checks import check_choice
+from deadheat import hooks
 from deadheat.cli.errors import error_message, refuse, refuse_if
 from deadheat.cli.judged import judgments_asked, options_of_judgments
 from deadheat.cli.paths import asked, label, named_runs, stands_for_file
@@ -21,8 +21,6 @@ from deadheat.structures import copy_with
 from deadheat.wording import escape_invisible
 
 if TYPE_CHECKING:
-    from deadheat.io.engines import FrameEngine
-
     TextChoice = click.Choice[str]
 else:
     TextChoice = click.Choice  # click 8.1 does not say what the choices are
@@ -47,7 +45,10 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
         from deadheat.evaluation.evaluate import checked
 
         qrels = checked(qrels, options["collection"], options.get("rel"), strict=options["strict"])
-    if not options.get("engine") or (frame := _engine().beside(qrels.to_polars())) is None:
+    if not options.get("engine"):
+        return qrels
+    frame = hooks.service("engines").opened_engine().beside(qrels.to_polars())
+    if frame is None:
         return qrels
     from deadheat.data.rows import LazyRows
 
@@ -110,7 +111,8 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
 def _in_engine(path: str) -> object:
     """Return the frame of a file in the engine of the command."""
     with guard_polars(path):
-        return _engine().frame(path)
+        frame: object = hooks.service("engines").opened_engine().frame(path)
+        return frame
 
 
 def checked_run(run: dh.Run) -> dh.Run:
@@ -226,41 +228,17 @@ def named_columns(kind: str) -> dict[str, str]:
     return {name: column for name, column in named.items() if "." not in name} | own
 
 
-def _engine() -> FrameEngine:
-    """Return the engine of the command, opened once."""
-    from deadheat.io.engines import open_engine
-
-    context = click.get_current_context()
-    if "engine" not in context.meta:
-        options = asked()
-        context.meta["engine"] = open_engine(options["engine"], options["spark_master"], options["spark_conf"] or None)
-        context.call_on_close(context.meta["engine"].close)
-    return cast("FrameEngine", context.meta["engine"])
-
-
-def _checked_engine() -> str | None:
-    """Return the engine of the command; refuse one that does not exist, or options that it does not go with."""
-    name = asked().get("engine")
-    if name != "spark":
-        refuse(("spark_master", "spark_conf"), "is for --engine spark")
-    if name is not None:
-        from deadheat.io.engines import ENGINES
-
-        check_choice("engine", name, ENGINES)
-        refuse(("then_by",), f"takes runs into memory: leave out --engine {name}")
-    return name
-
-
 def check_inputs(paths: Sequence[str]) -> None:
     """Raise an error that names every file that cannot be read, and refuse a stream that is named twice."""
-    from deadheat.io.engines import is_remote, parquet_files
     from deadheat.io.files import check_readable, in_catalogue
     from deadheat.io.folders import files_in
 
-    wrong, in_engine = [], _checked_engine()
+    wrong: list[str] = []
+    engines = hooks.find_service("engines")
+    in_engine = engines is not None and engines.checked_engine() is not None
     for path in dict.fromkeys(paths):
         one = Path(path)
-        if in_catalogue(path) or (in_engine and not one.is_file() and (is_remote(path) or parquet_files(path))):
+        if in_catalogue(path) or (engines is not None and in_engine and engines.has_files(path)):
             continue
         if paths.count(path) > 1 and not in_engine and one.exists() and not (one.is_file() or one.is_dir()):
             name = stands_for_file(path, path) or escape_invisible(path)

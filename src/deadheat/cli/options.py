@@ -12,7 +12,7 @@ import click
 
 from deadheat import hooks
 from deadheat.cli.help import Command, flags, option
-from deadheat.cli.parsing import n_bytes, parsed_conf, parsed_grades, parsed_names, parsed_repeats
+from deadheat.cli.parsing import n_bytes, parsed_grades, parsed_names, parsed_repeats
 from deadheat.cli.paths import INPUT, PATH
 from deadheat.settings import (
     TIES,
@@ -257,28 +257,6 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "strict": option(
         "--strict", is_flag=True, help="Relevant documents that are not in --collection are an error.", heading="input"
     ),
-    "engine": option(
-        "--engine",
-        metavar="polars|duckdb|spark",
-        help="Let this engine read runs and count: Parquet files, folders of them, and patterns such as"
-        " 'runs/*.parquet' (in quotes).",
-        heading="input",
-    ),
-    "spark_master": option(
-        "--spark-master",
-        metavar="URL",
-        help="The cluster of --engine spark: spark://HOST:PORT, or sc://HOST:PORT of Spark Connect; by default all"
-        " cores of this machine.",
-        heading="input",
-    ),
-    "spark_conf": option(
-        "--spark-conf",
-        multiple=True,
-        metavar="K=V",
-        callback=parsed_conf,
-        help="A setting of --engine spark, such as spark.driver.memory=4g; may be repeated.",
-        heading="input",
-    ),
     "check_duplicates": option(
         "--check-duplicates/--no-check-duplicates",
         default=True,
@@ -355,13 +333,15 @@ TESTS = tuple(name for name in _options(Design, "statistics") if name not in INT
 STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
-ENGINE = ("engine", "spark_master", "spark_conf")
 LIMITS = ("max_memory",)
 FIGURES = ("figures", "figure_names", "figure_format", "no_title", "figure_width")
 CASES = ("id_pattern", "language", "input_format", "encoding", "fields")
 LAST = ("check_duplicates", *LIMITS, "flags")
 # not for saved evaluations, except --decimal, which tables of queries need too
-OF_EVALUATING = ("notations", "ties", *LISTS, "then_by", *READING[1:], "check_duplicates", *COLLECTION, *ENGINE)
+OF_EVALUATING = (
+    *("notations", "ties", *LISTS, "then_by", *READING[1:], "check_duplicates", *COLLECTION),
+    *("engine", "spark_master", "spark_conf"),
+)
 
 
 def with_options(*names: str) -> Callable[[Any], Any]:

@@ -68,14 +68,6 @@ def parsed_repeats(_: click.Context, __: click.Parameter, given: tuple[str, ...]
     return found
 
 
-def parsed_conf(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
-    """Return settings such as ``spark.executor.memory=4g`` by their names; a value may hold anything."""
-    pairs = [one.partition("=") for one in given]
-    if not all(name and equals for name, equals, _ in pairs):
-        raise click.BadParameter("write a setting as in spark.executor.memory=4g")
-    return {name: value for name, _, value in pairs}
-
-
 def parsed_grades(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, Any] | None:
     """Return how to read what judges wrote, of ``drop,scale=10,Highly relevant=3``."""
     if text is None:

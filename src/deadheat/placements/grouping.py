@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray, run_starts
-from deadheat.data.rows import Blocks, UnreadRows
+from deadheat.data.rows import Blocks
 from deadheat.data.tables import Run
 from deadheat.io.guarding import check_threads
-from deadheat.placements.by_query import QUERY, NotAdjacentError, by_query, of_kind, said
+from deadheat.placements.passes import QUERY, NotAdjacentError, of_kind, passes_over, said
 
 TIE, KIND = "tie", "kind"  # what a worker says
 MOST_DIGITS = 18  # of a number of orders; 64 bits hold it
@@ -88,9 +88,10 @@ def ties_of(ties: pl.DataFrame, query_ids: list[str]) -> pl.DataFrame:
 
 def grouped(run: Run) -> Grouped:
     """Group a run by query and score: in memory, or by the workers of a cluster, which check its rows too."""
-    with suppress(NotAdjacentError):
-        if isinstance(run.rows, UnreadRows):
-            return _by_workers(run)
+    passes = passes_over(run)
+    if passes is not None:
+        with suppress(NotAdjacentError):
+            return _grouped_from(passes.by_query(run, group))
     return group_scores(run.to_polars())
 
 
@@ -126,8 +127,8 @@ def _columns(frame: pl.DataFrame) -> tuple[IntArray, IntArray, pl.Series, FloatA
     return block, first, frame["query_id"].gather(first.tolist()), frame["score"].to_numpy()
 
 
-def _by_workers(run: Run) -> Grouped:
-    found = by_query(run, group)
+def _grouped_from(found: pl.DataFrame) -> Grouped:
+    """Return the groups of a run from what `group` said of its queries."""
     queries = of_kind(found, QUERY, "query_id", "above", "tied").sort("query_id").with_row_index("code")
     ties = (
         of_kind(found, TIE, "query_id", "above", "tied", "value")

@@ -11,6 +11,7 @@ from deadheat.data.source_columns import refuse_one_column
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, check_each
 from deadheat.errors import DeadheatWarning, ParameterError
 from deadheat.placements.contiguous import Contiguous, Kept, KeptRows, OfDicts
+from deadheat.placements.passes import passes_over
 from deadheat.placements.placements import Placements
 from deadheat.scalars import LARGEST_INTEGER
 
@@ -136,10 +137,12 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
         return OfDicts(qrels, run, precision)
     if isinstance(run.rows, KeptRows):
         return Kept(qrels, run, precision)
+    passes = passes_over(run)
+    if passes is not None:
+        by_query: Engine = passes.ByQuery(qrels, run, precision)
+        return by_query
     if isinstance(run.rows, UnreadRows):
-        from deadheat.placements.by_query import ByQuery  # few runs are too large to hold
-
-        return ByQuery(qrels, run, precision)
+        return held(qrels, run, precision)
     run = run.rounded(precision)
     if isinstance(run.rows, LazyRows):
         from deadheat.placements.relational import Relational, can_join  # they need Narwhals
@@ -148,3 +151,11 @@ def engine_of(qrels: Qrels, run: Run, precision: ScorePrecision = None) -> Engin
             return Relational(qrels, run)
     rows = run.rows if isinstance(run.rows, MemoryRows) else MemoryRows(run.to_polars())
     return Contiguous(qrels, run, rows.blocks)
+
+
+def held(qrels: Qrels, run: Run, precision: ScorePrecision) -> Contiguous:
+    """Return the engine for a run with `UnreadRows` whose rows are all taken into memory, and checked first."""
+    if isinstance(run.rows, UnreadRows) and run.rows.check_duplicates:
+        run.check_duplicates(now=True)
+    run = run.rounded(precision)
+    return Contiguous(qrels, run, MemoryRows(run.to_polars()).blocks)

@@ -9,7 +9,7 @@ from deadheat.cli.errors import refuse, refuse_if
 from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import ENGINE, LAST, READING, WITHOUT_BOUNDS, command, with_options
+from deadheat.cli.options import LAST, READING, WITHOUT_BOUNDS, command, with_options
 from deadheat.cli.parsing import parsed_numbers
 from deadheat.cli.paths import INPUT, asked, label
 from deadheat.cli.printing import Output, full_option, output_options
@@ -37,7 +37,7 @@ from deadheat.cli.read_options import conventions_of, measures_of
 @with_figure_options("ties", such_as="tie_ratio")
 @output_options("document", "rows", "scores")
 @full_option
-@with_options("missing", "no_relevant", "then_by", *READING, *ENGINE, *LAST)
+@with_options("missing", "no_relevant", "then_by", *READING, "engines", *LAST)
 def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: bool, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how many documents of a run share their score, and what that decides.
 

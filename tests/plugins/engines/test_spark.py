@@ -11,10 +11,10 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, NothingJudgedWarning
-from deadheat.placements import by_query as passes
-from deadheat.placements.by_query import ByQuery
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
+from deadheat.plugins.engines import by_query as passes
+from deadheat.plugins.engines.by_query import ByQuery
 from oracle.random_cases import BATCHES
 from support.equal_numbers import BATCH, MEASURES, NAMES, assert_equal_to_dicts, rows_of
 from support.shared_data import SOME_RUNS, needs_shared_data, sources_of

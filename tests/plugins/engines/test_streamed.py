@@ -16,9 +16,10 @@ from deadheat.data.rows import Blocks, UnreadRows
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MalformedRowError, ParameterError
 from deadheat.io import files
 from deadheat.io.formats import parquet, write
-from deadheat.placements import by_query as passes
-from deadheat.placements.by_query import QUERY, ByQuery, said
+from deadheat.placements.passes import QUERY, NotAdjacentError, said
 from deadheat.placements.place import engine_of
+from deadheat.plugins.engines import by_query as passes
+from deadheat.plugins.engines.by_query import ByQuery
 from oracle.random_cases import BATCHES
 from support.equal_numbers import MEASURES, rows_of
 
@@ -86,7 +87,7 @@ def test_rows_in_any_order_are_placed_another_way(ties: str, tmp_path: Path, mon
     batch = BATCHES["graded"]
     path = written(frame_of("graded").sample(fraction=1, shuffle=True, seed=1), tmp_path)
     qrels, run = dh.Qrels(batch.qrels), dh.Run(path)
-    with pytest.raises(passes.NotAdjacentError):
+    with pytest.raises(NotAdjacentError):
         passes.by_query(run, say_queries)
     assert type(engine_of(qrels, run)) is ByQuery
     expected = dh.evaluate(batch.qrels, batch.run, MEASURES, ties=ties)

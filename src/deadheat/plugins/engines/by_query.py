@@ -29,6 +29,8 @@ from deadheat.errors import DataError, MissingDependencyError
 from deadheat.io.files import is_bounded, rows_at_a_time
 from deadheat.io.guarding import check_threads, guard_polars, guarded_rows
 from deadheat.placements.contiguous import Contiguous, count_in
+from deadheat.placements.passes import QUERY, SCHEMA, NotAdjacentError, Task, of_kind, said
+from deadheat.placements.place import held
 from deadheat.placements.placements import Placements, from_frames
 
 if TYPE_CHECKING:
@@ -36,16 +38,6 @@ if TYPE_CHECKING:
 
 
 ROWS, INFINITE, REPEATED = "rows", "infinite", "repeated"  # what every pass may say
-QUERY = "query"  # what is said once of each query, if anything is
-# The columns of all that is said; `what` tells what a row is
-SCHEMA: dict[str, type[pl.DataType]] = {
-    "what": pl.String,
-    "query_id": pl.String,
-    "doc_id": pl.String,
-    "value": pl.Float64,
-    "above": pl.Int64,
-    "tied": pl.Int64,
-}
 IN_SPARK = "what string, query_id string, doc_id string, value double, above long, tied long"
 JUDGMENTS = ("query_id", "doc_id", "relevance")
 NO_JUDGMENTS = pl.DataFrame(schema={"query_id": pl.String, "doc_id": pl.String, "relevance": pl.Float64})
@@ -54,15 +46,8 @@ MISSING_MODULE = re.compile(r"No module named '(\w+)")
 FIRST_LOOK = 1 << 12  # rows in which the beginning of a query is looked for
 
 
-# What is done with the rows of some queries and judgments, which may be of other queries too: tables made by `said`.
-# It may travel to a worker, so it is small
-Task: TypeAlias = "Callable[[Blocks, pl.DataFrame], list[pl.DataFrame]]"
 # What `look_at` says of the rows of some queries, given what returns their judgments
 Look: TypeAlias = "Callable[[pl.DataFrame, Callable[[pl.Series], pl.DataFrame]], list[pl.DataFrame]]"
-
-
-class NotAdjacentError(Exception):
-    """The rows of a query are not adjacent."""
 
 
 def by_query(
@@ -108,18 +93,6 @@ def by_query(
     if len(twice):  # no setting of Spark should do that, and the numbers would be wrong
         raise DataError(f"Spark gave rows of query {twice.min()!r} to several workers", path=run.where)
     return found
-
-
-def said(what: str, **columns: object) -> pl.DataFrame:
-    """Return rows in the columns of `SCHEMA`; those that are not given are null."""
-    return pl.DataFrame(columns).select(
-        pl.lit(what).alias(name)
-        if name == "what"
-        else pl.col(name).cast(dtype)
-        if name in columns
-        else pl.lit(None, dtype).alias(name)
-        for name, dtype in SCHEMA.items()
-    )
 
 
 def look_at(
@@ -182,11 +155,6 @@ def check_said(found: pl.DataFrame, run: Run, reading: Reading, precision: Score
     infinite = of_kind(found, INFINITE, "value").to_series()
     if len(infinite):
         round_and_warn(infinite.sort().tail(1).to_numpy(), precision)
-
-
-def of_kind(found: pl.DataFrame, what: str, *columns: str) -> pl.DataFrame:
-    """Return some columns of the rows that say one thing."""
-    return found.filter(pl.col("what") == what).select(*columns)
 
 
 def _said_by_spark(rows: UnreadRows, look: Look, judgments: pl.DataFrame) -> pl.DataFrame:
@@ -351,10 +319,7 @@ class ByQuery:
         """Return the engine for rows in memory, which are checked first."""
         if is_bounded():
             self._run.notes = tuple(dict.fromkeys((*self._run.notes, NOT_ADJACENT)))
-        if cast("UnreadRows", self._run.rows).check_duplicates:
-            self._run.check_duplicates(now=True)
-        run = self._run.rounded(self._precision)
-        return Contiguous(self._qrels, run, MemoryRows(run.to_polars()).blocks)
+        return held(self._qrels, self._run, self._precision)
 
 
 def say_places(blocks: Blocks, judgments: pl.DataFrame) -> list[pl.DataFrame]:

@@ -91,7 +91,7 @@ import json, sys, warnings
 warnings.simplefilter("ignore")
 from pyspark.sql import SparkSession
 import deadheat as dh
-from deadheat.placements import by_query as passes
+from deadheat.plugins.engines import by_query as passes
 
 url, qrels, run, *measures = sys.argv[1:]
 spark = SparkSession.builder.remote(url).getOrCreate()

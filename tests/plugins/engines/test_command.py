@@ -163,7 +163,7 @@ def test_a_name_is_no_pattern(tmp_path: Path, engine: str) -> None:
 def test_a_name_is_no_pattern_of_hadoop(tmp_path: Path) -> None:
     _, runs = names_that_are_patterns(tmp_path)
     code = (
-        "import sys; from deadheat.io.engines import open_engine\n"
+        "import sys; from deadheat.plugins.engines.frames import open_engine\n"
         f"engine = open_engine('spark', 'local[1]', {SMALL})\n"
         "for run in sys.argv[1:]: print([(row.doc_id, row.score) for row in engine.frame(run).collect()])\n"
     )

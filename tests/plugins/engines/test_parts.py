@@ -11,9 +11,10 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import DataError, DeadheatWarning, DuplicateError, MissingDependencyError
-from deadheat.placements.by_query import ByQuery, by_query, said
+from deadheat.placements.passes import said
 from deadheat.placements.place import engine_of
 from deadheat.placements.policies import by_rule
+from deadheat.plugins.engines.by_query import ByQuery, by_query
 from oracle.random_cases import BATCHES
 from support.cut_in_parts import Parts, cut
 from support.equal_numbers import BATCH, MEASURES, NAMES, rows_of

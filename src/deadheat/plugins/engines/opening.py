@@ -1,0 +1,47 @@
+"""The engine that a command was asked for, and the files that it reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from deadheat.checks import check_choice
+from deadheat.cli.errors import refuse
+from deadheat.cli.paths import asked
+
+if TYPE_CHECKING:
+    from deadheat.plugins.engines.frames import FrameEngine
+
+
+def opened_engine() -> FrameEngine:
+    """Return the engine of the command, opened once."""
+    from deadheat.plugins.engines.frames import open_engine
+
+    context = click.get_current_context()
+    if "engine" not in context.meta:
+        options = asked()
+        context.meta["engine"] = open_engine(options["engine"], options["spark_master"], options["spark_conf"] or None)
+        context.call_on_close(context.meta["engine"].close)
+    return cast("FrameEngine", context.meta["engine"])
+
+
+def checked_engine() -> str | None:
+    """Return the engine of the command; refuse one that does not exist, or options that it does not go with."""
+    name = asked().get("engine")
+    if name != "spark":
+        refuse(("spark_master", "spark_conf"), "is for --engine spark")
+    if name is not None:
+        from deadheat.plugins.engines.frames import ENGINES
+
+        check_choice("engine", name, ENGINES)
+        refuse(("then_by",), f"takes runs into memory: leave out --engine {name}")
+    return name
+
+
+def has_files(path: str) -> bool:
+    """Tell whether a path is one that an engine alone reads: of a store, a folder or a pattern of Parquet files."""
+    from deadheat.plugins.engines.frames import is_remote, parquet_files
+
+    return not Path(path).is_file() and (is_remote(path) or bool(parquet_files(path)))
