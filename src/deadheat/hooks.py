@@ -32,6 +32,7 @@ Kind = Literal[
     "beside",
     "judgments",
     "evaluations",
+    "pairs",
     "formats",
     "reports",
     "pages",
@@ -211,6 +212,8 @@ class Plugin(NamedTuple):
     evaluations : tuple of str, default ()
         Modules with another way to evaluate what the command ``evaluate`` is given: ``is_for`` takes an
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
+    pairs : tuple of str, default ()
+        Modules with what a feature makes of the pairs of a comparison: ``PART``, a `PairPart`.
     services : tuple of Service, default ()
     query_columns : tuple of QueryColumn, default ()
     tables : tuple of CommandTables, default ()
@@ -230,6 +233,7 @@ class Plugin(NamedTuple):
     beside: tuple[BesideTables, ...] = ()
     judgments: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()

@@ -57,6 +57,7 @@ CORE = Plugin(
         BesideTables("deadheat.placements.failures", ("failures",)),
     ),
     judgments=("deadheat.cli.spans",),
+    pairs=("deadheat.comparison.repeated_pairs",),
     formats=(
         "deadheat.report.as_data",
         "deadheat.report.as_html",

@@ -1,6 +1,5 @@
 """Pair: one row of a comparison; all rows at once, as columns of one matrix; and pairs of bare lists of values."""
 
-import math
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,22 +22,22 @@ from deadheat.comparison.flips import (
     normal_flips,
 )
 from deadheat.comparison.pair import Pairs
+from deadheat.comparison.pair_parts import ComparedPairs, pair_parts
 from deadheat.comparison.stack import K, Stack, block_size
 from deadheat.comparison.testing import check_tukey, corrected, test_pairs
-from deadheat.errors import ParameterError, warn_of_time
+from deadheat.errors import warn_of_time
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
 from deadheat.phases import phase
 from deadheat.random_generators import random_generator
-from deadheat.settings import CLUSTERED, RANDOMIZATION, TUKEY, Design
+from deadheat.settings import RANDOMIZATION, TUKEY, Design
 from deadheat.stats import (
     interval_bounds,
     is_doubtful,
     skewness,
     standard_errors,
 )
-from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE, as_alternative
-from deadheat.stats.variances import rerun_probability, shared_of, shared_p_value, widened
+from deadheat.stats.units import NEGLIGIBLE_DIFFERENCE
 
 LIKELY = 0.05  # probability of a reversal that is worth saying
 MOST_CELLS = 1 << 19  # judged documents of many sides whose orders are looked at; with more, those of the leading
@@ -78,10 +77,9 @@ def compare_sides(
     """
     if design.test == TUKEY:
         check_tukey(measures, places, name_of)
-    if design.test not in CLUSTERED and any(side.repeats is not None for own in measures for side in own.values()):
-        raise ParameterError(argument="test", given=design.test, allowed=CLUSTERED, beside={"runs": "repeats"})
-    if any(side.repeats is not None for own in measures for side in own.values()):
-        design = design.without_maxima({"runs": "repeats"})
+    parts = pair_parts(side for own in measures for side in own.values())
+    for part in parts:
+        design = part.change_design(design)
     n_sides = len(measures[0])
     if n_sides * len(measures) > FEW_SIDES:
         share = FEW_SIDES / (n_sides * len(measures))
@@ -118,8 +116,8 @@ def compare_sides(
             advance(len(found["difference"]))
     with phase("testing differences"):
         columns |= test_pairs(measures, stack, first, second, blocks, design, cluster)
-    if any(side.repeats is not None for side in stack.sides):
-        _repeated(columns, stack, first, second, design, cluster)
+    for part in parts:
+        part.change(columns, ComparedPairs(stack, first, second, design, cluster))
     columns |= corrected(columns, design, np.repeat(np.arange(len(measures)), len(places)))
     with phase("flips", len(first)) as advance:
         _refine(columns, measures, places, advance)
@@ -291,60 +289,6 @@ def pairs_of(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[str, 
         return [(second, first) for first, second in combinations(names, 2)]
     done = {baseline: set(baselines[:n]) for n, baseline in enumerate(baselines)}  # of two baselines one pair is enough
     return [(name, one) for one in baselines for name in names if name != one and name not in done[one]]
-
-
-def _repeated(  # noqa: PLR0917 - what is compared, and how
-    columns: dict[str, Any], stack: Stack, first: IntArray, second: IntArray, design: Design, cluster: IntArray | None
-) -> None:
-    """Put the noise that the queries of a repeat share into intervals, errors and p values of systems with repeats."""
-    columns["rerun_probability"] = np.full(len(first), math.nan)
-    columns["rerun_unknown"] = np.full(len(first), "", object)
-    for n, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        difference = stack.values[a] - stack.values[b]
-        keep = ~np.isnan(difference)
-        shared = [
-            shared_of(side.repeats[keep]) for side in (stack.sides[a], stack.sides[b]) if side.repeats is not None
-        ]
-        if not shared:
-            continue
-        mean, spread = float(columns["difference"][n]), math.sqrt(sum(one.variance for one in shared))
-        columns["low"][n], columns["high"][n] = widened(
-            mean, (float(columns["low"][n]), float(columns["high"][n])), shared, design.confidence_level
-        )
-        if any(one.variance for one in shared):
-            own = None if stack.weights is None else stack.weights[a]
-            error = float(standard_errors(difference[:, None], cluster=cluster, weights=own)[0])
-            worth = math.inf if own is None else weighting.effective_number(own[keep])
-            freedom = min(int(keep.sum()) if cluster is None else len(np.unique(cluster[keep])), worth) - 1
-            side = as_alternative(design.alternative)
-            columns["p_value"][n] = max(columns["p_value"][n], shared_p_value(mean, error, freedom, shared, side))
-        columns["standard_error"][n] = math.hypot(columns["standard_error"][n], spread)
-        unknown = _why_no_rerun(stack, a, b, keep)
-        columns["rerun_unknown"][n] = unknown
-        if not unknown:
-            columns["rerun_probability"][n] = rerun_probability(mean, shared)
-
-
-def _why_no_rerun(stack: Stack, system: int, baseline: int, keep: BoolArray) -> str:
-    """Return why it is not known how likely running two systems once more reverses their order; empty if it is.
-
-    Parameters
-    ----------
-    stack : Stack
-    system, baseline : int
-        Their rows, of which at least one has repeats.
-    keep : ndarray of bool, shape (n_queries,)
-        The queries with a value of both.
-    """
-    for row, role in ((system, "system"), (baseline, "baseline")):
-        repeats = stack.sides[row].repeats
-        if repeats is None:
-            return f"the {role} has a single run"
-        if not shared_of(repeats[keep]).freedom:
-            return f"fewer than two queries have a value in every repeat of the {role}"
-    if stack.weights is not None and not weighting.are_equal(stack.weights[system][keep]):
-        return "the queries have weights"
-    return ""
 
 
 def _reversal(sums: TieSums, a: Hashable, b: Hashable, normal_error: float) -> Flip | None:
