@@ -25,7 +25,6 @@ CORE = Plugin(
     commands=(
         Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
         Command("compare", "deadheat.cli.compare", "Say which runs differ by more than chance, and than ties."),
-        Command("report", "deadheat.cli.report", "Write one HTML file about runs, for mail and wiki."),
         Command("judges", "deadheat.cli.judgments", "Show how far a judge's labels agree with human ones."),
         Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
         Command("convert", "deadheat.cli.convert", "Convert qrels or a run from one format to another."),
@@ -74,7 +73,7 @@ CORE = Plugin(
         "deadheat.report.of_objects",
         "deadheat.report.of_orders",
     ),
-    pages=("deadheat.report.page",),
+    pages=("deadheat.report.page_of_judges",),
     figures=(
         "deadheat.figures.draw_judges",
         "deadheat.figures.draw_lines",
@@ -296,6 +295,16 @@ ENGINES = Plugin(
     ),
 )
 
+PAGE = Plugin(
+    name="page",
+    help="One HTML file about runs, to look at, to mail, to put into a wiki.",
+    commands=(
+        Command("report", "deadheat.plugins.page.command", "Write one HTML file about runs, for mail and wiki."),
+    ),
+    pages=("deadheat.plugins.page.assemble",),
+    services=(Service("page", "deadheat.plugins.page", "a page of results"),),
+)
+
 BENCH = Plugin(
     name="bench",
     help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
@@ -354,6 +363,7 @@ PLUGINS = (
     COLUMNS,
     EXPORTS,
     ENGINES,
+    PAGE,
     BENCH,
     COMPAT,
     SENTENCE_TRANSFORMERS,

@@ -13,7 +13,7 @@ from deadheat import figures, report
 from deadheat.data.renderable import Plottable
 from deadheat.figure_choice import MOST_SHOWN, figures_to_show
 from deadheat.figures.base import GAIN, LOSS, UNDECIDED
-from deadheat.report.page.assemble import LIVE
+from deadheat.plugins.page.assemble import LIVE
 from support.random_runs import QRELS, RUNS
 
 TIED = {query: dict.fromkeys(scores, 1.0) for query, scores in RUNS["good"].items()}
@@ -66,7 +66,7 @@ def test_nothing_is_shown_of_one_query() -> None:
 
 
 def test_the_colours_of_gains_and_losses_are_those_of_the_page() -> None:
-    page = (PAGE / "page" / "page.css").read_text(encoding="utf-8")
+    page = (PAGE.parent / "plugins" / "page" / "page.css").read_text(encoding="utf-8")
     document = (PAGE / "templates" / "document.css").read_text(encoding="utf-8")
     light, dark = (dict(re.findall(r"--([\w-]+):(#\w+)", own)) for own in THEME.findall(page)[:2])
     in_dark = dict(re.findall(r"--fig-(\w+):(#\w+)", document))

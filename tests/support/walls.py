@@ -75,7 +75,7 @@ def modules_imported_by(path: Path) -> set[str]:
 
 
 def imports_of_plugins() -> list[str]:
-    """Return which core modules import which plugins: ``report/page/assemble.py imports leaderboard``."""
+    """Return which core modules import which plugins: ``cli/evaluate.py imports leaderboard``."""
     found = set()
     for path in core_files():
         for module in modules_imported_by(path):

@@ -41,7 +41,7 @@ READERS = {
     "io/painter_process.py": "vl-convert: why it cannot draw, for the process that asked",
     "plugins/bench/retrievers/protocol.py": "Polars, NumPy: what is wrong with what a retriever returned",
     "plugins/bench/retrievers/embedding.py": "sentence-transformers: its first line",
-    "report/page/pictures.py": "the page says in words why there is no figure",
+    "plugins/page/pictures.py": "the page says in words why there is no figure",
 }
 
 

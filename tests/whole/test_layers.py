@@ -180,9 +180,6 @@ LATE = {
     "report.model imports measures in notation_of": "help names the formats, and needs no NumPy",
     "report.as_table imports report in _draw": "Rich",
     "report.shown imports report in text_of": "Rich",
-    "report.page.pictures imports figures in are_missing": "Altair",
-    "report.page.pictures imports figures in draw": "Altair",
-    "report.page.pictures imports figures in _svg": "Altair",
 }
 
 

@@ -168,6 +168,11 @@ NEEDS = {
         "dh.figures.plot_of(__import__('polars').DataFrame({'tie_ratio': [1.0]}))",
         "dh.figures.traditional(__import__('polars').DataFrame({'tie_ratio': [1.0]}))",
     ),
+    "page": (
+        "dh.evaluate(qrels, first, 'RR').to_html(full=True)",
+        "dh.compare(qrels, {'a': first, 'b': second}, 'RR').to_html(full=True)",
+        "call('report', 'x.qrels', 'one.run', '-o', 'page.html')",
+    ),
     "recommender": ("dh.evaluate(qrels, first, 'RR').item_profile()",),
     "weeks": (
         "dh.evaluate(qrels, first, 'RR').rescored({'q1': {'a': 2}})",

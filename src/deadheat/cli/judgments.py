@@ -42,7 +42,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     """
     from deadheat.evaluation.intervals import groupings_of, label
     from deadheat.report.of_judgments import report_judges
-    from deadheat.report.page import page_of_judges
+    from deadheat.report.page_of_judges import page_of_judges
 
     need_queries(options["queries"], {"--by": options["by"]})
     if not runs:

@@ -108,6 +108,7 @@ def written(shown: object, form: str, digits: int | None, **options: bool) -> st
 
 def page_of(shown: object) -> str | None:
     """Return the page of an object; None if there is none of such an object."""
+    hooks.service("page")  # or the error that says what is missing
     hooks.load("pages")  # they load more than a table needs
     make = next((PAGES[one] for one in type(shown).__mro__ if one in PAGES), None)
     return None if make is None else make(shown)

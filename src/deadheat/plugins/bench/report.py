@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from deadheat import hooks
 from deadheat.comparison.comparison import KEYS, Comparison
 from deadheat.comparison.pair import Pairs
 from deadheat.comparison.verdict import Verdict
@@ -81,7 +82,6 @@ from deadheat.report.of_comparison import (
     tell_tests,
 )
 from deadheat.report.of_evaluation import few_queries
-from deadheat.report.page import Subject, page_of
 from deadheat.report.score_tables import level_heading
 from deadheat.structures import group_values
 from deadheat.version import __version__
@@ -552,8 +552,9 @@ def _summary_of_parts(verdicts: Mapping[str, Verdict], parts: tuple[str, str], *
 def page_of_bench(result: BenchResult) -> str:
     """Return the page of a benchmark; its runs are not at hand, so there are no rankings."""
     by = result.settings.by
+    page = hooks.service("page")
     subjects = [
-        Subject(
+        page.Subject(
             name=str(part) if len(result.parts) > 1 else "",
             evaluations=result.of_part(part),
             comparison=result.comparisons.get(key),
@@ -570,12 +571,13 @@ def page_of_bench(result: BenchResult) -> str:
         )
         for key, part in result.parts.items()
     ]
-    return page_of(
+    made: str = page.page_of(
         subjects,
         companions=[LanguagesBeside(one) for one in result.across.values()],
         margin=result.settings.margin,
         facts=report_bench(result).shown,
     )
+    return made
 
 
 def main_of(measures: Sequence[Measure]) -> tuple[Measure, ...]:

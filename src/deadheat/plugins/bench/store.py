@@ -18,6 +18,7 @@ from typing import Any
 
 import polars as pl
 
+from deadheat import hooks
 from deadheat.comparison.compare import compare_evaluated
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
@@ -35,7 +36,6 @@ from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.beside import LanguagesBeside
 from deadheat.plugins.languages.comparing import languages_of
 from deadheat.report.model import Fact, notation_of, plain
-from deadheat.report.page import Subject
 from deadheat.settings import Design
 from deadheat.structures import group_values
 
@@ -216,13 +216,14 @@ def summary_of(folder: str | Path) -> tuple[Path, dict[str, Any]] | None:
 
 def read_finished(
     folder: str | Path,
-) -> tuple[list[Subject], dict[str, str], list[LanguagesBeside], float | None, list[Fact]]:
+) -> tuple[list[Any], dict[str, str], list[LanguagesBeside], float | None, list[Fact]]:
     """Read what a benchmark has left in its folder, for a page.
 
     Returns
     -------
-    list of Subject
-        The sets of cases, each language by itself; with the runs if all are still there.
+    list
+        What a page is of, each a `Subject` of the plugin ``page``: the sets of cases, each language by itself; with the
+        runs if all are still there.
     dict of str to str
         What each file of a run is.
     list of LanguagesBeside
@@ -280,7 +281,7 @@ def read_finished(
     return list(subjects.values()), roles, companions, made.get("margin"), facts
 
 
-def _subject_of(case: Mapping[str, Any], made: Mapping[str, Any], design: Design, store: Store) -> Subject:
+def _subject_of(case: Mapping[str, Any], made: Mapping[str, Any], design: Design, store: Store) -> Any:  # noqa: ANN401 - a `Subject` of the plugin page
     """Return what a bench.json says of a part, with its evaluations compared, and with its runs if all are there."""
     cases, language, by = case["cases"], case["language"], tuple(made["by"])
     evaluations = {
@@ -296,7 +297,7 @@ def _subject_of(case: Mapping[str, Any], made: Mapping[str, Any], design: Design
         if (one["cases"], one["language"]) == (cases, language)
     )
     qrels = cases if language == NONE else f"{cases} ({language})"
-    return Subject(
+    return hooks.service("page").Subject(
         name=qrels if len(made["cases"]) > 1 else "",
         evaluations=evaluations,
         comparison=comparison,

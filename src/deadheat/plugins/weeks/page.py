@@ -2,19 +2,21 @@
 
 from pathlib import Path
 
+from deadheat import hooks
 from deadheat.plugins.weeks.history import History, history
 from deadheat.plugins.weeks.report_history import report_history
 from deadheat.report.model import (
     PAGES,
     registers_report,
 )
-from deadheat.report.page import page_of_report
 
 
 @registers_report(History, among=PAGES)
 def page_of_history(found: History) -> str:
     """Return an HTML document with the line of the first measure, and the tables."""
-    return page_of_report(report_history(found), f"History: {', '.join(found.measures)}", found, found.measures[0])
+    heading = f"History: {', '.join(found.measures)}"
+    page: str = hooks.service("page").page_of_report(report_history(found), heading, found, found.measures[0])
+    return page
 
 
 def page_of_folder(folder: str | Path) -> str:

@@ -5,20 +5,24 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
+from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.judges import JudgeAgreement
 from deadheat.data.renderable import Plottable
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.figure_choice import OF_ONE_QUERY, figures_to_show
 from deadheat.measures import Measure, unit_of
 from deadheat.placements.policies import POLICIES
+from deadheat.plugins.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded, has_steps
+from deadheat.plugins.page.pictures import Picture, are_missing, draw, pictures_of
+from deadheat.plugins.page.subject import Input, Subject, about, glance, headline_of
 from deadheat.report.as_html import harmless, parts, templates
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.companions import Companion
@@ -41,10 +45,6 @@ from deadheat.report.model import (
 )
 from deadheat.report.of_comparison import list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
-from deadheat.report.of_judgments import report_judges
-from deadheat.report.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded, has_steps
-from deadheat.report.page.pictures import Picture, are_missing, draw, pictures_of
-from deadheat.report.page.subject import Input, Subject, about, glance, headline_of
 from deadheat.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
 from deadheat.scalars import NOISE
 from deadheat.version import __version__
@@ -110,7 +110,7 @@ def page_of(
         [] if missing else pictures_of(one, numbers, has_strata=len(subjects) <= FEW_SUBJECTS) for one in subjects
     ]
     held = [data_of(one) for one in subjects]  # while figures are drawn
-    made: Any = templates().get_template("page.html").module
+    made: Any = _templates().get_template("page.html").module
     columns = (Column("n_bytes", "bytes"), Column("sha256", "SHA-256", lambda one: one.sha256 or "-"))
     table = tabulate("inputs", (Column("role", "what"), Column("path", "file")), columns, inputs, title="Files")
     sections = [
@@ -210,9 +210,16 @@ def _section(
     }
 
 
+@cache
+def _templates() -> Environment:
+    """Return the templates of reports, and those of pages, which import them."""
+    own, of_reports = PackageLoader("deadheat.plugins.page"), PackageLoader("deadheat.report")
+    return templates().overlay(loader=ChoiceLoader([own, of_reports]))
+
+
 def _own(name: str) -> str:
     """Return a file of this package."""
-    return (files("deadheat.report.page") / name).read_text(encoding="utf-8")
+    return (files("deadheat.plugins.page") / name).read_text(encoding="utf-8")
 
 
 def _of_subject(
@@ -446,13 +453,6 @@ def _strata_tables(subject: Subject) -> list[Table]:
         for columns, own in compared.items()
         for measure in subject.measures
     ]
-
-
-@registers_report(JudgeAgreement, among=PAGES)
-def page_of_judges(found: JudgeAgreement, report: Report | None = None, digits: int | None = None) -> str:
-    """Return an HTML document with the figures of the first judge and measure, and the tables."""
-    measure = found.conclusions[0].measure.label if found.conclusions else ""
-    return page_of_report(report or report_judges(found), f"Judges: {', '.join(found.judges)}", found, measure, digits)
 
 
 def page_of_report(

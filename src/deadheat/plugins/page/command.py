@@ -27,9 +27,9 @@ from deadheat.errors import DataError
 from deadheat.wording import format_path
 
 if TYPE_CHECKING:
+    from deadheat.plugins.page import Subject
     from deadheat.report.companions import Companion
     from deadheat.report.model import Fact
-    from deadheat.report.page import Subject
 
     Gathered = tuple[list[Subject], dict[str, str], list[Companion], float | None, list[Fact]]
 
@@ -100,7 +100,7 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
         refuse(("title", "texts"), "is of a page: leave it out, or --fragment")
     else:
         painter.start()  # and all else goes on
-    from deadheat.report.page import Input, fragment_of, page_of
+    from deadheat.plugins.page import Input, fragment_of, page_of
 
     subjects, roles, companions, margin, facts = _gathered(qrels, runs, options)
     if options["fragment"]:
@@ -154,8 +154,8 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
 
 def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gathered:
     """Return what the page is about, as the service ``finished_bench`` does of a folder."""
+    from deadheat.plugins.page import before_and_after
     from deadheat.report.companions import find_companions
-    from deadheat.report.page import before_and_after
 
     if Path(qrels).is_dir():
         store = hooks.find_service("finished_bench")
@@ -208,7 +208,7 @@ def _with_queries(subject: Subject, queries: dh.Queries, options: dict[str, Any]
 
 def _subject(qrels: str, paths: Sequence[str], options: dict[str, Any]) -> Subject:
     """Return what the page is about: runs, or saved evaluations where there are no qrels."""
-    from deadheat.report.page import Subject
+    from deadheat.plugins.page import Subject
 
     # before and after are told apart by their files
     named, comparison, runs = named_runs(paths), None, dict[str, dh.Run]()

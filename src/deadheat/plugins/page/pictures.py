@@ -11,7 +11,7 @@ from typing import Any
 from deadheat.errors import FigureError, MissingDependencyError
 from deadheat.figure_choice import figures_to_show
 from deadheat.io.painter import in_background, wait_for
-from deadheat.report.page.subject import Subject
+from deadheat.plugins.page.subject import Subject
 
 ID = re.compile(r'(\bid="|url\(#|xlink:href="#|\bhref="#)')
 TAG = re.compile(r"<\w[^<>]*>")

@@ -68,7 +68,7 @@ def test_what_a_page_does_not_show_is_refused(files: Path) -> None:
 
 
 def test_many_runs_are_compared_with_one(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deadheat.cli.report.MOST_PAIRED", 2)
+    monkeypatch.setattr("deadheat.plugins.page.command.MOST_PAIRED", 2)
     runs = [f"{name}.json" for name in ("fair", "weak", "good")]
     said = call("report", "judged.json", *runs, "-m", "RR", "--test", "t", "--ci-method", "t", "-o", "r.html").stderr
     assert "3 systems: each is compared with the first, fair; --baseline takes another" in " ".join(said.split())

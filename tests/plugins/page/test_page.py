@@ -18,10 +18,10 @@ from scipy import stats as scipy_stats
 import deadheat as dh
 from deadheat.data.queries import Queries
 from deadheat.errors import NothingJudgedWarning, ParameterError
+from deadheat.plugins.page import Input, Subject, page_of
+from deadheat.plugins.page.data import data_of, gathered
+from deadheat.plugins.page.pictures import compact
 from deadheat.report.model import format_cell
-from deadheat.report.page import Input, Subject, page_of
-from deadheat.report.page.data import data_of, gathered
-from deadheat.report.page.pictures import compact
 from oracle.orders import all_orders
 from support.page_data import held_in
 from support.random_runs import QRELS, RUNS, random_runs
@@ -78,7 +78,7 @@ def test_the_data_are_the_values_of_evaluate(subject: Subject) -> None:
 
 def test_many_values_are_rounded_where_no_one_sees_it(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     exact = data_of(subject)["values"]
-    monkeypatch.setattr("deadheat.report.page.data.MOST_VALUES", 0)
+    monkeypatch.setattr("deadheat.plugins.page.data.MOST_VALUES", 0)
     for one, other in zip(exact, data_of(subject)["values"], strict=True):
         for own, rounded in zip(one, other, strict=True):
             np.testing.assert_allclose(rounded["v"], own["v"], rtol=0, atol=0.5e-7)

@@ -21,7 +21,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, label
 from deadheat.measures import Measure, unit_of
 from deadheat.placements.policies import POLICIES
-from deadheat.report.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
+from deadheat.plugins.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
 from deadheat.report.score_tables import level_heading
 from deadheat.scalars import NOISE
 from deadheat.settings import Conventions

@@ -11,8 +11,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.data.queries import Queries
+from deadheat.plugins.page import Input, Subject, page_of
 from deadheat.report.model import format_cell
-from deadheat.report.page import Input, Subject, page_of
 from support.browser import Browser, needs_browser
 from support.random_runs import random_runs
 
