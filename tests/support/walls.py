@@ -35,7 +35,7 @@ WORDS = {
     "weeks": ("rescor", "histor", "rejudg"),
 }
 MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
-    "bounds": 110,
+    "bounds": 104,
     "columns": 1,
     "dense": 4,
     "engines": 0,
@@ -43,10 +43,10 @@ MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
     "gates": 0,
     "judges": 38,
     "languages": 14,
-    "leaderboard": 6,
+    "leaderboard": 4,
     "recommender": 1,
-    "repeats": 118,
-    "spans": 50,
+    "repeats": 114,
+    "spans": 43,
     "ties": 4,
     "weeks": 5,
 }
