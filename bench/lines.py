@@ -312,7 +312,7 @@ def startup(setting: Setting) -> Iterator[Row]:
 WITHOUT = {
     "reading ahead": "own._read_ahead = lambda words: None",
     "the fast exit": "own._end = sys.exit",
-    "a process that draws": "import deadheat.io.painter as own_painter; own_painter.painter.start = lambda: None",
+    "a process that draws": "from deadheat.plugins.figures.painter import painter; painter.start = lambda: None",
 }
 
 

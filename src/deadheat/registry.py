@@ -74,16 +74,7 @@ CORE = Plugin(
         "deadheat.report.of_orders",
     ),
     pages=("deadheat.report.page_of_judges",),
-    figures=(
-        "deadheat.figures.draw_judges",
-        "deadheat.figures.draw_lines",
-        "deadheat.figures.draw_pairs",
-        "deadheat.figures.draw_rows",
-    ),
-    services=(
-        Service("shown", "deadheat.report.shown"),
-        Service("figures", "deadheat.figures"),
-    ),
+    services=(Service("shown", "deadheat.report.shown"),),
     saved=(
         SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
     ),
@@ -295,6 +286,32 @@ ENGINES = Plugin(
     ),
 )
 
+FIGURES = Plugin(
+    name="figures",
+    help="Draw figures of results, in Python, beside a report and in a page.",
+    options=(
+        OptionGroup(
+            "figures",
+            "deadheat.plugins.figures.options",
+            ("--figures", "--figure", "--figure-format", "--no-title", "--figure-width"),
+        ),
+    ),
+    figures=(
+        "deadheat.plugins.figures.draw_judges",
+        "deadheat.plugins.figures.draw_lines",
+        "deadheat.plugins.figures.draw_pairs",
+        "deadheat.plugins.figures.draw_rows",
+    ),
+    services=(
+        Service("figures", "deadheat.plugins.figures.figures", "a figure"),
+        Service("figure_choice", "deadheat.plugins.figures.choice", "a figure"),
+        Service("figure_files", "deadheat.plugins.figures.files", "a figure"),
+        Service("figure_style", "deadheat.plugins.figures.base", "a figure"),
+        Service("figure_svg", "deadheat.plugins.figures.saving", "a figure"),
+        Service("painter", "deadheat.plugins.figures.painter", "a figure"),
+    ),
+)
+
 PAGE = Plugin(
     name="page",
     help="One HTML file about runs, to look at, to mail, to put into a wiki.",
@@ -363,6 +380,7 @@ PLUGINS = (
     COLUMNS,
     EXPORTS,
     ENGINES,
+    FIGURES,
     PAGE,
     BENCH,
     COMPAT,

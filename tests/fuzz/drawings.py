@@ -65,7 +65,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 import polars
 from deadheat.cli import app
-from deadheat.io.painter import painter
+from deadheat.plugins.figures.painter import painter
 n_labels, length = map(int, sys.argv[1:])
 rows = [{"x": n, "y": f"{n}{'x' * length}"} for n in range(n_labels)]
 fields = {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "nominal"}}

@@ -67,8 +67,8 @@ register(ReportFormat(name="mine", suffixes=(".mine",), write=lambda report, dig
 FIGURES = """
 import altair as alt
 
-from deadheat.figures.base import figure
-from deadheat.figures.base import finished
+from deadheat.plugins.figures.base import figure
+from deadheat.plugins.figures.base import finished
 
 
 @figure("systems")

@@ -328,8 +328,8 @@ def _subjects(
     companions: Sequence[Companion],
 ) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
     """Yield what figures are drawn of: the comparison, what is compared beside it, and its strata if there are any."""
+    from deadheat.comparison.comparison import interval_options
     from deadheat.evaluation.intervals import strata_of
-    from deadheat.figures.base import interval_options
 
     yield "", comparison, {}
     for companion in companions:

@@ -207,7 +207,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     queries = read_queries(options)
     _check_form(output.form, options)
     # figures have a tick at the value by document id, as trec_eval has it
-    rule = options["beside"] or ("doc_id" if options["figures"] and conventions.ties == "expected" else None)
+    rule = options["beside"] or ("doc_id" if options.get("figures") and conventions.ties == "expected" else None)
     evaluations, beside, unmatched = _evaluate(
         qrels,
         named,

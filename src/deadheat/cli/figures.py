@@ -1,69 +1,18 @@
-"""The figures that a command draws beside its report: which ones, their files, and what the report says of them."""
+"""Figures that a command draws beside its report, by the plugin ``figures``; without it none are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from deadheat.cli.errors import error_message
-from deadheat.cli.help import option
+from deadheat import hooks
 from deadheat.cli.options import FIGURES, with_options
-from deadheat.cli.paths import asked, outputs_of_command, shown_path
-from deadheat.cli.printing import writing
-from deadheat.errors import FigureError
-from deadheat.structures import group_values
-from deadheat.wording import format_count, format_in_brackets, format_list, nearest_first
+from deadheat.cli.paths import asked
 
 if TYPE_CHECKING:
-    from deadheat.report.model import Fact, Report
-
-    NameType = click.ParamType[str]
-else:
-    NameType = click.ParamType  # click 8.1 does not say what it converts to
-
-ALL_FIGURES = "all"
-# why a command may have no object of a kind that some of its figures are of
-NEEDED_BY_FIGURES = {
-    "comparison": "it takes two systems or more",
-    "languages": "it takes queries that are the same in several languages",
-    "strata": "it takes --by COLUMN",
-    "coarsening": "it takes --coarsen",
-    "ties": "it is not for --coarsen",
-}
-
-
-class FigureName(NameType):
-    """The name of a figure that a command has, or `ALL_FIGURES`.
-
-    Parameters
-    ----------
-    kinds : sequence of str
-        Of the objects that the command draws.
-    """
-
-    name = "figure"
-
-    def __init__(self, kinds: Sequence[str]) -> None:
-        self.kinds = kinds
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - as click's own
-        """Return the name, or fail with the names that there are."""
-        from deadheat.figure_choice import check_figure
-        from deadheat.figures import figures_of
-
-        known: dict[str, None] = {}
-        for kind in self.kinds:
-            known.update(dict.fromkeys(figures_of(kind)))
-        if value != ALL_FIGURES and value not in known:
-            check_figure(value)
-            listed = ", ".join(nearest_first(value, known))
-            self.fail(f"there is no figure {value!r} here: give {listed}, or {ALL_FIGURES}", param, ctx)
-        return value
+    from deadheat.report.model import Report
 
 
 def with_figure_options(*kinds: str, such_as: str) -> Callable[[Any], Any]:
@@ -76,17 +25,12 @@ def with_figure_options(*kinds: str, such_as: str) -> Callable[[Any], Any]:
     such_as : str
         A figure of them, for the help.
     """
-    by_name = option(
-        "--figure",
-        "figure_names",
-        type=FigureName(kinds),
-        multiple=True,
-        metavar="NAME",
-        help=f"Draw this one into that folder instead, such as {such_as}, by each measure; may be repeated."
-        f" {ALL_FIGURES} draws every one there is; a wrong name lists them.",
-        heading="output",
-    )
-    return lambda command: with_options("figures")(by_name(with_options(*FIGURES[2:])(command)))
+    module = hooks.option_group("figures")
+    if module is None:
+        return lambda command: command
+    by_name = import_module(module).option_of_names(kinds, such_as)
+    others = with_options(*(f"figures.{name}" for name in FIGURES[2:]))
+    return lambda command: with_options("figures.figures")(by_name(others(command)))
 
 
 def befores(groupings: Sequence[Sequence[str]]) -> list[str]:
@@ -94,80 +38,7 @@ def befores(groupings: Sequence[Sequence[str]]) -> list[str]:
     return [f"{'-'.join(columns)}-" if len(groupings) > 1 else "" for columns in groupings]
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """What figures are drawn of, and which.
-
-    Attributes
-    ----------
-    before : str
-        What the names of their files begin with.
-    subject : object
-    options : mapping of str to object
-        Of the figures, of which each gets those that it knows.
-    names : collection of str, or None
-        Of the figures; None draws every one.
-    measures : sequence of str
-    """
-
-    before: str
-    subject: Any
-    options: Mapping[str, Any]
-    names: Collection[str] | None
-    measures: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Figures:
-    """The figures that a command draws as --figures says, and where each is written.
-
-    Attributes
-    ----------
-    folder : str
-    charts : dict of str to chart
-        By their files, which are claimed.
-    failures : sequence of (str, str)
-        Why a figure could not be made, and its name.
-    why_none : str
-        Why none was to be drawn; empty if some were.
-    """
-
-    folder: str
-    charts: Mapping[str, Any]
-    failures: Sequence[tuple[str, str]]
-    why_none: str = ""
-
-    def write(self) -> Iterator[Fact]:
-        """Write the files, and yield what a report says of them."""
-        from deadheat.figures import save
-        from deadheat.report.model import Fact
-
-        with writing(self.folder):
-            Path(self.folder).mkdir(parents=True, exist_ok=True)
-        paths: list[str] = []
-        failures = list(self.failures)
-        for path, chart in self.charts.items():
-            try:
-                with writing(path):
-                    save(chart, path, has_title=not asked().get("no_title"), width=asked().get("figure_width"))
-            except FigureError as error:
-                failures.append((error_message(error), Path(path).stem))
-            else:
-                paths.append(path)
-        text = "none"
-        if paths:
-            names = format_in_brackets([Path(path).name for path in paths])
-            text = f"{format_count(len(paths), 'file')} in {shown_path(self.folder, self.folder)}{names}"
-        elif self.why_none:
-            text = f"none: {self.why_none}"
-        yield Fact("figures", paths, "figures", text, is_note=True)
-        not_drawn = group_values(failures)
-        if not_drawn:
-            reasons = [f"{format_list(names)}: {why}" for why, names in not_drawn.items()]
-            yield Fact("not_drawn", not_drawn, "not drawn", "; ".join(reasons), is_note=True)
-
-
-def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> Figures | None:
+def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> Any:  # noqa: ANN401 - of the plugin
     """Draw the figures of some objects as --figures and --figure say, and claim their files; None without --figures.
 
     Parameters
@@ -178,86 +49,9 @@ def draw_figures(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measure
     measures : sequence of str
         What is drawn by default is by the first.
     """
-    folder = asked().get("figures")
-    if folder is None:
+    if asked().get("figures") is None:
         return None
-    from deadheat.figure_choice import OF_ONE_QUERY
-    from deadheat.figures import drawings
-    from deadheat.io.painter import painter
-
-    names = asked()["figure_names"]
-    charts: dict[str, Any] = {}
-    failures: list[tuple[str, str]] = []
-    if names:
-        chosen = _by_name(subjects, measures, names)
-        failures += _without_subject(chosen, names)
-    else:
-        chosen = _by_default(subjects, measures)
-    if chosen and asked()["figure_format"] != "json":
-        painter.start()  # while charts are made
-    for one in chosen:
-        for drawing in drawings(one.subject, one.measures, names=one.names, **one.options):
-            name = one.before + drawing.name
-            if drawing.error is not None:
-                failures.append((error_message(drawing.error), name))
-            if drawing.chart is not None:
-                charts[_claim_figure(folder, name)] = drawing.chart
-    why_none = OF_ONE_QUERY if not names and not charts and not failures else ""
-    return Figures(folder, charts, failures, why_none)
-
-
-def _by_name(
-    subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str], names: Collection[str]
-) -> list[Drawn]:
-    """Return what is drawn of each object if figures are asked for by name, or all of them."""
-    wanted = None if ALL_FIGURES in names else names
-    return [Drawn(before, subject, options, wanted, measures) for before, subject, options in subjects]
-
-
-def _by_default(subjects: Iterable[tuple[str, Any, Mapping[str, Any]]], measures: Sequence[str]) -> list[Drawn]:
-    """Return what is drawn if no figure is asked for: of the first object of each kind, at most three in all.
-
-    With several kinds, the first figure of each comes before the second of any.
-    """
-    from deadheat.figure_choice import MOST_SHOWN, figures_to_show, kind_of
-
-    first_of_kind: dict[str, Drawn] = {}
-    names_by_kind: dict[str, tuple[str, ...]] = {}
-    for before, subject, options in subjects:
-        kind = kind_of(subject)
-        if kind not in first_of_kind:
-            first_of_kind[kind] = Drawn(before, subject, options, (), measures[:1])
-            names_by_kind[kind] = figures_to_show(subject, measures[0] if measures else "")
-    by_turn = []
-    for place in range(MOST_SHOWN):
-        by_turn += [(kind, names[place]) for kind, names in names_by_kind.items() if place < len(names)]
-    kept = group_values(by_turn[:MOST_SHOWN])
-    return [replace(drawn, names=kept[kind]) for kind, drawn in first_of_kind.items() if kind in kept]
-
-
-def _without_subject(chosen: Sequence[Drawn], names: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield why figures that were asked for by name have nothing to show, each before its name."""
-    from deadheat.figure_choice import kind_of
-    from deadheat.figures.base import REGISTRY
-
-    kinds = {kind_of(one.subject) for one in chosen}
-    for name in names:
-        if name != ALL_FIGURES and kinds.isdisjoint(REGISTRY[name].of):
-            yield " or ".join(NEEDED_BY_FIGURES[kind] for kind in REGISTRY[name].of), name
-
-
-def _claim_figure(folder: str, name: str) -> str:
-    """Claim the file of a figure, and return it: with a number behind its name where an earlier figure has that."""
-    from deadheat.io.files import LONGEST, file_name
-
-    outputs = outputs_of_command()
-    for number in count(1):
-        numbered = name if number == 1 else f"{name} {number}"
-        path = str(Path(folder) / f"{file_name(numbered, LONGEST - 15)}.{asked()['figure_format']}")
-        if outputs.option_of(path) != "--figures":
-            outputs.claim("--figures", path)
-            return path
-    raise AssertionError  # there is always a next number
+    return hooks.service("figure_files").draw_figures(subjects, measures)
 
 
 def with_figures(
@@ -267,7 +61,7 @@ def with_figures(
     return write_figures(report, draw_figures(subjects, measures))
 
 
-def write_figures(report: Report, figures: Figures | None) -> Report:
+def write_figures(report: Report, figures: Any) -> Report:  # noqa: ANN401 - of the plugin
     """Write figures, if there are any, and return the report with what was drawn and what was not."""
     if figures is None:
         return report

@@ -13,7 +13,7 @@ import click
 from deadheat import hooks
 from deadheat.cli.help import Command, flags, option
 from deadheat.cli.parsing import n_bytes, parsed_grades, parsed_names, parsed_repeats
-from deadheat.cli.paths import INPUT, PATH
+from deadheat.cli.paths import INPUT
 from deadheat.settings import (
     TIES,
     Conventions,
@@ -273,32 +273,6 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         " [default: from 1.5 GB of TREC or 4 million rows of Parquet on]. More than 4 GB also lets the content of a"
         " compressed file, Parquet or a pipe take so much [default: 4 GB, or 200 times the size of the file].",
         heading="input",
-    ),
-    "figures": option(
-        "--figures",
-        type=PATH,
-        metavar="DIR",
-        help="Also draw figures into this folder, which is made if need be: at most three, as a page shows them, by the"
-        " first measure (needs deadheat[figures]).",
-        heading="output",
-    ),
-    "figure_format": option(
-        "--figure-format",
-        type=click.Choice(["svg", "png", "pdf", "html", "json"]),
-        default="svg",
-        show_default=True,
-        help="Of the files in that folder; json is Vega-Lite.",
-        heading="output",
-    ),
-    "no_title": option(
-        "--no-title", is_flag=True, help="Draw them without titles, for captions of a paper.", heading="output"
-    ),
-    "figure_width": option(
-        "--figure-width",
-        type=click.FloatRange(1, 100),
-        metavar="CM",
-        help="Their width in centimetres, from 1 to 100, such as 8.4 for a column.",
-        heading="output",
     ),
     "id_pattern": option(
         "--id-pattern",

@@ -184,7 +184,7 @@ class Output:
         if options.get("figures") is not None:
             check_folder("figures", options["figures"])
             outputs_of_command().claim_folder("--figures", options["figures"])
-            import deadheat.figures  # noqa: F401 - or the error that says what to install
+            hooks.service("figures")  # or the error that says what to install
         else:
             refuse(("figure_names",), "needs --figures DIR, the folder that it is drawn into")
         check_inputs(read)

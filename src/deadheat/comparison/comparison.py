@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
@@ -51,7 +52,11 @@ from deadheat.settings import OF_MAXIMA, TUKEY, Design
 from deadheat.stats.power import check_power
 from deadheat.stats.significance import t_tail
 from deadheat.structures import group_values
-from deadheat.wording import UNIT, escape_invisible, format_count
+from deadheat.wording import (
+    UNIT,
+    escape_invisible,
+    format_count,
+)
 
 ONE_RULE: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),
@@ -852,3 +857,12 @@ def correct_over_strata(found: dict[Stratum, Comparison], design: Design) -> dic
         stratum: replace(part, pairs=part.pairs.changed(**dict(zip(decided, own, strict=True))))
         for (stratum, part), own in zip(found.items(), each, strict=True)
     }
+
+
+def interval_options(options: Mapping[str, Any] | IntervalOptions | None, systems: object = None) -> IntervalOptions:
+    """Return the options of intervals, from their names and values or as they are; by default those of a comparison."""
+    if options is None and isinstance(systems, Comparison):
+        codes = systems.cluster
+        cluster = None if codes is None else dict(zip(systems.query_ids.tolist(), codes.tolist(), strict=True))
+        return IntervalOptions.of(vars(systems.design), cluster=cluster)
+    return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))

@@ -27,8 +27,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, run in RUNS.items():
         (tmp_path / f"{name}.json").write_text(json.dumps(run))
     monkeypatch.setitem(sys.modules, "altair", None)  # figures take long, and have tests of their own
-    for name in [name for name in sys.modules if name.startswith("deadheat.figures")]:
-        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "deadheat.plugins.figures.figures", raising=False)
     return tmp_path
 
 

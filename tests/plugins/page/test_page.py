@@ -16,6 +16,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
+from deadheat import hooks
 from deadheat.data.queries import Queries
 from deadheat.errors import NothingJudgedWarning, ParameterError
 from deadheat.plugins.page import Input, Subject, page_of
@@ -43,8 +44,7 @@ def subject() -> Subject:
 
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("deadheat.figures")]:
-        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "deadheat.plugins.figures.figures", raising=False)
     monkeypatch.setitem(sys.modules, "altair", None)
 
 
@@ -248,6 +248,14 @@ def test_without_altair_the_page_says_so(subject: Subject) -> None:
     assert "pip install &#x27;deadheat[figures]&#x27;" in page
     assert held_in(page)["charts"] == []
     assert len(page) < 300_000
+
+
+def test_without_the_plugin_of_figures_the_page_says_so(subject: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_installed = hooks.is_installed
+    monkeypatch.setattr(hooks, "is_installed", lambda name: name != "figures" and is_installed(name))
+    page = page_of([subject])
+    assert "Others were not drawn, as a figure is of the plugin figures, which is not installed" in page
+    assert held_in(page)["charts"] == []
 
 
 @pytest.mark.usefixtures("no_figures")

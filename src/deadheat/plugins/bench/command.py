@@ -253,7 +253,7 @@ def bench(cases: tuple[str, ...], collection: str, **options: Any) -> None:  # n
     output.print(
         with_figures(
             data_of_bench(result) if output.is_data else report_bench(result, full=output.is_full),
-            subjects_of(result) if options["figures"] else (),
+            subjects_of(result) if options.get("figures") else (),
             [one.label for one in main_of(result.measures)[:MOST_DRAWN]],
         )
     )

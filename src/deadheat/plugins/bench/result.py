@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.comparison.comparison import Comparison
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import ParameterError
@@ -504,10 +505,8 @@ class BenchResult(Renderable):
         FigureError
             The figure cannot show these retrievers.
         """
-        from deadheat.figures import plot_of
-        from deadheat.figures.base import figures_of
-
-        if kind in figures_of("languages"):
+        figures = hooks.service("figures")
+        if kind in figures.figures_of("languages"):
             found: list[Any] = [one for name, one in self.across.items() if cases in {None, name}]
         else:
             found = [
@@ -521,7 +520,8 @@ class BenchResult(Renderable):
                 found=f"{len(found)} of them",
                 hint=f"give {' or '.join(f'cases={name!r}, language={of!r}' for name, of in self.parts)}",
             )
-        return plot_of(found[0], kind, **options)
+        chart: alt.LayerChart | alt.ConcatChart = figures.plot_of(found[0], kind, **options)
+        return chart
 
     def _mean_of(self, language: str, retriever: str, measure: Measure) -> float:
         """Return the mean over all cases of a language; one of several sets counts once, with its mean over them."""

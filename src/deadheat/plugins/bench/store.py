@@ -281,7 +281,7 @@ def read_finished(
     return list(subjects.values()), roles, companions, made.get("margin"), facts
 
 
-def _subject_of(case: Mapping[str, Any], made: Mapping[str, Any], design: Design, store: Store) -> Any:  # noqa: ANN401 - a `Subject` of the plugin page
+def _subject_of(case: Mapping[str, Any], made: Mapping[str, Any], design: Design, store: Store) -> Any:  # noqa: ANN401 - a Subject of the plugin page
     """Return what a bench.json says of a part, with its evaluations compared, and with its runs if all are there."""
     cases, language, by = case["cases"], case["language"], tuple(made["by"])
     evaluations = {

@@ -3,7 +3,8 @@
 import altair as alt
 
 from deadheat.errors import FigureError
-from deadheat.figures.base import (
+from deadheat.measures.notation import MeasureLike
+from deadheat.plugins.figures.base import (
     figure,
     finished,
     format_number,
@@ -15,8 +16,7 @@ from deadheat.figures.base import (
     short,
     unique_labels,
 )
-from deadheat.figures.draw_lines import MOST, lines
-from deadheat.measures.notation import MeasureLike
+from deadheat.plugins.figures.draw_lines import MOST, lines
 from deadheat.plugins.languages.across import AcrossLanguages, Languages
 
 

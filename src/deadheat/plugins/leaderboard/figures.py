@@ -6,7 +6,8 @@ import altair as alt
 import numpy as np
 
 from deadheat.errors import FigureError
-from deadheat.figures.base import (
+from deadheat.kernels.ranks import first_ranks
+from deadheat.plugins.figures.base import (
     BLACK,
     BLUE,
     GAIN,
@@ -23,8 +24,7 @@ from deadheat.figures.base import (
     tips,
     unique_labels,
 )
-from deadheat.figures.draw_lines import MOST as MOST_LINES, lines
-from deadheat.kernels.ranks import first_ranks
+from deadheat.plugins.figures.draw_lines import MOST as MOST_LINES, lines
 from deadheat.plugins.leaderboard.board import Leaderboard
 from deadheat.wording import format_count, format_level
 

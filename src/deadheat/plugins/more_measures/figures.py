@@ -7,13 +7,13 @@ import altair as alt
 
 from deadheat.errors import FigureError
 from deadheat.evaluation.intervals import IntervalOptions
-from deadheat.figures.base import (
+from deadheat.plugins.figures.base import (
     Systems,
     figure,
     format_number,
     named,
 )
-from deadheat.figures.draw_lines import curve_rows, draw_with_bands
+from deadheat.plugins.figures.draw_lines import curve_rows, draw_with_bands
 from deadheat.plugins.more_measures.interpolated import IPrec, remember_together
 
 LEVELS = tuple(n / 10 for n in range(11))

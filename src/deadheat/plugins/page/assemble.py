@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
+from deadheat import hooks
 from deadheat.comparison.comparison import Comparison
 from deadheat.data.renderable import Plottable
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
-from deadheat.figure_choice import OF_ONE_QUERY, figures_to_show
 from deadheat.measures import Measure, unit_of
 from deadheat.placements.policies import POLICIES
 from deadheat.plugins.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded, has_steps
@@ -306,8 +306,9 @@ def _of_subject(
 
 def _why_few(subject: Subject, missing: str) -> str:
     """Say why there are no figures, or only those that the script draws; empty if there are others."""
-    if not figures_to_show(subject.comparison or subject.first, subject.main.label):
-        return f"None: {OF_ONE_QUERY}."
+    choice = hooks.find_service("figure_choice")
+    if choice is not None and not choice.figures_to_show(subject.comparison or subject.first, subject.main.label):
+        return f"None: {choice.OF_ONE_QUERY}."
     return f"Others were not drawn, as {missing}" if missing else ""
 
 

@@ -83,8 +83,6 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
 
     Saved evaluations and folders of deadheat bench have no rankings to show, or only those that the folder keeps.
     """
-    from deadheat.io.painter import painter
-
     check_strata(options)
     _check_form(output, options["form"], is_fragment=options["fragment"])
     check_output(output)
@@ -98,8 +96,8 @@ def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any
     qrels, runs = split_judgments(qrels, runs)
     if options["fragment"]:
         refuse(("title", "texts"), "is of a page: leave it out, or --fragment")
-    else:
-        painter.start()  # and all else goes on
+    elif figures := hooks.find_service("painter"):
+        figures.painter.start()  # and all else goes on
     from deadheat.plugins.page import Input, fragment_of, page_of
 
     subjects, roles, companions, margin, facts = _gathered(qrels, runs, options)

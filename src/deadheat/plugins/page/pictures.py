@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from deadheat.errors import FigureError, MissingDependencyError
-from deadheat.figure_choice import figures_to_show
-from deadheat.io.painter import in_background, wait_for
+from deadheat import hooks
+from deadheat.errors import FigureError, MissingDependencyError, MissingPluginError
 from deadheat.plugins.page.subject import Subject
 
 ID = re.compile(r'(\bid="|url\(#|xlink:href="#|\bhref="#)')
@@ -56,7 +55,9 @@ class Picture:
     @property
     def svg(self) -> str:
         """The drawing, as soon as it is made; empty if there is no figure."""
-        return "" if self.drawing is None or self.why_not else wait_for(self.drawing)
+        if self.drawing is None or self.why_not:
+            return ""
+        return str(hooks.service("painter").wait_for(self.drawing))
 
     @property
     def why_not(self) -> str:
@@ -64,7 +65,7 @@ class Picture:
         if self.drawing is None:
             return self.refusal
         try:
-            wait_for(self.drawing)
+            hooks.service("painter").wait_for(self.drawing)
         except FigureError as error:
             return str(error)
         return ""
@@ -106,11 +107,12 @@ def draw(
     """
     from altair.utils.schemapi import debug_mode
 
-    from deadheat.figures import drawings  # figures need Altair
-
+    in_background = hooks.service("painter").in_background
+    drawings = hooks.service("figures").drawings
+    shown = hooks.service("figure_choice").figures_to_show(of, measure)
     found: list[Picture] = []
     with debug_mode(False):  # noqa: FBT003 - figures of ours are valid; to check them takes a third of the time
-        for one in drawings(of, [measure], names=figures_to_show(of, measure)):
+        for one in drawings(of, [measure], names=shown):
             if one.chart is None:
                 found.append(Picture(one.name, one.figure, part, refusal=str(one.error)))
                 continue
@@ -125,12 +127,10 @@ def draw(
 
 def _svg(spec: dict[str, Any], number: int, label: str) -> str:
     """Return a chart as SVG with ids of its own, the colours of the page, and letters that can be read."""
-    from deadheat.figures.base import WIDTH
-    from deadheat.figures.saving import svg_of
-
-    svg = compact(ID.sub(rf"\g<1>f{number}-", svg_of(spec)))
+    drawn: str = hooks.service("figure_svg").svg_of(spec)
+    svg = compact(ID.sub(rf"\g<1>f{number}-", drawn))
     svg = COLOUR.sub(lambda found: f'{found[1]}="var(--fig-{found[3].lower()},{found[2]}{found[3]})"', svg)
-    width = WIDTH * READABLE / min(map(float, FONT.findall(svg)), default=READABLE)
+    width = hooks.service("figure_style").WIDTH * READABLE / min(map(float, FONT.findall(svg)), default=READABLE)
     described = f'<svg role="img" aria-label="{html.escape(label)}" style="min-width:{width:.0f}px"'
     return svg.replace("<svg", described, 1)
 
@@ -155,7 +155,7 @@ def compact(svg: str) -> str:
 def are_missing() -> str:
     """Return why there are no figures: empty if there can be some."""
     try:
-        import deadheat.figures  # noqa: F401 - whether it can be imported
-    except MissingDependencyError as error:
+        hooks.service("figures")
+    except (MissingDependencyError, MissingPluginError) as error:
         return str(error)
     return ""

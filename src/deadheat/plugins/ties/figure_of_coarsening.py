@@ -3,7 +3,8 @@
 import altair as alt
 
 from deadheat.errors import FigureError
-from deadheat.figures.base import (
+from deadheat.measures.notation import MeasureLike
+from deadheat.plugins.figures.base import (
     BAND,
     BLACK,
     figure,
@@ -16,8 +17,7 @@ from deadheat.figures.base import (
     short,
     unique_labels,
 )
-from deadheat.figures.draw_lines import lines
-from deadheat.measures.notation import MeasureLike
+from deadheat.plugins.figures.draw_lines import lines
 from deadheat.plugins.ties.coarsening_profile import AS_GIVEN, CoarseningProfile
 from deadheat.wording import BY_DOC_ID
 

@@ -9,7 +9,8 @@ import polars as pl
 
 from deadheat.arrays import FloatArray
 from deadheat.errors import FigureError
-from deadheat.figures.base import (
+from deadheat.measures.notation import MeasureLike, measure_named, unit_of
+from deadheat.plugins.figures.base import (
     BLUE,
     CONFIG,
     ORANGE,
@@ -33,8 +34,7 @@ from deadheat.figures.base import (
     unique_labels,
     zero_line,
 )
-from deadheat.figures.draw_rows import MOST, traditional
-from deadheat.measures.notation import MeasureLike, measure_named, unit_of
+from deadheat.plugins.figures.draw_rows import MOST, traditional
 from deadheat.plugins.ties.profile import TieProfile
 from deadheat.plugins.ties.rerankers import Simulation
 from deadheat.plugins.ties.stability import Correlation, correlate

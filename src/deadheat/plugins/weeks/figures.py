@@ -3,7 +3,8 @@
 import altair as alt
 
 from deadheat.errors import FigureError
-from deadheat.figures.base import (
+from deadheat.measures.notation import MeasureLike, unit_of
+from deadheat.plugins.figures.base import (
     GREY,
     figure,
     finished,
@@ -14,7 +15,6 @@ from deadheat.figures.base import (
     tips,
     unique_labels,
 )
-from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.plugins.weeks.history import History, has_other_queries
 from deadheat.wording import format_count
 

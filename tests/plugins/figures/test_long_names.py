@@ -9,7 +9,7 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.figures.base import finished
+from deadheat.plugins.figures.base import finished
 from deadheat.wording import LONGEST_LABEL
 from support.figure_data import rows_of
 

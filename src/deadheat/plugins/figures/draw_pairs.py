@@ -15,7 +15,9 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pair import Pair
 from deadheat.errors import FigureError
 from deadheat.evaluation.scores import Scores
-from deadheat.figures.base import (
+from deadheat.measures import Measure
+from deadheat.measures.notation import MeasureLike, unit_of
+from deadheat.plugins.figures.base import (
     BAND,
     BLACK,
     BLUE,
@@ -45,8 +47,6 @@ from deadheat.figures.base import (
     unique_labels,
     zero_line,
 )
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.scalars import NOISE
 from deadheat.settings import TUKEY, Design
 from deadheat.wording import format_count, format_list, format_percentage, is_share_known

@@ -20,7 +20,7 @@ from deadheat.scalars import NOISE
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
 
 MOST_SHOWN = 3
-STUB = Path(__file__).parent / "figures" / "__init__.pyi"
+STUB = Path(__file__).with_name("figures.pyi")
 OF_ONE_QUERY = "of one query a figure would show single points"
 """Why nothing is drawn by default."""
 

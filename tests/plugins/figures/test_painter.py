@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from deadheat.errors import FigureError
-from deadheat.io import painter as own
-from deadheat.io.painter import Painter
+from deadheat.plugins.figures import painter as own
+from deadheat.plugins.figures.painter import Painter
 from support.process import environment
 
 if TYPE_CHECKING:
@@ -128,8 +128,8 @@ import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup
 from deadheat.__main__ import start
-from deadheat.figures import saving
-from deadheat.io.painter import painter
+from deadheat.plugins.figures import saving
+from deadheat.plugins.figures.painter import painter
 
 def draw_for_long(spec):
     print(painter.process.pid, flush=True)

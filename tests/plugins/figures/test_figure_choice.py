@@ -11,8 +11,8 @@ import pytest
 import deadheat as dh
 from deadheat import figures, report
 from deadheat.data.renderable import Plottable
-from deadheat.figure_choice import MOST_SHOWN, figures_to_show
-from deadheat.figures.base import GAIN, LOSS, UNDECIDED
+from deadheat.plugins.figures.base import GAIN, LOSS, UNDECIDED
+from deadheat.plugins.figures.choice import MOST_SHOWN, figures_to_show
 from deadheat.plugins.page.assemble import LIVE
 from support.random_runs import QRELS, RUNS
 

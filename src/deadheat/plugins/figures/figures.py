@@ -1,6 +1,6 @@
-"""Figures: each a function in one file draw_*.py, which returns an Altair chart; `save` writes it to a file.
+"""Figures by their names, which people import as `deadheat.figures`; `save` writes one to a file.
 
-Importing this package imports Altair and all figures; type checkers read the stub beside this file.
+Importing this module imports Altair and all figures; type checkers read the stub beside this file.
 """
 
 from typing import Any
@@ -18,8 +18,7 @@ except ModuleNotFoundError as _error:
 
 hooks.load("figures")
 
-from deadheat.figure_choice import check_figure  # noqa: E402 - Altair is tried first
-from deadheat.figures.base import (  # noqa: E402 - Altair is tried first
+from deadheat.plugins.figures.base import (  # noqa: E402 - Altair is tried first
     REGISTRY,
     Drawing,
     Figure,
@@ -27,7 +26,8 @@ from deadheat.figures.base import (  # noqa: E402 - Altair is tried first
     figures_of,
     plot_of,
 )
-from deadheat.figures.saving import rendered, save  # noqa: E402 - as above
+from deadheat.plugins.figures.choice import check_figure  # noqa: E402 - Altair is tried first
+from deadheat.plugins.figures.saving import rendered, save  # noqa: E402 - as above
 
 globals().update({name: one.draw for name, one in REGISTRY.items()})
 

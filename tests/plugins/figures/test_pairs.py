@@ -13,7 +13,7 @@ from deadheat import figures, stats
 from deadheat.comparison.comparison import Comparison
 from deadheat.comparison.pair import Pairs
 from deadheat.errors import FigureError, ParameterError
-from deadheat.figures.base import GAIN, LOSS, UNDECIDED
+from deadheat.plugins.figures.base import GAIN, LOSS, UNDECIDED
 from support.figure_data import notes_of, row_of, rows_of, title_of
 from support.random_runs import QRELS, RUNS, random_runs, values
 

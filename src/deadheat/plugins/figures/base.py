@@ -20,11 +20,11 @@ from deadheat.comparison.comparison import Comparison
 from deadheat.data.renderable import Plottable
 from deadheat.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import Interval, IntervalOptions
+from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores, order_by_mean
-from deadheat.figure_choice import kind_of
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
+from deadheat.plugins.figures.choice import kind_of
 from deadheat.scalars import NOISE
 from deadheat.structures import T
 from deadheat.wording import (
@@ -692,15 +692,6 @@ def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) 
         return {} if beside is None else {name: one[measure].mean for name, one in named(beside).items()}
     found = {name: systems.scores_by_doc_id(name, measure) for name in systems.evaluations}
     return {name: scores.mean for name, scores in found.items() if scores is not None}
-
-
-def interval_options(options: Mapping[str, Any] | IntervalOptions | None, systems: object = None) -> IntervalOptions:
-    """Return the options of intervals, from their names and values or as they are; by default those of a comparison."""
-    if options is None and isinstance(systems, Comparison):
-        codes = systems.cluster
-        cluster = None if codes is None else dict(zip(systems.query_ids.tolist(), codes.tolist(), strict=True))
-        return IntervalOptions.of(vars(systems.design), cluster=cluster)
-    return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))
 
 
 def ties_count_as(evaluations: Mapping[str, Evaluation]) -> str:

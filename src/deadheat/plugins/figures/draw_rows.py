@@ -9,13 +9,15 @@ import numpy as np
 import polars as pl
 
 from deadheat import hooks
-from deadheat.comparison.comparison import Comparison
+from deadheat.comparison.comparison import Comparison, interval_options
 from deadheat.errors import FigureError
 from deadheat.evaluation.evaluation import Strata
 from deadheat.evaluation.intervals import IntervalOptions, label as label_of
 from deadheat.evaluation.scores import Scores, n_swapped, order_by_mean
-from deadheat.figure_choice import kind_of
-from deadheat.figures.base import (
+from deadheat.kernels.ranks import first_ranks
+from deadheat.measures import Measure
+from deadheat.measures.notation import MeasureLike
+from deadheat.plugins.figures.base import (
     BLACK,
     BLUE,
     OF_BAND,
@@ -29,7 +31,6 @@ from deadheat.figures.base import (
     finished,
     format_number,
     format_signed,
-    interval_options,
     left_out,
     marks,
     means_by_doc_id,
@@ -49,9 +50,7 @@ from deadheat.figures.base import (
     tips,
     unique_labels,
 )
-from deadheat.kernels.ranks import first_ranks
-from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike
+from deadheat.plugins.figures.choice import kind_of
 from deadheat.scalars import NOISE
 from deadheat.wording import BY_DOC_ID, format_count, format_level, format_percentage
 

@@ -8,12 +8,15 @@ import altair as alt
 import numpy as np
 
 from deadheat.checks import as_cutoffs
+from deadheat.comparison.comparison import interval_options
 from deadheat.errors import FigureError, ParameterError
 from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions
 from deadheat.evaluation.scores import intervals
-from deadheat.figures.base import (
+from deadheat.measures import Measure, parse_measure
+from deadheat.measures.notation import MeasureLike
+from deadheat.plugins.figures.base import (
     Record,
     Systems,
     better,
@@ -21,7 +24,6 @@ from deadheat.figures.base import (
     finished,
     format_number,
     format_signed,
-    interval_options,
     is_moved,
     left_out,
     marks,
@@ -34,8 +36,6 @@ from deadheat.figures.base import (
     unique_labels,
     zero_line,
 )
-from deadheat.measures import Measure, parse_measure
-from deadheat.measures.notation import MeasureLike
 from deadheat.wording import format_list
 
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)

@@ -16,8 +16,8 @@ import pytest
 import deadheat as dh
 from deadheat import figures
 from deadheat.errors import DataError, ParameterError
-from deadheat.figures.base import REGISTRY, figures_of
-from deadheat.figures.saving import FORMATS
+from deadheat.plugins.figures.base import REGISTRY, figures_of
+from deadheat.plugins.figures.saving import FORMATS
 from support.figure_data import EVIL, TIES, rows_of
 from support.random_runs import QRELS, RUNS
 

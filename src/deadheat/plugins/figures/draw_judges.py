@@ -7,7 +7,9 @@ from deadheat.checks import check_choice
 from deadheat.comparison.judges import Conclusions, JudgeAgreement
 from deadheat.errors import FigureError
 from deadheat.evaluation.intervals import why_unknown
-from deadheat.figures.base import (
+from deadheat.kernels.ranks import first_ranks
+from deadheat.measures.notation import MeasureLike, unit_of
+from deadheat.plugins.figures.base import (
     BLACK,
     BLUE,
     ORANGE,
@@ -24,8 +26,6 @@ from deadheat.figures.base import (
     tips,
     unique_labels,
 )
-from deadheat.kernels.ranks import first_ranks
-from deadheat.measures.notation import MeasureLike, unit_of
 from deadheat.wording import format_count, format_exactly, format_level, format_percentage
 
 MOST = 60  # systems that a page has room for

@@ -12,7 +12,7 @@ import vl_convert
 from deadheat.checks import as_number
 from deadheat.errors import ParameterError
 from deadheat.io.files import replacing
-from deadheat.io.painter import painter
+from deadheat.plugins.figures.painter import painter
 
 FORMATS = ("svg", "png", "pdf", "html", "json")
 WIDTHS = (1, 100)  # centimetres, from an icon to a poster
