@@ -354,6 +354,7 @@ COMPAT = Plugin(
         Service("compat", "deadheat.plugins.compat.switch"),
         Service("pytrec_eval", "deadheat.plugins.compat.pytrec_eval"),
         Service("ranx", "deadheat.plugins.compat.ranx"),
+        Service("ir_measures_provider", "deadheat.plugins.compat.ir_measures_provider"),
         Service("ir_measures", "deadheat.plugins.compat.ir_measures"),
     ),
 )

@@ -19,10 +19,10 @@ print(first.__name__)
 """
 
 
-@pytest.mark.parametrize("name", ["pytrec_eval", "ranx", "ir_measures"])
+@pytest.mark.parametrize("name", ["pytrec_eval", "ranx", "ir_measures", "ir_measures_provider"])
 @pytest.mark.parametrize("is_public_first", [True, False])
 def test_a_public_path_is_the_same_module(name: str, *, is_public_first: bool) -> None:
-    if name == "ir_measures":
+    if name.startswith("ir_measures"):
         pytest.importorskip("ir_measures")
     paths = [f"deadheat.compat.{name}", f"deadheat.plugins.compat.{name}"]
     if not is_public_first:

@@ -1,0 +1,1 @@
+from deadheat.plugins.compat.ir_measures_provider import DeadheatProvider as DeadheatProvider
