@@ -89,6 +89,7 @@ MINE = Plugin(
     figures=("deadheat.plugins.mine.figures",),
 )
 PLUGINS = (*PLUGINS, MINE)
+REGISTRY = REGISTRY._replace(plugins=PLUGINS)
 """
 
 
