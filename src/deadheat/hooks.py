@@ -32,6 +32,7 @@ Kind = Literal[
     "beside",
     "judgments",
     "evaluations",
+    "modes",
     "pairs",
     "formats",
     "reports",
@@ -212,6 +213,8 @@ class Plugin(NamedTuple):
     evaluations : tuple of str, default ()
         Modules with another way to evaluate what the command ``evaluate`` is given: ``is_for`` takes an
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
+    modes : tuple of str, default ()
+        Modules with what a feature changes in how a run is evaluated: ``MODE``, a `Mode`.
     pairs : tuple of str, default ()
         Modules with what a feature makes of the pairs of a comparison: ``PART``, a `PairPart`.
     services : tuple of Service, default ()
@@ -233,6 +236,7 @@ class Plugin(NamedTuple):
     beside: tuple[BesideTables, ...] = ()
     judgments: tuple[str, ...] = ()
     evaluations: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()

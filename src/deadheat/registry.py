@@ -56,6 +56,7 @@ CORE = Plugin(
         BesideTables("deadheat.placements.failures", ("failures",)),
     ),
     judgments=("deadheat.cli.spans",),
+    modes=("deadheat.evaluation.bounds_over_labels", "deadheat.evaluation.bounds_over_places"),
     pairs=("deadheat.comparison.repeated_pairs",),
     formats=(
         "deadheat.report.as_data",

@@ -6,7 +6,6 @@ they are placed and scored as one run with the queries of all.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Unpack, cast, overload
 
@@ -19,12 +18,12 @@ from deadheat.data.doubts import alike, note_of_negative
 from deadheat.data.judging import JudgesRuns, judges_runs
 from deadheat.data.judgments import as_qrels
 from deadheat.data.renderable import Numbers, Renderable, frame_of
-from deadheat.data.rows import ScorePrecision, UnreadRows
+from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import Advice, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation, helped_by
 from deadheat.evaluation.intervals import Weights
-from deadheat.evaluation.label_ends import BOUNDS, KnownBounds, PlacedBounds
+from deadheat.evaluation.modes import Mode, Placed, modes_on
 from deadheat.evaluation.repeats import Repeats, are_runs, together
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.evaluation.warned import warn, warn_of_one_table
@@ -32,15 +31,6 @@ from deadheat.io.splitting import in_pieces
 from deadheat.measures import Measure
 from deadheat.measures.notation import Measures, at_level, measures_under, parse_measures
 from deadheat.measures.orders import OrdersMeasure
-from deadheat.measures.unjudged import (
-    as_placed,
-    ends_anywhere,
-    open_documents,
-    open_ties,
-    ungraded_rows,
-    unjudged_documents,
-    with_ties,
-)
 from deadheat.phases import phase
 from deadheat.placements import policies
 from deadheat.placements.contiguous import Together, can_be_together
@@ -89,11 +79,11 @@ def evaluate_many(
     """
     check_measures(conventions, measures)
     are_whole = conventions.depth is None and not conventions.judged_only
-    is_plain = are_whole and judge is None and conventions.unjudged == "zero"
+    is_plain = are_whole and judge is None
     is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
-    are_open = qrels.open_to is not None or any(run.are_failures_open for run in runs)
-    can_share = len(runs) > 1 and is_plain and not is_drawn and are_of_queries and not are_open
+    are_in_modes = any(modes_on(conventions, qrels, run) for run in runs)
+    can_share = len(runs) > 1 and is_plain and not is_drawn and are_of_queries and not are_in_modes
     if can_share and can_be_together(qrels, runs):
         for first in range(0, len(runs), MOST_TOGETHER):
             yield from _together(conventions, qrels, runs[first : first + MOST_TOGETHER], measures, rule)
@@ -102,7 +92,8 @@ def evaluate_many(
         if rule:
             policies.check_row_order(run, rule)
         engine = engine_of(qrels, run, conventions.score_precision)
-        engine = engine_under(conventions, engine, measures, rng) if rule else engine
+        if rule:
+            engine = engine_under(conventions, engine, measures, rng, modes_on(conventions, qrels, run))
         found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine, judge=judge)
         ranked = policies.by_rule(found.placements, engine, rule) if rule else None
         yield found, [] if ranked is None else [np.where(own.kept, own.spread.of(ranked), np.nan) for own in found]
@@ -161,13 +152,13 @@ def evaluate_under(
     if judge is not None:
         human, by_judge = (evaluate_under(conventions, one, run, measures, rng) for one in (qrels, judge))
         return helped_by(human, by_judge)
-    if qrels.open_to is not None:
-        conventions = replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
-    if run.are_failures_open:
-        _check_open(conventions, run)
+    modes = modes_on(conventions, qrels, run)
+    for mode in modes:
+        conventions = mode.prepare(conventions, qrels, run)
     ties = conventions.ties
     policies.check_row_order(run, ties)
-    engine = engine_under(conventions, engine or engine_of(qrels, run, conventions.score_precision), measures, rng)
+    engine = engine or engine_of(qrels, run, conventions.score_precision)
+    engine = engine_under(conventions, engine, measures, rng, modes)
     with phase(f"placing {run.name}"):
         placements = engine.place()
     is_absent = absent_queries(run, placements)
@@ -178,14 +169,8 @@ def evaluate_under(
     with phase(f"evaluating {run.name}"):
         own = at_level(measures, conventions.rel)
         scores = [score_of(measure, placements, ranked, conventions, qrels) for measure in own]
-        if conventions.unjudged != "zero":
-            bounds = _bounds(conventions, qrels, run, placements, ranked)
-            scores = [one.with_part(BOUNDS, bounds(one.measure)) for one in scores]
-        if run.are_failures_open and run.failures is not None:
-            is_open, n_open = ungraded_rows(ranked, run.failures)
-            for n, one in enumerate(scores):
-                found = ends_anywhere(one.measure, ranked, is_open, n_open, one.values)
-                scores[n] = one.with_part(BOUNDS, KnownBounds(one.measure, found))
+        for mode in modes:
+            scores = mode.finish(scores, Placed(conventions, qrels, run, placements, ranked))
     return evaluation_of(conventions, qrels, run, placements, scores, lacking)
 
 
@@ -200,18 +185,6 @@ def check_measures(conventions: Conventions, measures: Sequence[Measure]) -> Non
                 argument="no_relevant",
                 given="one",
                 hint=Advice("no_relevant", "skip", when=f"to leave such queries out of {measure.label}, too, "),
-            )
-
-
-def _check_open(conventions: Conventions, run: Run) -> None:
-    """Refuse what changes the list that documents of a run may be anywhere in, or what else may be open."""
-    for argument in ("depth", "judged_only", "score_precision", "unjudged"):
-        if (given := getattr(conventions, argument)) != getattr(Conventions, argument):
-            raise ParameterError(
-                f"cannot be combined with documents that may be anywhere in {run.name}",
-                argument=argument,
-                given=given,
-                hint='read its grades with failed="lowest"',
             )
 
 
@@ -274,7 +247,13 @@ def _note_of_empty_lists(run: Run, placements: Placements) -> list[str]:
     return [f"{format_count(len(empty), 'query', 'queries')} with an empty list of results ({format_list(empty)})"]
 
 
-def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Measure], rng: Rng = None) -> Engine:
+def engine_under(
+    conventions: Conventions,
+    engine: Engine,
+    measures: Sequence[Measure],
+    rng: Rng = None,
+    modes: Sequence[Mode] = (),
+) -> Engine:
     """Return the engine, with the lists shortened as conventions say.
 
     Parameters
@@ -285,37 +264,21 @@ def engine_under(conventions: Conventions, engine: Engine, measures: Sequence[Me
         What its placements are for: those that look at no more than the depth may be had where it cuts a tie.
     rng : numpy.random.Generator or int, optional
         For ``ties="random"``.
+    modes : sequence of Mode, default ()
+        What the run is evaluated in; in any of them all ranks up to the depth count.
     """
     if isinstance(engine, Shortened) or (conventions.depth is None and not conventions.judged_only):
         return engine
     depths = [one.deepest for one in measures]
-    is_open = None in depths or conventions.unjudged == "bounds"
+    are_all_needed = None in depths or bool(modes)
     return Shortened(
         engine,
         depth=conventions.depth,
         judged_only=conventions.judged_only,
         ties=conventions.ties,
         rng=rng,
-        deepest=None if is_open else max(depths, default=None),  # type: ignore[type-var]
+        deepest=None if are_all_needed else max(depths, default=None),  # type: ignore[type-var]
     )
-
-
-def _bounds(
-    conventions: Conventions, qrels: Qrels, run: Run, placements: Placements, ranked: Placements
-) -> Callable[[Measure], PlacedBounds]:
-    """Return what makes the bounds over unjudged documents of a measure."""
-    top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
-    if qrels.open_to is not None:
-        documents = open_documents(qrels, run, conventions)
-        ties = open_ties(ranked, documents)
-        return lambda measure: PlacedBounds(measure, ranked, ties, top, documents.drop_nulls)
-    is_far = False
-    if conventions.ties == "expected":
-        unjudged = with_ties(placements, run, precision, conventions.depth)
-    else:
-        placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
-    find = None if is_far else partial(unjudged_documents, qrels, run, precision)
-    return lambda measure: PlacedBounds(measure, placements, unjudged, top, find)
 
 
 def score_of(

@@ -1,0 +1,59 @@
+"""Bounds over the labels of unjudged documents; in qrels with failures, of those that a judge did not grade."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from deadheat.data.rows import UnreadRows
+from deadheat.evaluation.label_ends import BOUNDS, PlacedBounds
+from deadheat.measures.unjudged import as_placed, open_documents, open_ties, unjudged_documents, with_ties
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.evaluation.modes import Placed
+    from deadheat.evaluation.scores import Scores
+    from deadheat.measures import Measure
+    from deadheat.settings import Conventions
+
+
+class BoundsOverLabels:
+    """Each unjudged document may have any relevance up to a top; in qrels with failures only those of no grade."""
+
+    def is_on(self, conventions: Conventions, qrels: Qrels, run: Run) -> bool:  # noqa: ARG002 - as of other modes
+        """Tell whether bounds were asked for, or the qrels have documents that a judge did not grade."""
+        return conventions.unjudged != "zero" or qrels.open_to is not None
+
+    def prepare(self, conventions: Conventions, qrels: Qrels, run: Run) -> Conventions:  # noqa: ARG002 - as above
+        """Return conventions with bounds up to what documents without a grade may have."""
+        if qrels.open_to is None:
+            return conventions
+        return replace(conventions, unjudged="bounds", unjudged_max_rel=qrels.open_to)
+
+    def finish(self, scores: list[Scores], placed: Placed) -> list[Scores]:
+        """Return the scores with their bounds, which are computed on first use."""
+        bounds = _make_bounds_of(placed)
+        return [one.with_part(BOUNDS, bounds(one.measure)) for one in scores]
+
+
+def _make_bounds_of(placed: Placed) -> Callable[[Measure], PlacedBounds]:
+    """Return a function that makes the bounds of a measure."""
+    conventions, qrels, run, placements, ranked = placed
+    top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
+    if qrels.open_to is not None:
+        documents = open_documents(qrels, run, conventions)
+        ties = open_ties(ranked, documents)
+        return lambda measure: PlacedBounds(measure, ranked, ties, top, documents.drop_nulls)
+    is_far = False
+    if conventions.ties == "expected":
+        unjudged = with_ties(placements, run, precision, conventions.depth)
+    else:
+        placements, unjudged, is_far = ranked, as_placed(ranked), isinstance(run.rows, UnreadRows)
+    find = None if is_far else partial(unjudged_documents, qrels, run, precision)
+    return lambda measure: PlacedBounds(measure, placements, unjudged, top, find)
+
+
+MODE = BoundsOverLabels()

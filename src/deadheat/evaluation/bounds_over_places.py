@@ -1,0 +1,50 @@
+"""Bounds over the places of documents that a judge, whose grades rank the list, gave no grade."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from deadheat.errors import ParameterError
+from deadheat.evaluation.label_ends import BOUNDS, KnownBounds
+from deadheat.measures.unjudged import ends_anywhere, ungraded_rows
+from deadheat.settings import Conventions
+
+if TYPE_CHECKING:
+    from deadheat.data.tables import Qrels, Run
+    from deadheat.evaluation.modes import Placed
+    from deadheat.evaluation.scores import Scores
+
+
+class BoundsOverPlaces:
+    """Documents that a judge whose grades rank the list gave no grade may be anywhere in it."""
+
+    def is_on(self, conventions: Conventions, qrels: Qrels, run: Run) -> bool:  # noqa: ARG002 - as of other modes
+        """Tell whether a run has such documents."""
+        return run.are_failures_open
+
+    def prepare(self, conventions: Conventions, qrels: Qrels, run: Run) -> Conventions:  # noqa: ARG002 - as above
+        """Refuse what changes the list that documents of a run may be anywhere in, or what else may be open."""
+        for argument in ("depth", "judged_only", "score_precision", "unjudged"):
+            given = getattr(conventions, argument)
+            if given != getattr(Conventions, argument):
+                raise ParameterError(
+                    f"cannot be combined with documents that may be anywhere in {run.name}",
+                    argument=argument,
+                    given=given,
+                    hint='read its grades with failed="lowest"',
+                )
+        return conventions
+
+    def finish(self, scores: list[Scores], placed: Placed) -> list[Scores]:
+        """Return the scores with their bounds over all places of these documents."""
+        if placed.run.failures is None:
+            return scores
+        is_open, n_open = ungraded_rows(placed.ranked, placed.run.failures)
+        bounded = []
+        for one in scores:
+            ends = ends_anywhere(one.measure, placed.ranked, is_open, n_open, one.values)
+            bounded.append(one.with_part(BOUNDS, KnownBounds(one.measure, ends)))
+        return bounded
+
+
+MODE = BoundsOverPlaces()
