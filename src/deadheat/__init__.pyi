@@ -2,12 +2,6 @@
 
 import deadheat.measures as _measures
 from deadheat import figures as figures
-from deadheat.comparison.compare import compare, compare_evaluations
-from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.judges import JudgeAgreement, judge_agreement
-from deadheat.comparison.of_values import interval, paired_test
-from deadheat.comparison.pair import Pair
-from deadheat.comparison.robustness import SystemOrders
 from deadheat.data.from_arrays import from_arrays, pareto_levels
 from deadheat.data.judgments import read_judgments
 from deadheat.data.queries import Queries
@@ -35,6 +29,12 @@ from deadheat.plugins.bench.ontology import Ontology, read_ontology
 from deadheat.plugins.bench.result import BenchResult
 from deadheat.plugins.bench.retrievers import BM25, LLM, Embedding, Hits, Retriever, RunFile, StringSimilarity
 from deadheat.plugins.columns.scorings import evaluate_columns
+from deadheat.plugins.compare.compare import compare, compare_evaluations
+from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.judges import JudgeAgreement, judge_agreement
+from deadheat.plugins.compare.of_values import interval, paired_test
+from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.compare.robustness import SystemOrders
 from deadheat.plugins.compat.explain import Explanation, explain
 from deadheat.plugins.dense.accumulator import Accumulator
 from deadheat.plugins.dense.evaluating import evaluate_dense, evaluate_embeddings

@@ -85,7 +85,7 @@ class QueryColumn(NamedTuple):
     ----------
     name : str
     module : str
-        Where that is: functions ``find`` and ``tell_absent``, as `deadheat.report.companions` says.
+        Where that is: functions ``find`` and ``tell_absent``, as `deadheat.plugins.compare.companions` says.
     """
 
     name: str

@@ -24,7 +24,6 @@ CORE = Plugin(
     package="deadheat",
     commands=(
         Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
-        Command("compare", "deadheat.cli.compare", "Say which runs differ by more than chance, and than ties."),
         Command("judges", "deadheat.cli.judgments", "Show how far a judge's labels agree with human ones."),
         Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
         Command("convert", "deadheat.cli.convert", "Convert qrels or a run from one format to another."),
@@ -57,7 +56,6 @@ CORE = Plugin(
     ),
     judgments=("deadheat.cli.spans",),
     modes=("deadheat.evaluation.bounds_over_labels", "deadheat.evaluation.bounds_over_places"),
-    pairs=("deadheat.comparison.repeated_pairs",),
     formats=(
         "deadheat.report.as_data",
         "deadheat.report.as_html",
@@ -66,13 +64,10 @@ CORE = Plugin(
         "deadheat.report.as_table",
     ),
     reports=(
-        "deadheat.report.of_comparison",
-        "deadheat.report.of_comparison_tables",
         "deadheat.report.of_evaluation",
         "deadheat.report.of_measures",
         "deadheat.report.of_judgments",
         "deadheat.report.of_objects",
-        "deadheat.report.of_orders",
     ),
     pages=("deadheat.report.page_of_judges",),
     services=(Service("shown", "deadheat.report.shown"),),
@@ -81,9 +76,31 @@ CORE = Plugin(
     ),
 )
 
+COMPARE = Plugin(
+    name="compare",
+    help="Say who is better: tests, corrections, intervals of differences, and what ties can reverse.",
+    commands=(
+        Command(
+            "compare", "deadheat.plugins.compare.command", "Say which runs differ by more than chance, and than ties."
+        ),
+    ),
+    pairs=("deadheat.plugins.compare.repeated_pairs",),
+    reports=(
+        "deadheat.plugins.compare.report",
+        "deadheat.plugins.compare.report_tables",
+        "deadheat.plugins.compare.report_orders",
+    ),
+    figures=(
+        "deadheat.plugins.compare.figures_of_pairs",
+        "deadheat.plugins.compare.figure_of_ranks",
+        "deadheat.plugins.compare.figures_of_judges",
+    ),
+)
+
 TIES = Plugin(
     name="ties",
     help="Ties of a run and what they decide, values step by step, coarser scores, rerankers that tie.",
+    requires=("compare",),
     commands=(
         Command("ties", "deadheat.plugins.ties.command", "Show the ties of a run, and what they decide."),
         Command("steps", "deadheat.plugins.ties.command", "Show how the value of one query comes about, rank by rank."),
@@ -161,6 +178,7 @@ MORE_MEASURES = Plugin(
 WEEKS = Plugin(
     name="weeks",
     help="Score saved rankings again, compare judgments, follow a system over time, and say what to judge first.",
+    requires=("compare",),
     commands=(
         Command(
             "rescore", "deadheat.plugins.weeks.saved_commands", "Score a saved evaluation again, under other judgments."
@@ -214,6 +232,7 @@ LEADERBOARD = Plugin(
 LANGUAGES = Plugin(
     name="languages",
     help="Compare systems on the same queries in several languages.",
+    requires=("compare",),
     reports=("deadheat.plugins.languages.report",),
     figures=("deadheat.plugins.languages.figures",),
     query_columns=(QueryColumn("pair_id", "deadheat.plugins.languages.beside"),),
@@ -244,6 +263,7 @@ RECOMMENDER = Plugin(
 AGREE = Plugin(
     name="agree",
     help="Say how far two rankings agree without judgments, or two orders of systems.",
+    requires=("compare",),
     commands=(Command("agree", "deadheat.plugins.agree.command", "Show how far the rankings of two runs agree."),),
     reports=("deadheat.plugins.agree.report",),
 )
@@ -298,9 +318,7 @@ FIGURES = Plugin(
         ),
     ),
     figures=(
-        "deadheat.plugins.figures.draw_judges",
         "deadheat.plugins.figures.draw_lines",
-        "deadheat.plugins.figures.draw_pairs",
         "deadheat.plugins.figures.draw_rows",
     ),
     services=(
@@ -316,6 +334,7 @@ FIGURES = Plugin(
 PAGE = Plugin(
     name="page",
     help="One HTML file about runs, to look at, to mail, to put into a wiki.",
+    requires=("compare",),
     commands=(
         Command("report", "deadheat.plugins.page.command", "Write one HTML file about runs, for mail and wiki."),
     ),
@@ -326,7 +345,7 @@ PAGE = Plugin(
 BENCH = Plugin(
     name="bench",
     help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
-    requires=("more_measures", "languages"),
+    requires=("compare", "more_measures", "languages"),
     commands=(
         Command("bench", "deadheat.plugins.bench.command", "Run retrievers on labelled cases, and compare them."),
         Command(
@@ -345,7 +364,7 @@ BENCH = Plugin(
 COMPAT = Plugin(
     name="compat",
     help="Interfaces of pytrec_eval, trec_eval, ir_measures and ranx; the conventions behind a number.",
-    requires=("diversity", "more_measures"),
+    requires=("compare", "diversity", "more_measures"),
     commands=(
         Command("trec_eval", "deadheat.plugins.compat.trec_eval_command", "Print what trec_eval prints."),
         Command("explain", "deadheat.plugins.compat.explain_command", "Find the conventions behind a reported number."),
@@ -369,6 +388,7 @@ SENTENCE_TRANSFORMERS = Plugin(
 
 PLUGINS = (
     CORE,
+    COMPARE,
     TIES,
     DIVERSITY,
     MORE_MEASURES,

@@ -32,6 +32,7 @@ OF_NO_MEAN = ("wilcoxon", "sign")  # tests that may contradict the means
 TESTS = (*CLUSTERED, *OF_NO_MEAN)
 CORRECTIONS = ("none", "bonferroni", "holm", "bh")
 MAX_T = "max-t"  # by the largest of all statistics in each resample
+RESAMPLED = ("randomization", "bootstrap-t", "bootstrap", "tukey")  # tests that draw resamples
 OF_MAXIMA = (MAX_T, "max-t-step-down")
 MOST_FLIPS = 1_000_000  # drawn where fewer leave it open whether a difference is significant
 MOST_COMPARED = 4_000_000_000  # flips times differences that are drawn for it: some five seconds on two cores

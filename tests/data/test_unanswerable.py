@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.comparison.orders import listed_values
 from deadheat.errors import DataError, DeadheatError
+from deadheat.plugins.compare.orders import listed_values
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ import pytest
 import deadheat as dh
 from deadheat.errors import DataError, MeasureError, NotKeptError, ParameterError
 from deadheat.evaluation.saved import checksum
+from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.gates.assertion import check_ranking
 from deadheat.plugins.gates.gate import gate
-from deadheat.report.of_comparison import report_comparison
 from oracle.passages import Case, Place, drawn, is_hit, moments
 from support.command import call, ok
 from support.paths import TESTS

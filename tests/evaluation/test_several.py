@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.report.of_comparison import report_comparison
+from deadheat.plugins.compare.report import report_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,14 +15,14 @@ import pytest
 from scipy import stats as scipy_stats
 
 import deadheat as dh
-from deadheat.comparison.deciding import doubt, favoured
 from deadheat.measures import parse_measure
+from deadheat.plugins.compare.deciding import doubt, favoured
+from deadheat.plugins.compare.report import report_comparison
+from deadheat.plugins.compare.report_tables import report_compact
 from deadheat.report.as_data import as_json
 from deadheat.report.as_latex import as_latex
 from deadheat.report.as_markdown import as_markdown
 from deadheat.report.model import SYSTEM, Column, NumberCell, Report, tabulate
-from deadheat.report.of_comparison import report_comparison
-from deadheat.report.of_comparison_tables import report_compact
 from deadheat.report.text import as_text
 from support.random_runs import random_runs
 

@@ -14,11 +14,11 @@ import pytest
 import scipy
 
 import deadheat as dh
-from deadheat.comparison.pair import Pairs
+from deadheat.plugins.compare.pair import Pairs
+from deadheat.plugins.compare.report import report_comparison, tell_tests
+from deadheat.plugins.compare.report_tables import report_compact, report_with_requests
 from deadheat.report.as_data import as_json
 from deadheat.report.model import Bar, Row
-from deadheat.report.of_comparison import report_comparison, tell_tests
-from deadheat.report.of_comparison_tables import report_compact, report_with_requests
 from deadheat.report.text import as_text
 from deadheat.settings import Design
 
@@ -254,7 +254,7 @@ def test_of_very_many_pairs_people_see_those_of_the_two_best(monkeypatch: pytest
     """All else is of all pairs: what is said below, and the tables for programs. With a baseline all are shown."""
     found = compared({f"s{n}": run(n + 1, n + 3, 1) for n in range(6)}, ["RR", "P@1"])
     whole = report_comparison(found, qrels="qrels")
-    monkeypatch.setattr("deadheat.report.of_comparison.MOST_PAIRS", 14)
+    monkeypatch.setattr("deadheat.plugins.compare.report.MOST_PAIRS", 14)
     few = report_comparison(found, qrels="qrels")
     assert few.facts == whole.facts
     for n, measure in enumerate(("RR", "P@1")):

@@ -17,9 +17,9 @@ from deadheat.errors import DataError, FigureError, MeasureError, ParameterError
 from deadheat.measures.base import REGISTRY, other_names, trec_names
 from deadheat.measures.notation import BUNDLES
 from deadheat.plugins.bench.report import data_of_bench, report_bench
+from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.figures.base import name_among
 from deadheat.report.as_data import as_json
-from deadheat.report.of_comparison import report_comparison
 from deadheat.report.text import as_text
 from support.command import ok
 from support.small_bench import CASES, DOCUMENTS, known

@@ -14,7 +14,7 @@ import pytest
 import deadheat as dh
 from deadheat.evaluation.scores import n_swapped, order_by_mean
 from deadheat.kernels.ranks import first_ranks
-from deadheat.report.of_comparison import best_first
+from deadheat.plugins.compare.report import best_first
 from support.command import ok
 from support.figure_data import rows_of
 

@@ -42,7 +42,6 @@ FLOORS = (
     ("placements",),
     ("measures",),
     ("evaluation",),
-    ("comparison",),
     ("report",),
     ("compat",),
     ("cli",),

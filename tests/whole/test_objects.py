@@ -21,12 +21,12 @@ import deadheat as dh
 from deadheat.data.renderable import Renderable
 from deadheat.errors import MissingDependencyError
 from deadheat.plugins.bench.report import data_of_bench
+from deadheat.plugins.compare.report import report_comparison
 from deadheat.plugins.leaderboard.report import report_leaderboard
 from deadheat.plugins.ties.report import report_profile
 from deadheat.plugins.weeks.report_history import report_history
 from deadheat.report.as_data import as_json
 from deadheat.report.model import format_cell
-from deadheat.report.of_comparison import report_comparison
 from deadheat.report.shown import report_of
 from support.command import call
 from support.html_pages import check_harmless, read_html

@@ -13,8 +13,8 @@ import click
 
 import deadheat as dh
 from deadheat import hooks
-from deadheat.cli.compare import evaluate_each, evaluate_repeats
 from deadheat.cli.errors import missing, refuse, refuse_if
+from deadheat.cli.evaluating import evaluate_each, evaluate_repeats
 from deadheat.cli.figures import befores, draw_figures, with_figure_options, write_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels, split_judgments, split_repeats
@@ -327,7 +327,7 @@ def _report(
         asked["intervals"] or asked["beside"] or per_query or any(one and one.strata for one in groupings.values())
     )
     if is_paper and len(evaluations) > 1 and not has_more and evaluations[0].conventions.unjudged == "zero":
-        from deadheat.report.of_comparison_tables import compact_scores
+        from deadheat.report.compact_scores import compact_scores
 
         tables = (compact_scores(evaluations, seed=asked["seed"], digits=asked["digits"]), *tables[1:])
     return replace(found, tables=tables)

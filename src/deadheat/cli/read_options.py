@@ -17,6 +17,7 @@ from deadheat.cli.paths import shown_path
 from deadheat.libraries import load_libraries
 from deadheat.settings import (
     PROPORTION,
+    RESAMPLED,
     TIES,
     Conventions,
     Design,
@@ -94,8 +95,6 @@ def intervals_of(
 
 def design_of(options: Mapping[str, Any]) -> Design:
     """Return how to compare."""
-    from deadheat.report.of_comparison import RESAMPLED
-
     also = ("n_resamples",) if options["test"] in RESAMPLED else ()  # a test may need resamples too
     is_fixed = options["n_resamples"] is not None  # no more than these
     return Design.of({**options, "is_fixed": is_fixed, **vars(intervals_of(options, options["seed"], also=also))})

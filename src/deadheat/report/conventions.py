@@ -32,14 +32,14 @@ from deadheat.structures import group_values
 from deadheat.wording import BY_DOC_ID, UNIT, format_count, format_in_brackets, format_list, format_path
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from deadheat.arrays import BoolArray, FloatArray, TextArray
-    from deadheat.comparison.judges import Estimate
-    from deadheat.comparison.pair import Pair
     from deadheat.evaluation.evaluation import Evaluation
     from deadheat.evaluation.reconciling import Reconciled
     from deadheat.evaluation.scores import Scores
 
-    Scaled = TypeVar("Scaled", Pair, Interval)
+    Scaled = TypeVar("Scaled", bound=DataclassInstance)
 
 WIDENED = (
     "what all queries of one repeat share widens intervals, by Student's t over the repeats, and p is at least that of"
@@ -78,12 +78,55 @@ OF_MEANS = {
 OF_MEANS |= {f"human_{name}" for name in OF_MEANS}  # of a comparison with a judge
 
 
-def span_of(one: Interval | Pair) -> Span:
+class Known(Protocol):
+    """What has ends that may not be known: an interval, or an estimate with one."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the ends say where the number may lie."""
+        ...
+
+    @property
+    def unknown(self) -> str:
+        """Why the ends are not known; empty if they are."""
+        ...
+
+
+class WithEnds(Known, Protocol):
+    """An interval, or something that has one, such as a pair of systems."""
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        ...
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """How the interval was made."""
+        ...
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries it is of."""
+        ...
+
+    @property
+    def n_clusters(self) -> int | None:
+        """How many clusters these are; None without clusters."""
+        ...
+
+
+def span_of(one: WithEnds) -> Span:
     """Return the ends of an interval, or of that of a pair, as a cell."""
     return Span(one.low, one.high, one.is_known)
 
 
-def few_units(found: Iterable[Interval | Pair], unit: tuple[str, str] = UNIT) -> str:
+def few_units(found: Iterable[WithEnds], unit: tuple[str, str] = UNIT) -> str:
     """Return a warning if bootstrap intervals rest on few queries or clusters, or an empty string.
 
     Those that cannot be known are not counted: `cannot_be_known` reports them.
@@ -247,12 +290,12 @@ def estimated_by(methods: Iterable[tuple[str, str]], units: str, n_resamples: in
     return "; ".join(told)
 
 
-def cannot_be_known(given: Iterable[tuple[str, Interval | Pair | Estimate]]) -> Iterator[Fact]:
+def cannot_be_known(given: Iterable[tuple[str, Known]]) -> Iterator[Fact]:
     """Say which intervals have a question mark, and why; and of which means the values are so skewed that they may.
 
     Parameters
     ----------
-    given : iterable of (str, Interval, Pair or Estimate)
+    given : iterable of (str, Known)
         All that have ends, with what they are of.
     """
     having = list(given)

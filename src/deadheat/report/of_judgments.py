@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from deadheat.comparison.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
-from deadheat.comparison.pair import Pair
+from deadheat.plugins.compare.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
+from deadheat.plugins.compare.pair import Pair
 from deadheat.report.conventions import (
     cannot_be_known,
     finite,

@@ -1,17 +1,14 @@
-"""The reports of small objects, which notebooks show: scores, an interval, a pair, qrels and runs."""
+"""The reports of small objects, which notebooks show: scores, an interval, qrels and runs."""
 
 import polars as pl
 
-from deadheat.comparison.pair import Pair
 from deadheat.data.rows import MappingRows, MemoryRows
 from deadheat.data.tables import DocumentTable, TableFacts
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.scores import Scores
 from deadheat.report.conventions import OF_TIES, as_cell, mean_heading, span_of, tell_geometric
 from deadheat.report.model import (
-    MEASURE,
     QUERY,
-    SYSTEM,
     Column,
     Fact,
     Report,
@@ -20,7 +17,6 @@ from deadheat.report.model import (
     registers_report,
     tabulate,
 )
-from deadheat.report.of_comparison import BASELINE, cells_of
 from deadheat.report.score_tables import level_heading
 from deadheat.wording import format_count
 
@@ -58,24 +54,6 @@ def of_interval(interval: Interval) -> Report:
     return Report(
         (tabulate("interval", (), columns, [interval]),),
         (Fact("method", interval.method, "method", interval.method), note_fact("?", interval.unknown)),
-    )
-
-
-@registers_report(Pair)
-def of_pair(pair: Pair) -> Report:
-    """Return the report of a pair of systems by one measure."""
-    columns = (
-        Column("difference", "difference"),
-        Column("ci", "interval"),
-        Column("p_value", "p"),
-        Column("p_adjusted", "p adj"),
-        Column("flip_probability", "reversed by ties"),
-        *(Column(name, name) for name in ("wins", "draws", "losses")),
-        Column("n_queries", "queries"),
-    )
-    return Report(
-        (tabulate("pair", (SYSTEM, BASELINE, MEASURE), columns, [cells_of(pair)]),),
-        tuple(tell_geometric([pair.measure])),
     )
 
 

@@ -1,7 +1,7 @@
 """The page of what judges agree on."""
 
 from deadheat import hooks
-from deadheat.comparison.judges import JudgeAgreement
+from deadheat.plugins.compare.judges import JudgeAgreement
 from deadheat.report.model import PAGES, Report, registers_report
 from deadheat.report.of_judgments import report_judges
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 import deadheat as dh
 from deadheat.errors import DataError
-from deadheat.report.of_orders import report_orders
+from deadheat.plugins.compare.report_orders import report_orders
 from deadheat.report.text import as_text
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.plugins.bench.report import report_bench
-from deadheat.report.of_comparison import report_comparison
+from deadheat.plugins.compare.report import report_comparison
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,9 +16,9 @@ from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.report import data_of_bench, report_bench
 from deadheat.plugins.bench.result import failures_of
+from deadheat.plugins.compare.report import adjusted_and_skewed
 from deadheat.report.as_data import as_json
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.of_comparison import adjusted_and_skewed
 from deadheat.report.text import as_text
 from support.workbook import write_workbook
 

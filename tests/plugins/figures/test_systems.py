@@ -10,8 +10,8 @@ import pytest
 
 import deadheat as dh
 from deadheat import figures
-from deadheat.comparison.comparison import Comparison
 from deadheat.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
+from deadheat.plugins.compare.comparison import Comparison
 from support.figure_data import notes_of, row_of, rows_of, title_of
 from support.random_runs import QRELS, RUNS
 

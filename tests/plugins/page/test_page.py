@@ -322,7 +322,7 @@ def test_tables_of_very_many_pairs_have_those_of_the_first_systems(monkeypatch: 
     assert duel is not None
     rows = {}
     for most in (1_000, 50):
-        monkeypatch.setattr("deadheat.report.of_comparison.MOST_PAIRS", most)
+        monkeypatch.setattr("deadheat.plugins.compare.report.MOST_PAIRS", most)
         page = page_of([subject])
         section = page[page.index('id="s0-all"') : page.index('id="s0-conventions"')]
         *_, table = (one for one in section.split("<table") if "system - baseline" in one)  # the first has its heading

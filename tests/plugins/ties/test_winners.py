@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.comparison.flips import Side, TieSums, side_of
 from deadheat.measures import parse_measure
+from deadheat.plugins.compare.flips import Side, TieSums, side_of
 from deadheat.plugins.ties.coarsening_profile import winner
 
 

@@ -5,7 +5,7 @@ Adds the functions `deadheat.agree` and `deadheat.agree_systems`, the class `dea
 
 * `rankings` compares two runs query by query; the formulas are in `deadheat.kernels.agreement`, which others use too.
 * `systems` compares the order of systems in two sets of saved evaluations.
-* `report` shows rankings (`deadheat.report.of_orders` shows orders); `command` is the command line.
+* `report` shows rankings (`deadheat.plugins.compare.report_orders` shows orders); `command` is the command line.
 
 A new statistic of two rankings begins in the kernel, gets its name in `rankings.KINDS`, its value in
 `rankings._of_query`, and its explanation in `report.TEXTS`.

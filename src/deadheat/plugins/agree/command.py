@@ -49,7 +49,7 @@ def agree(runs: tuple[str, ...], *, per_query: bool, **options: Any) -> None:  #
     queries that both have.
     """
     from deadheat.plugins.agree.report import report_agreements
-    from deadheat.report.of_orders import report_orders
+    from deadheat.plugins.compare.report_orders import report_orders
 
     refuse_if(len(runs) < 2, "give two runs: deadheat agree RUN RUN")
     if all(Path(one).is_dir() and any(map(is_saved, Path(one).glob("*.json"))) for one in runs):

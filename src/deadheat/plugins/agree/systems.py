@@ -8,8 +8,6 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, is_member
 from deadheat.checks import as_level
-from deadheat.comparison.compare import compare_evaluated
-from deadheat.comparison.robustness import SystemOrders, order_agreement, totals_of
 from deadheat.errors import DataError, DuplicateError
 from deadheat.evaluation.evaluate import by_own_name, open_evaluation
 from deadheat.evaluation.evaluation import Evaluation
@@ -19,6 +17,8 @@ from deadheat.evaluation.saved import is_saved
 from deadheat.io.files import check_path
 from deadheat.measures import Measure
 from deadheat.plugins.agree.rankings import list_queries
+from deadheat.plugins.compare.compare import compare_evaluated
+from deadheat.plugins.compare.robustness import SystemOrders, order_agreement, totals_of
 from deadheat.settings import Design
 from deadheat.wording import format_list
 

@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 from deadheat.checks import as_count, as_cutoffs, as_positive, check_choice
-from deadheat.comparison.comparison import assemble
 from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DeadheatWarning, NoteWarning, ParameterError, SourceTypeError, UnknownExpectedWarning
 from deadheat.evaluation.evaluate import evaluate_under
@@ -52,6 +51,7 @@ from deadheat.plugins.bench.retrievers import (
 )
 from deadheat.plugins.bench.searching import notes_of_run, search_parts
 from deadheat.plugins.bench.store import Store
+from deadheat.plugins.compare.comparison import assemble
 from deadheat.plugins.more_measures.largest import MaxRel
 from deadheat.random_generators import Rng, random_generator
 from deadheat.report.model import PAGES, Report, registers_report

@@ -7,10 +7,6 @@ from typing import Any
 import numpy as np
 
 from deadheat import hooks
-from deadheat.comparison.comparison import KEYS, Comparison
-from deadheat.comparison.pair import Pairs
-from deadheat.comparison.verdict import Verdict
-from deadheat.comparison.verdict_facts import describe_strata, headline_of_strata
 from deadheat.data.queries import Queries
 from deadheat.evaluation.intervals import (
     NONE,
@@ -28,6 +24,19 @@ from deadheat.plugins.bench.cases import SMALL, STANDARD, half_width
 from deadheat.plugins.bench.collection import STRATA, CaseGroup, families_of
 from deadheat.plugins.bench.languages import base, is_code
 from deadheat.plugins.bench.result import BenchResult, BenchSettings, Failure, Key, PartStrata
+from deadheat.plugins.compare.comparison import KEYS, Comparison
+from deadheat.plugins.compare.pair import Pairs
+from deadheat.plugins.compare.report import (
+    adjusted_and_skewed,
+    as_data,
+    as_shown,
+    reported_pairs,
+    reversal,
+    tell_intervals,
+    tell_tests,
+)
+from deadheat.plugins.compare.verdict import Verdict
+from deadheat.plugins.compare.verdict_facts import describe_strata, headline_of_strata
 from deadheat.plugins.languages.beside import LanguagesBeside
 from deadheat.plugins.languages.report import (
     AMONG,
@@ -71,15 +80,6 @@ from deadheat.report.model import (
     tabulate,
     tabulate_groups,
     warning_fact,
-)
-from deadheat.report.of_comparison import (
-    adjusted_and_skewed,
-    as_data,
-    as_shown,
-    reported_pairs,
-    reversal,
-    tell_intervals,
-    tell_tests,
 )
 from deadheat.report.of_evaluation import few_queries
 from deadheat.report.score_tables import level_heading

@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 
 from deadheat import hooks
-from deadheat.comparison.comparison import Comparison
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -21,6 +20,7 @@ from deadheat.measures import Measure
 from deadheat.plugins.bench.cases import Case
 from deadheat.plugins.bench.collection import CaseGroup, Family, check_by, families_of
 from deadheat.plugins.bench.retrievers import GradedAnswers
+from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import languages_of
 from deadheat.scalars import NOISE

@@ -19,7 +19,6 @@ from typing import Any
 import polars as pl
 
 from deadheat import hooks
-from deadheat.comparison.compare import compare_evaluated
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.errors import DataError, DeadheatError, FileFormatError
@@ -32,6 +31,7 @@ from deadheat.plugins.bench.collection import CaseGroup, Collection
 from deadheat.plugins.bench.report import report_bench, tables_of_page
 from deadheat.plugins.bench.result import BenchResult, Failure, Key
 from deadheat.plugins.bench.retrievers import GradedAnswers, System, identity
+from deadheat.plugins.compare.compare import compare_evaluated
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.beside import LanguagesBeside
 from deadheat.plugins.languages.comparing import languages_of

@@ -14,11 +14,11 @@ import numpy as np
 
 from deadheat.arrays import FloatArray
 from deadheat.checks import by_name, check_choice
-from deadheat.comparison import compare as comparing
-from deadheat.comparison.comparison import Comparison
 from deadheat.errors import DataError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.io.values import Nested
 from deadheat.measures import AP, DCG, RR, F, Hit, Measure, NumRelRet, P, R, Rprec, bpref, nDCG
+from deadheat.plugins.compare import compare as comparing
+from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.compat.evaluating import TALLY, Evaluator, is_chosen, tie_policy
 from deadheat.plugins.compat.tools import order_of
 from deadheat.wording import did_you_mean, format_count, format_list

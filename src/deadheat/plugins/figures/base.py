@@ -16,15 +16,15 @@ import numpy as np
 import polars as pl
 
 from deadheat.checks import by_name
-from deadheat.comparison.comparison import Comparison
 from deadheat.data.renderable import Plottable
 from deadheat.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
 from deadheat.evaluation.evaluation import Evaluation, Strata
-from deadheat.evaluation.intervals import Interval
+from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, order_by_mean
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled, measure_named
 from deadheat.plugins.figures.choice import kind_of
+from deadheat.plugins.figures.subjects import ComparedSystems, is_comparison
 from deadheat.scalars import NOISE
 from deadheat.structures import T
 from deadheat.wording import (
@@ -118,9 +118,16 @@ def figure(*of: str, measures: str = "each", place: int = 100) -> Callable[[Draw
     return register
 
 
+def interval_options(options: Mapping[str, Any] | IntervalOptions | None, systems: object = None) -> IntervalOptions:
+    """Return the options of intervals, from their names and values or as they are; by default those of a comparison."""
+    if options is None and is_comparison(systems):
+        return systems.options_of_intervals
+    return options if isinstance(options, IntervalOptions) else IntervalOptions(**(options or {}))
+
+
 def has_judge(subject: object) -> bool:
     """Return whether a judge's labels help to estimate a mean or a difference of what is to be drawn."""
-    if isinstance(subject, Comparison):
+    if is_comparison(subject):
         return bool(subject.by_judge)
     if isinstance(subject, Strata):
         return has_judge(subject.whole)
@@ -536,7 +543,7 @@ def row_height(n_rows: int) -> int:
     return 22 if n_rows <= 6 else 18 if n_rows <= 16 else 14
 
 
-Systems: TypeAlias = Evaluation | Comparison | Mapping[str, Evaluation] | Sequence[Evaluation]
+Systems: TypeAlias = Evaluation | ComparedSystems | Mapping[str, Evaluation] | Sequence[Evaluation]
 """One evaluation, several, or a comparison."""
 
 TIES = {
@@ -586,7 +593,7 @@ def several_by_name(argument: str, given: object, kind: type[T] | tuple[type[T],
 
 def named(systems: Systems) -> dict[str, Evaluation]:
     """Return evaluations by the name of their system."""
-    if isinstance(systems, Comparison):
+    if is_comparison(systems):
         return dict(systems.evaluations)
     return several_by_name("systems", systems, Evaluation, "an Evaluation, several of them, or a Comparison")
 
@@ -688,7 +695,7 @@ def means_by_doc_id(systems: Systems, measure: Measure, beside: Systems | None) 
     beside : evaluations, optional
         The same systems with ties broken so.
     """
-    if not isinstance(systems, Comparison):
+    if not is_comparison(systems):
         return {} if beside is None else {name: one[measure].mean for name, one in named(beside).items()}
     found = {name: systems.scores_by_doc_id(name, measure) for name in systems.evaluations}
     return {name: scores.mean for name, scores in found.items() if scores is not None}

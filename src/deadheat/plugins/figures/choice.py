@@ -9,12 +9,11 @@ from pathlib import Path
 import polars as pl
 
 from deadheat import hooks
-from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.judges import JudgeAgreement
 from deadheat.data.renderable import Plottable
 from deadheat.errors import SourceTypeError
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.scores import Scores
+from deadheat.plugins.figures.subjects import is_comparison
 from deadheat.scalars import NOISE
 
 SEVERAL = {"systems", "strata", "ties"}  # kinds of objects of which a figure takes several too
@@ -74,8 +73,6 @@ def figures_to_show(subject: object, measure: str) -> tuple[str, ...]:
     of = class_of(subject)
     kind = of.figure_kind
     names = subject.figures_by_default() if isinstance(subject, Plottable) else of.figures_shown
-    if isinstance(subject, JudgeAgreement) and not subject.conclusions:
-        return names[:1]  # without runs there are no means
     if kind not in {"systems", "comparison", "strata"}:
         return names  # of judges, tasks, steps, levels of scores, or what is made up
     scores = [one[measure] for one in evaluations_of(subject)]
@@ -88,7 +85,7 @@ def figures_to_show(subject: object, measure: str) -> tuple[str, ...]:
 
 def evaluations_of(subject: object) -> list[Evaluation]:
     """Return the evaluations that an object has of all queries: of systems, strata and a comparison."""
-    if isinstance(subject, Comparison):
+    if is_comparison(subject):
         return list(subject.evaluations.values())
     if isinstance(subject, Strata):
         return [subject.whole]

@@ -8,7 +8,6 @@ import altair as alt
 import numpy as np
 
 from deadheat.checks import as_cutoffs
-from deadheat.comparison.comparison import interval_options
 from deadheat.errors import FigureError, ParameterError
 from deadheat.evaluation.evaluate import score_of
 from deadheat.evaluation.evaluation import Evaluation
@@ -24,6 +23,7 @@ from deadheat.plugins.figures.base import (
     finished,
     format_number,
     format_signed,
+    interval_options,
     is_moved,
     left_out,
     marks,

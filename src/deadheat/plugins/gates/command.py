@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import deadheat as dh
-from deadheat.cli.compare import evaluate_each
 from deadheat.cli.errors import GATE_FAILED, refuse, refuse_if
+from deadheat.cli.evaluating import evaluate_each
 from deadheat.cli.help import option
 from deadheat.cli.inputs import is_saved, split_judgments
 from deadheat.cli.judged import kind_asked

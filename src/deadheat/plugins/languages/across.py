@@ -12,14 +12,14 @@ import polars as pl
 from deadheat import stats
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, is_member
 from deadheat.checks import as_positive
-from deadheat.comparison.flips import Side, gap_of, side_of
-from deadheat.comparison.margins import planned, within_margins
-from deadheat.comparison.pair import Pair
-from deadheat.comparison.pairs import compare_sides, pairs_of
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import FEWEST, KNOWN
 from deadheat.measures import Measure
+from deadheat.plugins.compare.flips import Side, gap_of, side_of
+from deadheat.plugins.compare.margins import planned, within_margins
+from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.compare.pairs import compare_sides, pairs_of
 from deadheat.plugins.languages.spread import order_range, spread_of_means
 from deadheat.scalars import NOISE
 from deadheat.settings import TUKEY, Design

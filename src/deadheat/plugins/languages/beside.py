@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from deadheat.comparison.comparison import Comparison
 from deadheat.data.queries import Queries
+from deadheat.plugins.compare.companions import Section
+from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import PAIR, languages_of_queries
 from deadheat.plugins.languages.report import list_languages, tell_beside, tell_gaps, tell_languages, with_languages
 from deadheat.plugins.languages.verdict import sentences_of_languages
-from deadheat.report.companions import Section
 from deadheat.report.model import Fact, Report, note_fact
 
 N_OPEN = 2  # tables that are not folded: systems by languages, and differences
@@ -16,7 +16,7 @@ N_OPEN = 2  # tables that are not folded: systems by languages, and differences
 
 @dataclass(frozen=True)
 class LanguagesBeside:
-    """Languages that are compared beside systems, as `deadheat.report.companions.Companion` has it.
+    """Languages that are compared beside systems, as `deadheat.plugins.compare.companions.Companion` has it.
 
     Attributes
     ----------

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from deadheat.comparison.comparison import Comparison
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import Cluster, cluster_codes
+from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.languages.across import Languages
 from deadheat.random_generators import Rng
 from deadheat.settings import Design

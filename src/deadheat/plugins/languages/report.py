@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from deadheat.comparison.pair import Pair, Pairs
 from deadheat.measures import Measure
+from deadheat.plugins.compare.pair import Pair, Pairs
+from deadheat.plugins.compare.report import cells_of, doubt_margin, tell_intervals, tell_tests
 from deadheat.plugins.languages.across import AcrossLanguages, Languages
 from deadheat.plugins.languages.verdict import sentences_of_languages
 from deadheat.report.conventions import cannot_be_known, tell_ties
@@ -27,7 +28,6 @@ from deadheat.report.model import (
     table_of_rows,
     tabulate,
 )
-from deadheat.report.of_comparison import cells_of, doubt_margin, tell_intervals, tell_tests
 from deadheat.report.score_tables import level_heading
 from deadheat.settings import TUKEY
 from deadheat.version import __version__

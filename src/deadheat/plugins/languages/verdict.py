@@ -1,12 +1,12 @@
 """What is said of languages: in which of them a system is worse than in its best one."""
 
 from deadheat import stats
-from deadheat.comparison.deciding import doubt, favoured
-from deadheat.comparison.least_p import least_p, n_units
-from deadheat.comparison.pair import Pair
-from deadheat.comparison.verdict_facts import format_number, format_signed
 from deadheat.evaluation.intervals import FEWEST
 from deadheat.measures import Measure
+from deadheat.plugins.compare.deciding import doubt, favoured
+from deadheat.plugins.compare.least_p import least_p, n_units
+from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.compare.verdict_facts import format_number, format_signed
 from deadheat.plugins.languages.across import Languages
 from deadheat.settings import Design
 from deadheat.wording import UNIT, format_count, format_p_value

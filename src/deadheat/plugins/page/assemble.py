@@ -14,18 +14,19 @@ import numpy as np
 from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from deadheat import hooks
-from deadheat.comparison.comparison import Comparison
 from deadheat.data.renderable import Plottable
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.measures import Measure, unit_of
 from deadheat.placements.policies import POLICIES
+from deadheat.plugins.compare.companions import Companion
+from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.report import list_systems, report_comparison
 from deadheat.plugins.page.data import LONGEST_TEXT, N_RANKS, data_of, encoded, has_steps
 from deadheat.plugins.page.pictures import Picture, are_missing, draw, pictures_of
 from deadheat.plugins.page.subject import Input, Subject, about, glance, headline_of
 from deadheat.report.as_html import harmless, parts, templates
 from deadheat.report.as_markdown import as_markdown
-from deadheat.report.companions import Companion
 from deadheat.report.conventions import OF_TIES, as_cell, span_of, span_of_ties
 from deadheat.report.model import (
     PAGES,
@@ -43,7 +44,6 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.report.of_comparison import list_systems, report_comparison
 from deadheat.report.of_evaluation import report_evaluations
 from deadheat.report.score_tables import NOTHING, columns_of_strata, level_heading, parts_of, tabulate_scores
 from deadheat.scalars import NOISE

@@ -13,8 +13,8 @@ import click
 
 import deadheat as dh
 from deadheat import hooks
-from deadheat.cli.compare import compare_files, evaluate_each, saved_evaluations
 from deadheat.cli.errors import missing, refuse, refuse_if, refuse_others
+from deadheat.cli.evaluating import evaluate_each
 from deadheat.cli.help import option
 from deadheat.cli.inputs import check_inputs, split_judgments
 from deadheat.cli.judged import judgments_asked
@@ -24,11 +24,12 @@ from deadheat.cli.printing import check_output, emit, warn_of_nothing_judged
 from deadheat.cli.read_options import check_strata, conventions_of, measures_of, read_queries, sets_of_strata, weighed
 from deadheat.cli.streams import write_note
 from deadheat.errors import DataError
+from deadheat.plugins.compare.command import compare_files, saved_evaluations
 from deadheat.wording import format_path
 
 if TYPE_CHECKING:
+    from deadheat.plugins.compare.companions import Companion
     from deadheat.plugins.page import Subject
-    from deadheat.report.companions import Companion
     from deadheat.report.model import Fact
 
     Gathered = tuple[list[Subject], dict[str, str], list[Companion], float | None, list[Fact]]
@@ -152,8 +153,8 @@ def _check_form(output: str, form: str, *, is_fragment: bool) -> None:
 
 def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gathered:
     """Return what the page is about, as the service ``finished_bench`` does of a folder."""
+    from deadheat.plugins.compare.companions import find_companions
     from deadheat.plugins.page import before_and_after
-    from deadheat.report.companions import find_companions
 
     if Path(qrels).is_dir():
         store = hooks.find_service("finished_bench")

@@ -14,13 +14,13 @@ import polars as pl
 
 from deadheat import hooks
 from deadheat.arrays import FloatArray, is_member
-from deadheat.comparison.deciding import doubt, favoured
-from deadheat.comparison.orders import MAX_ORDERS, listed_values
 from deadheat.data.rows import round_scores
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import IntervalOptions, label
 from deadheat.measures import Measure, unit_of
 from deadheat.placements.policies import POLICIES
+from deadheat.plugins.compare.deciding import doubt, favoured
+from deadheat.plugins.compare.orders import MAX_ORDERS, listed_values
 from deadheat.plugins.page.subject import MOST_SYSTEMS, Subject, glance, headline_of
 from deadheat.report.score_tables import level_heading
 from deadheat.scalars import NOISE

@@ -11,10 +11,6 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import FloatArray, align_values
-from deadheat.comparison.comparison import Comparison
-from deadheat.comparison.pair import Pair
-from deadheat.comparison.verdict import Verdict
-from deadheat.comparison.verdict_facts import CORRECTION_NAMES, format_number, format_signed
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Run
 from deadheat.evaluation.evaluation import Evaluation, Strata
@@ -22,9 +18,13 @@ from deadheat.evaluation.intervals import Interval, strata_of
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure, unit_of
 from deadheat.placements.grouping import grouped, ties_of
+from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.compare.report import best_first
+from deadheat.plugins.compare.verdict import Verdict
+from deadheat.plugins.compare.verdict_facts import CORRECTION_NAMES, format_number, format_signed
 from deadheat.report.conventions import span_of, span_of_ties
 from deadheat.report.model import QUERY, Column, Span, Table, count_cell, format_cell, tabulate
-from deadheat.report.of_comparison import best_first
 from deadheat.scalars import NOISE
 from deadheat.settings import OF_MAXIMA, Design
 from deadheat.wording import format_count, format_level, format_percentage, is_share_known

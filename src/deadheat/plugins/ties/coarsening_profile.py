@@ -10,9 +10,6 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import is_member
-from deadheat.comparison.compare import named_runs
-from deadheat.comparison.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
-from deadheat.comparison.pairs import pairs_of
 from deadheat.data.renderable import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError
@@ -22,6 +19,9 @@ from deadheat.evaluation.warned import warn
 from deadheat.io.guarding import check_threads
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
+from deadheat.plugins.compare.compare import named_runs
+from deadheat.plugins.compare.flips import Flip, TieSums, flip, gap_of, normal_errors_of, side_of
+from deadheat.plugins.compare.pairs import pairs_of
 from deadheat.plugins.ties.beside import evaluate_beside
 from deadheat.plugins.ties.coarsening import check_coarse, check_one_way, coarse_name, coarsen
 from deadheat.random_generators import Rng, check_rng

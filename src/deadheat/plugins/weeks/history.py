@@ -13,10 +13,6 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, TextArray, align_values, is_member
 from deadheat.checks import as_count, as_list
-from deadheat.comparison.flips import Side, over_all
-from deadheat.comparison.of_values import side_of_values
-from deadheat.comparison.pair import Pair
-from deadheat.comparison.pairs import compare_sides
 from deadheat.data.changes import changes
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import what_is_judged
@@ -30,6 +26,10 @@ from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stat
 from deadheat.io.files import check_path
 from deadheat.measures import Measure
 from deadheat.measures.notation import ByMeasure
+from deadheat.plugins.compare.flips import Side, over_all
+from deadheat.plugins.compare.of_values import side_of_values
+from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.compare.pairs import compare_sides
 from deadheat.plugins.weeks.saved_steps import summary_in
 from deadheat.scalars import NOISE
 from deadheat.settings import Design

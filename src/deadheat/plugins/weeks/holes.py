@@ -11,7 +11,6 @@ import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.checks import as_count, check_choice
-from deadheat.comparison.compare import named_runs
 from deadheat.data.changes import PAIR
 from deadheat.data.renderable import Numbers, Renderable
 from deadheat.data.rows import ScorePrecision
@@ -32,6 +31,7 @@ from deadheat.measures.unjudged import (
 )
 from deadheat.phases import phase
 from deadheat.placements.placements import Placements
+from deadheat.plugins.compare.compare import named_runs
 from deadheat.settings import Conventions
 from deadheat.wording import escape_invisible, format_count
 

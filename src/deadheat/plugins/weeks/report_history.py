@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from deadheat.comparison.pair import Pair
-from deadheat.comparison.verdict_facts import format_signed
 from deadheat.measures.notation import unit_of
+from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.compare.verdict_facts import format_signed
 from deadheat.plugins.weeks.history import History, has_other_queries
 from deadheat.report.conventions import (
     tell_geometric,

@@ -1,0 +1,63 @@
+"""Evaluating what commands are given: runs by their files, and runs of one system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import deadheat as dh
+from deadheat.cli.inputs import checked_run, labels_of_judge, open_pairs, open_run
+from deadheat.cli.paths import label
+from deadheat.random_generators import Rng
+from deadheat.settings import Conventions
+
+if TYPE_CHECKING:
+    from deadheat.arrays import FloatArray
+    from deadheat.measures import Measure
+
+
+def evaluate_repeats(
+    qrels: dh.Qrels,
+    repeats: Mapping[str, Sequence[str | dh.Run]],
+    measures: Sequence[Measure],
+    conventions: Conventions,
+) -> dict[str, dh.Evaluation]:
+    """Return the evaluation of each system that was run several times, by its name."""
+    from deadheat.evaluation.evaluate import evaluate_under
+    from deadheat.evaluation.repeats import together
+
+    own = replace(conventions, missing="empty") if conventions.missing == "skip" else conventions
+    runs = {
+        name: (open_run(one, label(one)) if isinstance(one, str) else checked_run(one) for one in some)
+        for name, some in repeats.items()
+    }
+    each = {name: [evaluate_under(own, qrels, run, measures) for run in some] for name, some in runs.items()}
+    return {name: together(name, evaluations, conventions.missing) for name, evaluations in each.items()}
+
+
+def evaluate_each(
+    qrels: str | dh.Qrels,
+    runs: Mapping[str, str],
+    conventions: Conventions,
+    measures: Sequence[Measure],
+    *,
+    seed: Rng = None,
+    rule: str | None = None,
+    form: str | None = None,
+    judge: str | None = None,
+) -> Iterator[tuple[dh.Qrels, dh.Run, dh.Evaluation, list[FloatArray]]]:
+    """Yield the judgments of each run, the run, its evaluation, and its values with ties broken by a rule.
+
+    The judgments are read and checked once, unless each run has its own; `form` is the format of the runs, if that is
+    known.
+    """
+    from deadheat.evaluation.evaluate import evaluate_many
+    from deadheat.evaluation.warned import warn_of_form
+
+    by_judge = labels_of_judge(judge)
+    for judgments, opened in open_pairs(qrels, runs, form=form):
+        each = evaluate_many(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule, judge=by_judge)
+        for run, (evaluation, by_rule) in zip(opened, each, strict=True):
+            warn_of_form(evaluation, judgments, run)
+            yield judgments, run, evaluation, by_rule

@@ -1,1 +1,0 @@
-"""Pairs of systems: tests, effects, and what ties do to a difference."""

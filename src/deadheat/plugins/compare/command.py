@@ -1,0 +1,289 @@
+"""The command that decides between runs: compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import deadheat as dh
+from deadheat import hooks
+from deadheat.cli.errors import missing, refuse, refuse_if
+from deadheat.cli.evaluating import evaluate_each, evaluate_repeats
+from deadheat.cli.figures import befores, with_figure_options, with_figures
+from deadheat.cli.help import option
+from deadheat.cli.inputs import (
+    is_saved,
+    labels_of_judge,
+    open_pairs,
+    open_qrels,
+    split_judgments,
+    split_repeats,
+)
+from deadheat.cli.judged import judgments_asked
+from deadheat.cli.options import (
+    COLLECTION,
+    INTERVALS,
+    LAST,
+    LISTS,
+    OF_EVALUATING,
+    READING,
+    STRATA,
+    TESTS,
+    command,
+    with_options,
+)
+from deadheat.cli.paths import INPUT, asked, label, named_runs, shown_path
+from deadheat.cli.printing import Output, full_option, output_options, table_option, warn_of_nothing_judged
+from deadheat.cli.read_options import (
+    check_strata,
+    conventions_of,
+    design_of,
+    measures_of,
+    named_baselines,
+    read_queries,
+    sets_of_strata,
+)
+from deadheat.random_generators import random_generator
+
+if TYPE_CHECKING:
+    from deadheat.plugins.compare.companions import Companion
+
+
+TABLES = ("systems", "one_tie_rule", "orders")
+
+
+@command(
+    "deadheat compare qrels.txt bm25.run dense.run hybrid.run --baseline bm25.run -m nDCG@10",
+    "deadheat compare qrels.txt llm.run --then-by bm25.run    # what does the first stage decide?",
+    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' --test tukey",
+    "deadheat compare qrels.txt bm25.run dense.run --by difficulty --queries queries.csv",
+    "deadheat compare qrels.txt old.run new.run --margin 0.01    # is the new one no worse?",
+    "deadheat compare qrels.txt old.run new.run --detect 0.02    # how many queries would it take?",
+    "deadheat compare qrels.txt *.run -m 'nDCG@10 AP' -o table.tex    # for a paper",
+    "deadheat compare --spans spans.csv chunks-200.jsonl chunks-1000.jsonl -m R@5",
+    "deadheat compare main.json branch.json    # saved by deadheat evaluate --save",
+)
+@click.argument("qrels", type=INPUT, metavar="QRELS|SAVED")
+@click.argument("runs", type=INPUT, nargs=-1, metavar="RUN RUN...|SAVED...")
+@with_options("repeats", "baseline", "judgments", "measures", *TESTS, "margin")
+@option(
+    "--detect",
+    type=click.FloatRange(0, min_open=True),
+    help="Also say how many queries it takes to detect a difference of this size.",
+)
+@option(
+    "--queries-worst",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Also list the N queries on which a system is best, worst, and that hang most on ties; with their texts if"
+    " --queries has a column such as text.",
+)
+@option(
+    "--judge",
+    type=INPUT,
+    metavar="QRELS",
+    help="Labels of a judge, such as a language model, for the queries of the human labels, a random sample, and for"
+    " more: differences are estimated from both.",
+    heading="input",
+)
+@option(
+    "--orders",
+    is_flag=True,
+    help="Also say how far orders of the systems agree: by two measures, and by document id, as trec_eval.",
+)
+@option("--ranks", is_flag=True, help="Also give the rank of each system as a range, and P(best).")
+@with_options(*INTERVALS, "cluster", "seed", *STRATA, "ties")
+@with_figure_options("comparison", "languages", "strata", such_as="scatter")
+@output_options("document", "rows", "scores")
+@full_option
+@table_option("that of the pairs", *TABLES, *hooks.tables_of("compare"))
+@with_options("spans", *LISTS, "then_by", *READING, *COLLECTION, "engines", *LAST)
+def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
+    """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
+
+    Who leads and whether that is more than chance, one table, and the notes that could change the decision. --full
+    shows for each measure the means with their intervals, the differences with p values before and after the
+    correction (a star: significant), and the differences whose sign a random tie-break reverses with some probability,
+    beside the difference with ties broken by document id, as trec_eval. csv and json hold every number;
+    csv has one row per pair, to which --margin and --detect add columns, or the table that --table names. For counts
+    all of this is about totals, --margin and --detect included; csv and json hold the total instead of the mean.
+
+    If the table of --queries has columns language and pair_id, queries of one pair_id are compared across languages.
+    """
+    from deadheat.evaluation.intervals import strata_of
+    from deadheat.plugins.compare.companions import find_companions
+    from deadheat.plugins.compare.report_tables import report_with_requests
+    from deadheat.report.model import side_by_side
+
+    qrels, runs = split_judgments(qrels, runs)
+    check_strata(options)
+    output = Output(options, [qrels, *runs, options["queries"], options["judge"]])
+    _check_tables(options, output)
+    if not (runs or options["repeats"]):
+        raise missing("runs")
+    saved = saved_evaluations([qrels, *runs])
+    refuse_if(saved and options["repeats"], f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
+    named = named_runs(saved or runs)
+    if not saved:
+        refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
+        named, options["repeats"] = split_repeats(named, options["repeats"])
+    if options["repeats"]:
+        refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks", "figures"), "is not for repeats of a run")
+    if options["judge"]:
+        refuse(("orders", "ranks", "figures"), "is not for --judge: it would be by the human labels alone")
+    alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
+    if alone:  # the run alone, and with its ties ordered
+        named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]
+    comparison, _, queries = compare_files("" if saved else qrels, named, options, alone=alone)
+    groupings = sets_of_strata(queries, comparison.evaluations.values(), options)
+    output.check_sets(groupings)
+    companions = [] if queries is None else find_companions(comparison, queries)
+    reports = {}
+    for n, columns in enumerate(groupings):
+        own: dict[str, Any] = {
+            "qrels": shown_path(qrels, "the qrels"),
+            "columns": columns,
+            "margin": options["margin"],
+            "strata": strata_of(comparison, columns, queries) if queries is not None and columns else None,
+        }
+        if not n:  # what concerns all queries comes once
+            own |= {"companions": companions, "queries_worst": options["queries_worst"]}
+        reports[":".join(columns)] = report_with_requests(
+            comparison,
+            **own,
+            compact=not (options["full"] or output.is_data),
+            digits=output.digits,
+            **{name: options[name] for name in ("detect", "ranks", "orders")},
+            queries=queries,
+            source="" if queries is None else shown_path(queries.where, "the table of queries"),
+            for_people=not output.is_data,
+            in_one=output.form == "csv",  # which has room for one table, by default the first
+            with_others=output.form != "csv" or output.table is not None,
+        )
+    output.print(
+        with_figures(
+            side_by_side(reports),
+            _subjects(comparison, queries, groupings, companions),
+            [one.label for one in comparison.measures],
+        )
+    )
+
+
+def _check_tables(options: Mapping[str, Any], output: Output) -> None:
+    """Refuse what a single table has no place for."""
+    if output.form == "csv":
+        refuse(("queries_worst", "ranks"), "is for json and text formats: csv has one table, with a row for each pair")
+        refuse_if(bool(options["orders"]) and output.table != "orders", "--orders: csv has them with --table orders")
+
+
+def compare_files(
+    qrels: str, named: Mapping[str, str], options: Mapping[str, Any], *, alone: str = ""
+) -> tuple[dh.Comparison, dict[str, dh.Run], dh.Queries | None]:
+    """Compare runs by name, or saved evaluations where there are no qrels, as the options of a command say.
+
+    Parameters
+    ----------
+    qrels : str
+        Empty for saved evaluations.
+    named : mapping of str to str
+        The files, by the names of the systems.
+    options : mapping
+    alone : str, default ""
+        The one run whose ties --then-by does not order.
+
+    Returns
+    -------
+    comparison : Comparison
+    runs : dict of str to Run
+        None of saved evaluations.
+    queries : Queries or None
+    """
+    from deadheat.evaluation.warned import warn_of_form
+    from deadheat.plugins.compare.compare import compare_evaluated, compare_under
+
+    # report typos before large files are read
+    conventions, measures = conventions_of(options), measures_of(options)
+    design = design_of({**options, "baseline": named_baselines(options, named)})
+    design.check_systems(
+        [*named, *options.get("repeats", ())],
+        has_clusters=options["cluster"] is not None,
+        has_weights=options["weights"] is not None,
+    )
+    queries = read_queries(options)
+    table = queries if options["cluster"] or options["weights"] else None
+    clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
+    runs: dict[str, dh.Run] = {}
+    if options.get("repeats") or judgments_asked() is not None:
+        evaluations = {}
+        judgments = open_qrels(qrels) if options.get("repeats") else qrels
+        drawn = random_generator(design.rng)  # each run has draws of its own
+        for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=drawn):
+            evaluations[run.name], runs[run.name] = evaluation, run
+        if isinstance(judgments, dh.Qrels):
+            evaluations |= evaluate_repeats(judgments, options["repeats"], measures, conventions)
+        comparison = compare_evaluated(design, evaluations, **clusters)
+    elif not qrels:
+        evaluations = {name: dh.load_evaluation(path).called(name) for name, path in named.items()}
+        comparison = compare_evaluated(
+            design,
+            evaluations,
+            **clusters,
+            judgments=options.get("judgments"),
+            judge=labels_of_judge(options.get("judge")),
+        )
+    else:
+        judgments = open_qrels(qrels)
+        for _, opened in open_pairs(judgments, named, alone=alone):
+            runs |= {run.name: run for run in opened}
+        comparison = compare_under(
+            design,
+            conventions,
+            judgments,
+            runs,
+            measures,
+            **clusters,
+            check_duplicates=False,
+            judge=labels_of_judge(options.get("judge")),
+        )
+        for name, run in runs.items():
+            warn_of_form(comparison.evaluations[name], judgments, run)
+    warn_of_nothing_judged(comparison.evaluations.values())
+    return comparison, runs, queries
+
+
+def saved_evaluations(paths: list[str]) -> list[str]:
+    """Return the paths if they are saved evaluations, else none; refuse a mix, and options of evaluating."""
+    if not is_saved(paths[0]):
+        return []
+    other = next((path for path in paths if not is_saved(path)), None)
+    refuse_if(
+        other is not None,
+        f"{paths[0]} is a saved evaluation, and {other} is none: give saved ones only, or QRELS RUN RUN...",
+    )
+    of_labels = ("columns", "grades", "normalize_ids") if asked().get("judge") else ()
+    refuse(
+        [name for name in OF_EVALUATING if name not in of_labels],
+        f"is for QRELS RUN RUN...: {paths[0]} is already evaluated; save it anew with deadheat evaluate, or rescore",
+    )
+    return paths
+
+
+def _subjects(
+    comparison: dh.Comparison,
+    queries: dh.Queries | None,
+    groupings: Sequence[tuple[str, ...]],
+    companions: Sequence[Companion],
+) -> Iterator[tuple[str, Any, Mapping[str, Any]]]:
+    """Yield what figures are drawn of: the comparison, what is compared beside it, and its strata if there are any."""
+    from deadheat.evaluation.intervals import strata_of
+
+    yield "", comparison, {}
+    for companion in companions:
+        yield "", companion.subject, {}
+    for before, columns in zip(befores(groupings), groupings, strict=True):
+        if queries is None or not columns:
+            continue
+        of_each = {name: strata_of(one, columns, queries) for name, one in comparison.evaluations.items()}
+        yield before, of_each, {"options": comparison.options_of_intervals}

@@ -1,0 +1,866 @@
+"""Comparison: pairs of systems, how sure their difference is, and what ties do to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from warnings import catch_warnings
+
+import numpy as np
+import polars as pl
+
+from deadheat import stats
+from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_member
+from deadheat.checks import as_count, as_level, as_positive
+from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
+from deadheat.data.tables import Source
+from deadheat.errors import DataError, ParameterError
+from deadheat.evaluation.evaluation import Evaluation, check_judge_has_values, labelled_by_none, refuse_bounds
+from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
+from deadheat.evaluation.intervals import (
+    KNOWN,
+    Cluster,
+    Interval,
+    IntervalOptions,
+    Stratum,
+    Weights,
+    cluster_codes,
+    groups,
+)
+from deadheat.evaluation.reconciling import Reconciled
+from deadheat.evaluation.scores import Scores, intervals
+from deadheat.measures import Measure
+from deadheat.measures.notation import MeasureLike
+from deadheat.phases import lasting
+from deadheat.plugins.compare.deciding import Grounds
+from deadheat.plugins.compare.flips import Side, gap_of, over_all, side_of
+from deadheat.plugins.compare.intervals_by_name import IntervalsByName
+from deadheat.plugins.compare.label_bounds import LabelBound, OuterBound, bound_of_pair, outer_bounds
+from deadheat.plugins.compare.least_p import n_units
+from deadheat.plugins.compare.margins import estimated_within, planned, within_margins
+from deadheat.plugins.compare.pair import OF_HUMANS, JudgeContribution, Pair, Pairs
+from deadheat.plugins.compare.pairs import compare_sides, pairs_of
+from deadheat.plugins.compare.robustness import SystemOrders, judged_pairs, orders_of, rank_intervals
+from deadheat.plugins.compare.testing import corrected
+from deadheat.plugins.compare.verdict import Lacking, Verdict, Within
+from deadheat.plugins.compare.verdict_facts import describe_missing
+from deadheat.random_generators import Rng
+from deadheat.settings import OF_MAXIMA, TUKEY, Design
+from deadheat.stats.power import check_power
+from deadheat.stats.significance import t_tail
+from deadheat.structures import group_values
+from deadheat.wording import (
+    UNIT,
+    escape_invisible,
+    format_count,
+)
+
+ONE_RULE: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system", "baseline", "rule"), pl.String),
+    **dict.fromkeys(("difference", "p_adjusted", "doc_id_difference", "doc_id_p_adjusted"), pl.Float64),
+}
+KEYS = ("measure", "system", "baseline")
+SIZES: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(KEYS, pl.String),
+    **dict.fromkeys(("target", "std"), pl.Float64),
+    **dict.fromkeys(("n_queries", "n_clusters"), pl.Int64),
+    "power": pl.Float64,
+    "n_needed": pl.Int64,
+    "detectable_difference": pl.Float64,
+}
+QUERIES: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system", "baseline", "kind", "query_id"), pl.String),
+    **dict.fromkeys(("difference", "value", "baseline_value", "tie_min", "tie_max", "weight"), pl.Float64),
+}
+RANKS: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("measure", "system"), pl.String),
+    **dict.fromkeys(("rank", "low", "high"), pl.Int64),
+    "p_best": pl.Float64,
+    "n_queries": pl.Int64,
+}
+
+FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
+FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
+OF_JUDGE = tuple(one.name for one in fields(JudgeContribution))
+DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
+# fields of a pair that every table shows; the others are details
+COLUMNS = (
+    *(*KEYS, "mean", "baseline_mean", *FLAT, "p_value", "p_adjusted", "significant", "effect_size"),
+    *("wins", "draws", "losses", "flip_probability", "can_flip"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "differences", "traditional")):
+    """Systems compared by pairs. Made by :func:`compare`.
+
+    Attributes
+    ----------
+    pairs : sequence of Pair
+        By measure, then in the order of the systems.
+    evaluations : dict of str to Evaluation
+        By the name of the system.
+    design : Design
+    query_ids : ndarray of str, shape (n_queries,)
+        The queries of all evaluations.
+    cluster : ndarray of int, shape (n_queries,), or None
+    by_doc_id : mapping of str to list of ndarray
+        The scores of each system with ties broken by document id, as trec_eval, by measure; empty where the runs are
+        not at hand.
+    n_strata : int
+        Strata over all of which p values are corrected; 1 for a whole.
+    margin, detect : float or None
+        By how much a system may be worse, and a difference that is to be detected, if these are to be shown too.
+    together : Reconciled or None
+        How evaluations under different judgments were brought together.
+    by_judge : mapping of str to Evaluation
+        Of each system by a judge's labels, which help to estimate the differences; empty without a judge.
+    """
+
+    pairs: Pairs
+    evaluations: Mapping[str, Evaluation]
+    design: Design
+    query_ids: TextArray
+    cluster: IntArray | None
+    by_doc_id: Mapping[str, list[FloatArray]]
+    n_strata: int = 1
+    margin: float | None = None
+    detect: float | None = None
+    together: Reconciled | None = None
+    by_judge: Mapping[str, Evaluation] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise `ParameterError` if systems have repeats, with which a margin or planning cannot be shown."""
+        if self.margin is not None or self.detect is not None:
+            self._refuse_repeats("margin" if self.detect is None else "detect")
+
+    def __repr__(self) -> str:
+        n_significant, n_doubtful, n_open = (
+            int(self.pairs.column(name).sum()) for name in ("significant", "doubtful", "can_flip")
+        )
+        return escape_invisible(
+            f"<Comparison of {', '.join(self.systems)} by {', '.join(one.label for one in self.measures)}:"
+            f" {n_significant} of {format_count(len(self.pairs), 'difference')} significant,"
+            f" {n_open} reversible by tie order"
+            f"{f', {n_doubtful} with a p value in doubt (skewed)' if n_doubtful else ''}>"
+        )
+
+    @cached_property
+    def unjudged_outer_bounds(self) -> tuple[OuterBound, ...]:
+        """How far labels of unjudged documents can move each difference at most; with ``unjudged="bounds"``.
+
+        `OuterBound.is_attained` says whether some labels give both ends: by P, DCG, RBP, R, F and nDCG, of documents
+        that are known by their ids. Else a document that both systems retrieve counts as if it had two labels.
+        """
+        return tuple(outer_bounds(self.evaluations, self.query_ids, self.design))
+
+    @cached_property
+    def differences(self) -> FloatArray:
+        """Of each query and pair, by human labels, shape (n_queries, n_pairs); NaN where one of both has no value."""
+        return self._differences(range(len(self.pairs)))
+
+    def _differences(self, places: Iterable[int]) -> FloatArray:
+        """Return the differences of some pairs."""
+        pairs = [self.pairs[place] for place in places]
+        asked = dict.fromkeys((name, pair.measure) for pair in pairs for name in (pair.system, pair.baseline))
+        scores = {(name, measure): self.evaluations[name][measure] for name, measure in asked}
+        values = {key: align_values(one.values, one.query_ids, self.query_ids) for key, one in scores.items()}
+        each = [values[one.system, one.measure] - values[one.baseline, one.measure] for one in pairs]
+        return np.column_stack(each) if each else np.zeros((len(self.query_ids), 0))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        return tuple(self.evaluations)
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures that they are compared by."""
+        return next(iter(self.evaluations.values())).measures
+
+    def __getitem__(self, measure: MeasureLike) -> tuple[Pair, ...]:
+        name = next(iter(self.evaluations.values()))[measure].measure.label
+        return tuple(pair for pair in self.pairs if pair.measure == name)  # the same objects, if they are kept
+
+    @cached_property
+    def intervals(self) -> dict[tuple[str, str], Interval]:
+        """The interval of each system's mean, by (system, measure); systems of the same queries share resamples.
+
+        Other names of a measure find it too.
+        """
+        alike = group_values(
+            (tuple(one.query_ids), (name, scores)) for name, one in self.evaluations.items() for scores in one
+        )
+        found = IntervalsByName(next(iter(self.evaluations.values())).conventions.rel)
+        labels = {str(own): own.label for own in self.measures}  # evaluations may have been asked for other names
+        for query_ids, named in alike.items():
+            own = is_member(self.query_ids, np.array(query_ids, dtype=object))
+            of_scores = intervals(
+                [scores for _, scores in named],
+                IntervalOptions.of(
+                    vars(self.design), cluster=None if self.cluster is None else self.cluster[own].tolist()
+                ),
+            )
+            found.update(zip(((name, labels[str(one.measure)]) for name, one in named), of_scores, strict=True))
+        return found
+
+    def scores_by_doc_id(self, system: str, measure: MeasureLike) -> Scores | None:
+        """Return the scores of a system with its ties broken by document id, as trec_eval; None if not known."""
+        if system not in self.by_doc_id:
+            return None
+        own = self.evaluations[system]
+        scores = own[measure]
+        return replace(scores, values=self.by_doc_id[system][own.measures.index(scores.measure)])
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who leads by the first measure of quality, whether by more than chance, and whether ties can reverse it."""
+        return self.judge()
+
+    def judge(
+        self, margin: float | None = None, *, measure: Measure | None = None, unit: tuple[str, str] = UNIT
+    ) -> Verdict:
+        """Return the verdict, with what a margin shows if there is one.
+
+        Parameters
+        ----------
+        margin : float, optional
+            As for :meth:`equivalence`; of counts it is one of totals.
+        measure : Measure, optional
+            One of `measures`, by which to judge; by default the first of quality.
+        unit : tuple of str, default ("query", "queries")
+            What a query is called.
+        """
+        levels = {
+            measure.label: {name: one[measure].reported() for name, one in self.evaluations.items()}
+            for measure in self.measures
+        }
+        measures = self.measures if measure is None else (measure, *(one for one in self.measures if one != measure))
+        within: dict[tuple[str, str], Within] = {}
+        if margin is not None:
+            first = next((one for one in measures if one.is_quality), measures[0])
+            places = np.flatnonzero(self.pairs.column("measure") == first.label).tolist()
+            pairs = [self.pairs[place] for place in places]
+            sizes = np.array([max(pair.n_queries, 1) if first.total else 1 for pair in pairs])
+            within = {
+                (pair.system, pair.baseline): replace(one, margin=margin)
+                for pair, one in zip(pairs, self._within(places, as_positive("margin", margin) / sizes), strict=True)
+            }
+        known = set(self.query_ids.tolist())
+        missing = {
+            name: [query for query in one.missing_queries if query in known] for name, one in self.evaluations.items()
+        }
+        conventions = next(iter(self.evaluations.values())).conventions
+        return Grounds(
+            pairs=self.pairs,
+            levels=levels,
+            measures=measures,
+            design=self.design,
+            ties=next(iter(self.evaluations.values())).ties,
+            within=within,
+            detectable=self._detectable,
+            lacking=self._lacking,
+            by_weight=self._by_weight,
+            unit=unit,
+            missing=describe_missing(missing, len(known), conventions.missing, unit),
+        ).verdict()
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """How much each query counts in each pair, of shape (n_queries, n_pairs); None: all the same."""
+        if not any(scores.is_weighted for one in self.evaluations.values() for scores in one):
+            return None
+        alike = np.ones(len(self.query_ids))
+        return np.column_stack(
+            [
+                alike
+                if scores.weights is None or not scores.is_weighted
+                else over_all(scores.weights, is_member(self.query_ids, scores.query_ids), 1.0)
+                for scores in (self.evaluations[pair.system][pair.measure] for pair in self.pairs)
+            ]
+        )
+
+    def _errors_of(self, places: Sequence[int]) -> FloatArray:
+        """Return the standard errors of some differences, as these are estimated: with a judge, by its labels too."""
+        errors = stats.standard_errors(
+            self._differences(places),
+            cluster=self.cluster,
+            weights=None if self.weights is None else self.weights[:, list(places)],
+        )
+        for n, place in enumerate(places):
+            if self.pairs[place].is_estimated:
+                errors[n] = self.pairs[place].standard_error
+        return errors
+
+    def _detectable(self, pair: Pair) -> tuple[float | None, int]:
+        """Return the difference that the queries of a pair find with a power of 80%, and for how many tests.
+
+        None with repeats, of which a power would have to know more.
+
+        Holm's correction begins with the level of Bonferroni's; that of maxima has the level of its intervals.
+        """
+        n_tests = 1
+        if any(self.evaluations[name][pair.measure].repeats is not None for name in (pair.system, pair.baseline)):
+            return None, n_tests
+        if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni", *OF_MAXIMA}:
+            own = self.pairs.by(pair.measure).column("p_value").astype(np.float64)
+            n_tests = self.n_strata * max(int((~np.isnan(own)).sum()), 1)
+        error = float(self._errors_of([self._place_of(pair)])[0])
+        level = (1 - self.design.confidence_level) / n_tests
+        if math.isfinite(half := pair.simultaneous_high - pair.simultaneous_low) and error > 0:
+            level = max(level, 2 * float(t_tail(np.array([half / 2]), np.array([error]), n_units(pair) - 1)[0]))
+        design = replace(self.design, confidence_level=1 - level)
+        return planned(pair.difference, error, pair, design, 0.8).get("detectable_difference"), n_tests
+
+    def _place_of(self, pair: Pair) -> int:
+        """Return the place of a pair among all."""
+        is_it = np.logical_and.reduce([self.pairs.column(name) == getattr(pair, name) for name in KEYS])
+        return int(np.flatnonzero(is_it)[0])
+
+    def _by_weight(self, pair: Pair) -> tuple[float, dict[str, float]] | None:
+        """Return the unweighted difference of a pair, and the few queries without which the weighted one is gone.
+
+        None without weights, and where a judge's labels count, so that no queries alone decide.
+        """
+        if self.weights is None or pair.n_effective is None or pair.is_estimated:
+            return None
+        place = self._place_of(pair)
+        values, weights = self._differences([place])[:, 0], self.weights[:, place]
+        kept = np.flatnonzero(~np.isnan(values))
+        pulls = weights[kept] * values[kept] * math.copysign(1.0, pair.difference)
+        order = np.argsort(-pulls, kind="stable")
+        left = pulls.sum() - np.cumsum(pulls[order])  # without the first, the first two, ...
+        n = int(np.argmax(left <= stats.NEGLIGIBLE_DIFFERENCE)) + 1
+        ids, shares = self.query_ids[kept[order]], weights[kept[order]] / weights[kept].sum()
+        few = zip(ids[:n].tolist(), shares[:n].tolist(), strict=True) if n <= DECIDING < len(kept) else ()
+        return float(values[kept].mean()), dict(few)
+
+    @property
+    def options_of_intervals(self) -> IntervalOptions:
+        """How intervals of means are made that go with those of the differences."""
+        if self.cluster is None:
+            return IntervalOptions.of(vars(self.design), cluster=None)
+        clusters = dict(zip(self.query_ids.tolist(), self.cluster.tolist(), strict=True))
+        return IntervalOptions.of(vars(self.design), cluster=clusters)
+
+    def refuse_judge(self, what: str) -> None:
+        """Raise with a judge, whose labels count in differences, for something that would be by human labels alone."""
+        if self.by_judge:
+            raise ParameterError(
+                f"{what} is not for a comparison with a judge's labels: it would be by human labels alone",
+                hint="compare without a judge",
+            )
+
+    def _refuse_repeats(self, what: str) -> None:
+        if any(scores.repeats is not None for one in self.evaluations.values() for scores in one):
+            raise ParameterError(f"{what} is not for systems with repeats, whose noise it would leave out")
+
+    def _within(self, places: Sequence[int], margins: FloatArray) -> list[Within]:
+        """Return what the tests of margins say about some of the pairs."""
+        own, pairs = list(places), [self.pairs[place] for place in places]
+        self._refuse_repeats("margin")
+        found = within_margins(
+            pairs,
+            self._differences(own),
+            margins,
+            self.measures,
+            design=self.design,
+            cluster=self.cluster,
+            weights=None if self.weights is None else self.weights[:, own],
+        )
+        signs = {measure.label: measure.sign for measure in self.measures}
+        for n, pair in enumerate(pairs):
+            if pair.is_estimated:
+                found[n] = estimated_within(pair, float(margins[n]), signs[pair.measure], self.design)
+        return found
+
+    @cached_property
+    def _known_bounds(self) -> dict[tuple[str, str, str], OuterBound | LabelBound | None]:
+        """Bounds by measure, system and baseline; `_lacking` adds those of others, as several verdicts ask it."""
+        return {(bound.measure, bound.system, bound.baseline): bound for bound in self.unjudged_outer_bounds}
+
+    def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
+        """Return what is not judged of two systems; None where that is little of the rival, or not known.
+
+        Nor where qrels name relevant documents alone, which all others are not by design, and both lack as many. Where
+        a judge's labels count, what labels could make of the difference is not known.
+        """
+        measure = next(one for one in self.measures if one.label == pair.measure)
+        both = [self.evaluations[name] for name in (pair.system, pair.baseline)]
+        depth = min(getattr(measure, "cutoff", None) or TOP, TOP)
+        shares = [unjudged_share(one.placements, depth) or 0.0 for one in both]
+        own, other = shares if rival == pair.baseline else shares[::-1]
+        has_nonrelevant = bool((both[0].placements.judged_relevance <= 0).any())
+        if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
+            return None
+        if pair.is_estimated:  # with other labels, which the bounds do not know
+            return Lacking(depth, shares[0], shares[1], math.nan, math.nan)
+        key = (pair.measure, pair.system, pair.baseline)
+        if key not in self._known_bounds:
+            self._known_bounds[key] = bound_of_pair(both[0], both[1], measure, self.query_ids)
+        bound = self._known_bounds[key]
+        if bound is None:
+            return Lacking(depth, shares[0], shares[1], math.nan, math.nan)
+        return Lacking(depth, shares[0], shares[1], bound.low, bound.high, bound.is_attained)
+
+    def to_polars(self, *, details: bool = False) -> pl.DataFrame:
+        """Return a row for each pair and measure; null where there is no number.
+
+        Parameters
+        ----------
+        details : bool, default False
+            Whether to add what is behind the numbers: n_queries, standard errors, how the flip probability was
+            found, the difference with ties broken by document id, as trec_eval, how skewed the differences are,
+            n_clusters, and of the intervals ci_method, known and unknown (why not).
+
+        With a judge, what is by human labels alone (means, effect_size, wins, flip_probability, ...) has names that
+        begin with ``human_``, and there are ``human_difference`` with its interval and p value, and ``judge_weight``,
+        ``judge_correlation``, ``judge_n_effective`` and ``judge_n_others``.
+        """
+        every = [one.name for one in fields(Pair) if one.name not in {*KNOWN.values(), "judged", "rerun_unknown"}]
+        names = {name: name for name in (every if details else COLUMNS)} | (KNOWN if details else {})
+        found = {name: self.pairs.column(own) for name, own in names.items()}
+        columns = {name: own if own.dtype == np.float64 else own.tolist() for name, own in found.items()}
+        if self.by_judge:
+            columns = {name: column for name, column in columns.items() if name not in OF_HUMANS} | {
+                f"human_{name}": column for name, column in columns.items() if name in OF_HUMANS
+            }
+            for name in OF_JUDGE:
+                whose = "human" if name in {*FLAT, "p_value"} else "judge"
+                columns[f"{whose}_{name}"] = [getattr(pair.judged, name) for pair in self.pairs]
+        return frame_of(columns)
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for name, evaluation in self.evaluations.items():
+            of_runs = (one for one in evaluation.named_numbers() if one[0] != ("n_queries",))
+            for parts, number in of_runs:
+                of_mean = parts[1:]
+                if self.by_judge:  # beside differences that are estimated with a judge's labels
+                    of_mean = (f"human_{parts[1]}",) if of_mean else ("human_mean",)
+                yield (parts[0], name, *of_mean), number
+        totals = {measure.label for measure in self.measures if measure.total}
+        for pair in self.pairs:
+            scale = pair.n_queries if pair.measure in totals else 1
+            versus = (pair.measure, (pair.system, pair.baseline))
+            yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
+            for name in (*FLAT_TESTED, "n_queries"):
+                shown = f"human_{name}" if self.by_judge and name in OF_HUMANS else name
+                yield (*versus, shown), getattr(pair, name)
+            if pair.judged is not None:
+                yield (*versus, "human_difference"), scale * pair.judged.difference
+                yield (*versus, "judge_weight"), pair.judged.weight
+
+    def to_markdown(self, *, digits: int | None = None, compact: bool = True) -> str:
+        """Return what prints as GitHub-flavoured Markdown.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Decimals, by default 4.
+        compact : bool, default True
+            One table, with marks of significance and a caption, and the notes that could change the decision; False:
+            every table and note. With a judge's labels all tables are shown.
+        """
+        return self._written("markdown", digits, compact=compact)
+
+    def to_latex(self, *, digits: int | None = None, compact: bool = True) -> str:
+        """Return the tables as LaTeX, for the packages booktabs and textcomp; what is said of them is in comments.
+
+        Parameters
+        ----------
+        digits, compact
+            As for :meth:`to_markdown`; the compact table is a float with caption and label.
+        """
+        return self._written("latex", digits, compact=compact)
+
+    def to_html(self, *, full: bool = False, digits: int | None = None, compact: bool = True) -> str:
+        """Return what prints as a piece of HTML without scripts, for light and dark pages; or a whole page.
+
+        Parameters
+        ----------
+        full : bool, default False
+            A document that needs no other file and no network, as ``deadheat report`` writes it, without rankings.
+        digits, compact
+            As for :meth:`to_markdown`; of a piece.
+        """
+        if full:
+            return super().to_html(full=True, digits=digits)
+        return self._written("html", digits, compact=compact)
+
+    def by(
+        self, columns: str | Sequence[str], queries: Source, *, pool_languages: bool = False
+    ) -> dict[Stratum, Comparison]:
+        """Compare within each stratum of queries; p values are corrected over all rows of a measure, in all strata.
+
+        Those of Tukey's test are within each stratum only. A pair of which one has no query in a stratum has a row
+        without numbers there.
+
+        Parameters
+        ----------
+        columns : str or sequence of str
+            Columns of the queries table.
+        queries : path or frame
+        pool_languages : bool, default False
+            As for :meth:`Evaluation.by`.
+
+        Returns
+        -------
+        dict of str (of several columns: tuple) to Comparison
+        """
+        found = {}
+        places = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
+        with catch_warnings(action="ignore"):  # of queries without a value, which the human labels have warned of
+            of_judge = {
+                name: groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
+                for name, one in self.by_judge.items()
+            }
+        design = replace(self.design, n_strata=len(places))
+        if len(self.pairs) == len(self.measures) and design.correction in OF_MAXIMA:
+            design = replace(design, correction="holm")  # of one row in each stratum
+        places_in = {name: self._places_in(one) for name, one in self.evaluations.items()}
+        with lasting("comparing strata", len(places)) as advance:
+            for stratum, keep in places.items():
+                own = {name: of_all[keep][of_all[keep] >= 0] for name, of_all in places_in.items()}
+                part = replace(
+                    assemble(
+                        {name: one.select(own[name]) for name, one in self.evaluations.items()},
+                        design,
+                        None if self.cluster is None else self.cluster[keep].tolist(),
+                        None,
+                        {name: [values[own[name]] for values in rule] for name, rule in self.by_doc_id.items()},
+                    ),
+                    margin=self.margin,
+                    detect=self.detect,
+                )
+                judged = {
+                    name: one.select(of_judge[name].get(stratum, np.zeros(0, np.int64)))
+                    for name, one in self.by_judge.items()
+                }
+                found[stratum] = part.with_judge(judged) if judged else part
+                advance(1)
+        return correct_over_strata(found, design)
+
+    def _places_in(self, evaluation: Evaluation) -> IntArray:
+        """Return the place of each query in an evaluation, whose queries are in the same order; -1: it lacks it."""
+        has_query = is_member(self.query_ids, evaluation.query_ids)
+        return np.where(has_query, np.cumsum(has_query) - 1, -1)
+
+    def with_judge(
+        self, judge: Mapping[str, Evaluation], weights: Weights | None = None, queries: Source | None = None
+    ) -> Comparison:
+        """Return the comparison with the help of a judge's labels, as :func:`compare` makes it.
+
+        Parameters
+        ----------
+        judge : mapping of str to Evaluation
+            Of each system under the judge's labels, for the queries that humans labelled and others.
+        weights, queries
+            Those of the comparison, if the judge's evaluations have none yet.
+        """
+        if (test := self.design.test) not in stats.CLUSTERED:
+            raise ParameterError(argument="test", given=test, allowed=stats.CLUSTERED, beside={"judge": None})
+        if self.cluster is not None:
+            raise ParameterError(argument="cluster", found="some", allowed="none", beside={"judge": None})
+        refuse_bounds((*self.evaluations.values(), *judge.values()))
+        if weights is not None:
+            judge = {name: one.weighted(weights, queries) for name, one in judge.items()}
+        for name, human in self.evaluations.items():
+            for scores in human:
+                by_judge = judge[name][scores.measure]
+                values = align_values(by_judge.values, by_judge.query_ids, human.query_ids)
+                check_judge_has_values(scores, values, judge[name].qrels.where)
+        evaluations = {
+            name: Evaluation([*one], **one.parts() | {"unjudged_queries": labelled_by_none(one, judge[name])})
+            for name, one in self.evaluations.items()
+        }
+        found = replace(
+            self,
+            evaluations=evaluations,
+            pairs=judged_pairs(self.pairs, self.differences, self.query_ids, judge, self.design),
+            by_judge=judge,
+        )
+        return correct_over_strata({(): found}, self.design)[()]
+
+    def equivalence(self, margin: float) -> pl.DataFrame:
+        """Test whether a system is no worse than its baseline by a margin, and whether both are equivalent.
+
+        Parameters
+        ----------
+        margin : float
+            Above 0.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, difference, margin, p_no_worse, no_worse, p_equivalent, equivalent: one-sided
+            paired t tests, two of them for equivalence (TOST), at ``1 - confidence_level``, not corrected; p is 0 or 1
+            where all differences are the same. Neither is shown by fewer than 5 queries or clusters. Of a rank, more
+            is worse.
+
+        References
+        ----------
+        D. J. Schuirmann 1987, https://doi.org/10.1007/BF01068419
+        """
+        found = self._within(range(len(self.pairs)), np.full(len(self.pairs), as_positive("margin", margin)))
+        return frame_of(
+            {
+                **{name: self.pairs.column(name).tolist() for name in (*KEYS, "difference")},
+                **{one.name: [getattr(row, one.name) for row in found] for one in fields(Within)},
+            }
+        )
+
+    def sample_sizes(
+        self, difference: float | None = None, *, power: float = 0.8, pair: Pair | None = None
+    ) -> pl.DataFrame:
+        """Say how many queries it takes to detect a difference, and which difference these queries can detect.
+
+        Parameters
+        ----------
+        difference : float, optional
+            Its size, above 0; by default the one that was found.
+        power : float, default 0.8
+            Probability of a significant result if the difference is there.
+        pair : Pair, optional
+            Of `pairs`; by default all of them.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, target (the difference to detect), std, n_queries, n_clusters (null without),
+            power (of these queries), n_needed (queries; null if a thousand million are too few, as for a difference
+            of 0 or of the other sign than the `alternative`), detectable_difference: by a paired t test at
+            ``1 - confidence_level``, not corrected. With clusters the test takes these, `n_needed` is for more of
+            the same size, and `std` that of independent queries with as large a standard error. A power worked out
+            from the difference that was found repeats its p value.
+
+        References
+        ----------
+        T. Sakai, "Statistical significance, power, and sample sizes", SIGIR 2016. doi:10.1145/2911451.2911492
+        """
+        design = self.design
+        check_power(power, design.confidence_level)
+        self._refuse_repeats("detect")
+        towards = -1.0 if design.alternative == "less" else 1.0
+        wanted = None if difference is None else towards * as_positive("difference", difference)
+        places = range(len(self.pairs)) if pair is None else [self._place_of(pair)]
+        rows = [
+            {
+                **{name: getattr(one, name) for name in (*KEYS, "n_queries", "n_clusters")},
+                "target": (target := one.difference if wanted is None else wanted),
+                "std": error * math.sqrt(one.n_queries if one.n_effective is None else one.n_effective),
+                **planned(target, error, one, design, power),
+            }
+            for one, error in zip(map(self.pairs.__getitem__, places), self._errors_of(places).tolist(), strict=True)
+        ]
+        return frame_of(rows, SIZES)
+
+    def queries(self, n: int = 10) -> pl.DataFrame:
+        """Return the queries that decide each pair: the best and worst of the system, and those that hang on ties.
+
+        Parameters
+        ----------
+        n : int, default 10
+            Queries of each kind, at most: only those that differ, or that ties move.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, kind ("best", "worst", "ties": the most extreme first), query_id, difference
+            (value - baseline_value), value, baseline_value (under the tie policy), tie_min and tie_max (of the
+            difference, over all orders of the ties of both), weight (null without weights). With weights the most
+            extreme are those that move the mean most: weight times difference.
+        """
+        return frame_of(list(self._deciding(as_count("n", n))), QUERIES)
+
+    def _deciding(self, n: int) -> Iterator[tuple[str | float | None, ...]]:
+        """Give the rows of :meth:`queries`; among equals the order is that of the ids."""
+        own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
+        n_pairs = len(self.pairs) // len(self.measures)
+        for place, pair in enumerate(self.pairs):
+            measure = self.measures[place // n_pairs]
+            gap = gap_of(
+                *(side_of(self.evaluations[name], measure, own[name]) for name in (pair.system, pair.baseline))
+            )
+            numbers = (gap.values, *(part.values for part in gap.parts), gap.low, gap.high)
+            better = measure.sign * gap.values
+            weights = None
+            if self.weights is not None and pair.n_effective is not None:  # totals have none
+                weights = self.weights[:, place]
+            for kind, size in (("best", better), ("worst", -better), ("ties", gap.high - gap.low)):
+                moved = ~np.isnan(gap.values) & (size > stats.NEGLIGIBLE_DIFFERENCE)
+                pulls = np.where(moved, size if weights is None else size * weights, -np.inf)
+                order = np.argsort(-pulls, kind="stable")[:n]
+                for query in order[moved[order]].tolist():
+                    yield (
+                        *(pair.measure, pair.system, pair.baseline, kind, str(self.query_ids[query])),
+                        *(float(column[query]) for column in numbers),
+                        None if weights is None else float(weights[query]),
+                    )
+
+    def rank_intervals(
+        self,
+        measure: MeasureLike | None = None,
+        *,
+        confidence_level: float | None = None,
+        n_resamples: int | None = None,
+        rng: Rng = None,
+    ) -> pl.DataFrame:
+        """Return where the rank of each system may lie, had queries and tie orders been others.
+
+        A bootstrap over both: each resample draws queries (or clusters) with replacement, and breaks the ties of every
+        drawn query at random, for each system by itself, whatever the tie policy is.
+
+        Parameters
+        ----------
+        measure : measure, optional
+            By default all.
+        confidence_level, n_resamples, rng
+            By default those of the comparison.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, rank (by the exact mean), low and high (of the rank in resamples, at the confidence level),
+            p_best (the share of resamples in which it is first), n_queries (for which all systems have a value; null
+            ranks without one). Systems of equal mean share ranks, of which `low` takes the first and `high` the last;
+            `p_best` is divided among them.
+
+        References
+        ----------
+        Efron and Tibshirani 1993, An Introduction to the Bootstrap. Xie, Singh and Zhang, "Confidence intervals for
+        population ranks in the presence of ties and near ties", JASA 104 (2009): where systems are nearly equal, a
+        bootstrap of ranks does not keep its level, and `p_best` says more.
+        """
+        options = Design(
+            confidence_level=self.design.confidence_level if confidence_level is None else confidence_level,
+            n_resamples=self.design.n_resamples if n_resamples is None else n_resamples,
+            rng=self.design.rng if rng is None else rng,
+        )
+        self._refuse_repeats("ranks")
+        self.refuse_judge("a range of ranks")
+        first = next(iter(self.evaluations.values()))
+        rows = [
+            {"measure": one.label, **row}
+            for one in (self.measures if measure is None else [first[measure].measure])
+            for row in rank_intervals(self.evaluations, one, self.query_ids, self.cluster, design=options)
+        ]
+        return frame_of(rows, RANKS)
+
+    def orders(self, *, p: float = 0.9) -> SystemOrders:
+        """Return how far orders of the systems agree: by each two measures, and by document id, as trec_eval.
+
+        Parameters
+        ----------
+        p : float, default 0.9
+            Persistence of rank-biased overlap.
+        """
+        self.refuse_judge("an order of systems")
+        return orders_of(
+            self.evaluations,
+            self.pairs,
+            self.scores_by_doc_id if self.by_doc_id else None,
+            as_level("p", p, example="0.9"),
+        )
+
+    def significant_by_one_rule(self) -> pl.DataFrame:
+        """Return the pairs that are significant either under the tie policy alone, or by document id alone.
+
+        Returns
+        -------
+        polars.DataFrame
+            measure, system, baseline, rule ("doc_id": by document id, as trec_eval, or the tie policy: under which
+            the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are
+            not at hand, with a judge, and of a stratum whose p values are corrected together with those of others.
+        """
+        if not self.by_doc_id or self.by_judge or (self.n_strata > 1 and self.design.correction != "none"):
+            return frame_of([], ONE_RULE)
+        own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
+        ruled = [
+            {
+                name: side_of(one, measure, own[name], self.by_doc_id[name]).ranked_by_doc_id
+                for name, one in self.evaluations.items()
+            }
+            for measure in self.measures
+        ]
+        found = compare_sides(
+            self.measures, ruled, pairs_of(self.systems, self.design.against), design=self.design, cluster=self.cluster
+        )
+        is_decided = ~(self.pairs.column("undecided") | found.column("undecided")).astype(np.bool_)
+        differs = self.pairs.column("significant") != found.column("significant")
+        differing = np.flatnonzero(is_decided & differs).tolist()
+        ties = next(iter(self.evaluations.values())).ties
+        rows = [
+            (
+                *(one.measure, one.system, one.baseline, ties if one.significant else "doc_id"),
+                *(one.difference, one.p_adjusted, one.doc_id_difference, other.p_adjusted),
+            )
+            for one, other in ((self.pairs[place], found[place]) for place in differing)
+        ]
+        return frame_of(rows, ONE_RULE)
+
+
+def assemble(
+    evaluations: Mapping[str, Evaluation],
+    design: Design,
+    cluster: Cluster,
+    queries: Source | None,
+    by_doc_id: Mapping[str, list[FloatArray]],
+) -> Comparison:
+    """Compare evaluations that are known to be comparable; `by_doc_id` are the scores of each, by measure."""
+    by_doc_id = {  # queries of weight 0 have no value here either
+        name: [np.where(scores.kept, values, np.nan) for scores, values in zip(evaluations[name], rule, strict=True)]
+        for name, rule in by_doc_id.items()
+    }
+    ids = np.array(sorted(set().union(*(one.query_ids.tolist() for one in evaluations.values()))), dtype=object)
+    codes = cluster_codes(cluster, queries, ids)
+    own = {name: is_member(ids, one.query_ids) for name, one in evaluations.items()}
+    measures = next(iter(evaluations.values())).measures
+    sides: list[dict[str, Side]] = [{} for _ in measures]
+    for name, one in evaluations.items():
+        for of_measure, measure in zip(sides, measures, strict=True):
+            of_measure[name] = side_of(one, measure, own[name], by_doc_id.get(name), design.rng)
+        for scores in one:
+            scores.spread.forget()
+    places = pairs_of(list(evaluations), design.against)
+    if any(scores.repeats is not None for one in evaluations.values() for scores in one):
+        design = design.without_maxima({"runs": "repeats"})
+    pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
+    return Comparison(
+        pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id
+    )
+
+
+def check_queries_shared(evaluations: Mapping[str, Evaluation], design: Design) -> None:
+    """Raise an error if a pair has no query in common, as that of disjoint runs with missing="skip"."""
+    ids = {name: set(one.query_ids.tolist()) for name, one in evaluations.items()}
+    for pair in pairs_of(list(ids), design.against):
+        if ids[pair[0]].isdisjoint(ids[pair[1]]):
+            one, other = sorted(pair, key=list(ids).index)
+            raise DataError(
+                f"{one} and {other} have no query in common: {len(ids[one])} and"
+                f" {format_count(len(ids[other]), 'query', 'queries')}"
+            )
+
+
+def correct_over_strata(found: dict[Stratum, Comparison], design: Design) -> dict[Stratum, Comparison]:
+    """Correct the p values of all strata for all rows of each measure; Tukey's test has its own families.
+
+    Those by maxima of sign flips are corrected already.
+    """
+    if design.test == TUKEY:
+        return found
+    found = {stratum: replace(part, n_strata=len(found)) for stratum, part in found.items()}
+    if design.correction in OF_MAXIMA:
+        return found
+    names = ("measure", "p_value", "exact_p_value", "n_resamples")
+    together = {name: np.concatenate([part.pairs.column(name) for part in found.values()]) for name in names}
+    decided = corrected(together, design, together["measure"])
+    ends = np.cumsum([len(part.pairs) for part in found.values()])[:-1]
+    each = zip(*(np.split(column, ends) for column in decided.values()), strict=True)
+    return {
+        stratum: replace(part, pairs=part.pairs.changed(**dict(zip(decided, own, strict=True))))
+        for (stratum, part), own in zip(found.items(), each, strict=True)
+    }

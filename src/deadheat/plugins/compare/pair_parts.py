@@ -1,0 +1,58 @@
+"""Parts of pairs: what a feature makes of the pairs of a comparison, where a side of one has something of it.
+
+Modules of the kind "pairs" have a ``PART`` that fulfils `PairPart`. The parts change the pairs in the order of the
+registry, after differences, intervals and p values are there, and before p values are corrected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Protocol
+
+from deadheat import hooks
+from deadheat.arrays import IntArray
+from deadheat.plugins.compare.flips import Side
+from deadheat.plugins.compare.stack import Stack
+from deadheat.settings import Design
+
+
+class ComparedPairs(NamedTuple):
+    """The pairs that are compared, and how.
+
+    Attributes
+    ----------
+    stack : Stack
+    first, second : ndarray of int, shape (n_pairs,)
+        The rows of the system and of the baseline of each pair in the stack.
+    design : Design
+    cluster : ndarray of int, shape (n_queries,), or None
+    """
+
+    stack: Stack
+    first: IntArray
+    second: IntArray
+    design: Design
+    cluster: IntArray | None
+
+
+class PairPart(Protocol):
+    """What a feature makes of pairs."""
+
+    def is_in(self, side: Side) -> bool:
+        """Tell whether a side has something of it."""
+        ...
+
+    def change_design(self, design: Design) -> Design:
+        """Return the design with it; raise `ParameterError` for what does not go with it."""
+        ...
+
+    def change(self, columns: dict[str, Any], pairs: ComparedPairs) -> None:
+        """Change columns of the pairs, by the names of the fields of `Pair`, and add others."""
+        ...
+
+
+def pair_parts(sides: Iterable[Side]) -> list[PairPart]:
+    """Return the parts that some of these sides have something of, in the order of the registry."""
+    listed = list(sides)
+    parts: list[PairPart] = [module.PART for module in hooks.load("pairs")]
+    return [part for part in parts if any(part.is_in(side) for side in listed)]

@@ -1,0 +1,946 @@
+"""The report of a comparison: the systems with their intervals, their differences, and what ties could make of them."""
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from deadheat import stats
+from deadheat.arrays import BoolArray, IntArray, run_starts
+from deadheat.evaluation.evaluation import Evaluation, has_scores_of
+from deadheat.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label, why_unknown
+from deadheat.evaluation.scores import order_by_mean
+from deadheat.measures import Measure
+from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.deciding import ENOUGH
+from deadheat.plugins.compare.least_p import (
+    beyond_resamples,
+    is_least,
+    least_adjusted,
+    least_p,
+    least_ps,
+    n_differing,
+    n_resamples_of,
+    units_of,
+)
+from deadheat.plugins.compare.pair import Pair, Pairs
+from deadheat.plugins.compare.pairs import LIKELY
+from deadheat.plugins.compare.robustness import sampling_doubts
+from deadheat.plugins.compare.verdict import Verdict, text_of
+from deadheat.plugins.compare.verdict_facts import (
+    describe_margin_doubt,
+    describe_strata,
+    doubt_of_margin,
+    headline_of_strata,
+)
+from deadheat.report.conventions import (
+    as_cell,
+    brought_together,
+    cannot_be_known,
+    estimated_by,
+    few_units,
+    in_totals,
+    made_under,
+    mean_heading,
+    not_a_sample,
+    nothing_judged,
+    of_judge,
+    of_runs,
+    reported_interval,
+    span_of,
+    span_of_ties,
+    strata_of_sample,
+    tell_geometric,
+    tell_own_judges,
+    tell_ties,
+    totals_of_row,
+)
+from deadheat.report.model import (
+    DOUBT,
+    MARK,
+    MEASURE,
+    SYSTEM,
+    Cell,
+    Column,
+    Fact,
+    NumberCell,
+    Report,
+    Span,
+    Table,
+    bars,
+    first_true,
+    format_cell,
+    notation_of,
+    note_fact,
+    p_value_cell,
+    prose_fact,
+    registers_report,
+    share_cell,
+    summarise,
+    tabulate,
+)
+from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
+from deadheat.scalars import as_integer
+from deadheat.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, RESAMPLED, TUKEY, Design
+from deadheat.structures import group_values
+from deadheat.version import __version__
+from deadheat.wording import (
+    BY_DOC_ID,
+    MOST_NAMED,
+    MOST_OFF,
+    UNIT,
+    format_count,
+    format_in_brackets,
+    format_list,
+    is_share_known,
+    join_sentences,
+    percentage_error,
+)
+
+BASELINE = Column("baseline", "baseline", is_name=True)
+MOST_PAIRS = 1_000  # by a measure, that people are shown
+MOST_NAMED_IN_BRIEF = 3  # differences that a brief note names
+SKEWED = "s"  # behind the p value of differences too skewed for so few queries
+TESTS = {
+    "randomization": "paired randomisation test (sign flips)",
+    "bootstrap-t": "paired bootstrap-t test",
+    "bootstrap": "paired bootstrap test",
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "sign test",
+    "tukey": "Tukey's HSD by randomisation",
+}
+CORRECTIONS = {
+    "none": "not corrected",
+    "max-t": "corrected by max-t",
+    "max-t-step-down": "corrected by max-t (step-down)",
+    "bonferroni": "corrected by Bonferroni",
+    "holm": "corrected by Holm",
+    "bh": "corrected by Benjamini and Hochberg (false discovery rate)",
+}
+FLIP_METHODS = {
+    "exact": "exact",
+    "grid": "to about 0.0001, as sums on a grid",
+    "sampled": "from random orders",
+    "normal": "by the normal distribution with the exact variance",
+}
+FLIP_ERRORS = {"sampled": "with a standard error of up to", "normal": "off by up to"}
+LEAST_ERROR = 0.0005  # of a probability: a smaller one would be shown as 0.0%
+OF_INTERVAL = {**{key: key for key in ("n_queries", "standard_error", "tie_standard_error")}, **KNOWN}
+
+
+Parts = Mapping[tuple[str, ...], Comparison]
+"""Comparisons by stratum; of all queries one without a stratum, ()."""
+
+
+def report_comparison(
+    comparison: Comparison,
+    *,
+    qrels: str,
+    columns: Sequence[str] = (),
+    strata: Mapping[str | tuple[str, ...], Comparison] | None = None,
+    for_people: bool = True,
+    margin: float | None = None,
+    among: str = "",
+) -> Report:
+    """Return the report of a comparison, which begins with the verdict.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    qrels : str
+        The name of the qrels.
+    columns : sequence of str
+        What `strata` are of.
+    strata : mapping of stratum to Comparison, optional
+        Shown instead of the whole.
+    for_people : bool, default True
+        Tables measure by measure; else one of all pairs, which comes first, and one of all systems.
+    margin : float, optional
+        What the verdict says is tested against.
+    among : str, default ""
+        What the differences are between, where the report gets others too.
+    """
+    parts = {keys_of(key): part for key, part in ({(): comparison} if strata is None else strata).items()}
+    shown = {key: as_shown(part) for key, part in parts.items()}
+    leading = columns_of_strata(columns)
+    headline, summary, verdict = judged(comparison, strata, columns, margin)
+    tables = [] if for_people else [_pairs_as_data(parts, leading), _systems_as_data(parts, leading)]
+    for measure in comparison.measures if for_people else ():
+        tables += [list_systems(parts, leading, measure), _differences(shown, leading, measure)]
+        tables += [_reversals(shown, leading, measure), _by_judge(shown, leading, measure)]
+    if not for_people or all(shown[key] is part for key, part in parts.items()):
+        tables.append(_by_one_rule(parts, leading))
+    return Report(
+        tuple(one for one in tables if one.rows),
+        (verdict, *facts_of(comparison, parts, qrels, among)),
+        headline=headline,
+        summary=summary,
+    )
+
+
+def judged(
+    comparison: Comparison,
+    strata: Mapping[str | tuple[str, ...], Comparison] | None,
+    columns: Sequence[str],
+    margin: float | None = None,
+) -> tuple[str, tuple[Fact, ...], Fact]:
+    """Return the headline, what it rests on, and both for JSON; of strata what they share, and for JSON each."""
+    if strata is None:
+        verdict = comparison.judge(margin)
+        return verdict.headline, summarise(verdict.facts), Fact("verdict", as_data(verdict))
+    verdicts = {label(stratum): part.judge(margin) for stratum, part in strata.items()}
+    by = " and ".join(columns)
+    what = f"stratum of {by}", f"strata of {by}"
+    headline = headline_of_strata(verdicts, what)
+    facts = describe_strata(verdicts, what)
+    data = {
+        "text": text_of(headline, facts),
+        "headline": headline,
+        "facts": facts,
+        "strata": {stratum: as_data(verdict) for stratum, verdict in verdicts.items()},
+    }
+    return headline, summarise(facts), Fact("verdict", data)
+
+
+def as_data(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as JSON holds it: with the notation of its measure, and how that was asked for."""
+    return {**verdict.to_dict(), **notation_of(verdict.measure)}
+
+
+def _counts(comparisons: Collection[Comparison]) -> set[int]:
+    """Return the numbers of queries with a value, of systems and of pairs: these share fewer if each lacks another."""
+    return {own.n_queries for one in comparisons for own in chain.from_iterable(one.evaluations.values())}.union(
+        *(np.unique(one.pairs.column("n_queries")).tolist() for one in comparisons)
+    )
+
+
+def list_systems(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
+    """Return the systems by one measure, for people; in each part the best one first."""
+    heading = mean_heading([measure])
+    title, columns = f"{measure.label}: {heading}s{by_humans(parts.values())}", _columns(parts, heading)
+    return tabulate("systems", (*leading, SYSTEM), columns, _systems(parts, measure), title=title, main=1)
+
+
+def by_humans(parts: Iterable[Comparison]) -> str:
+    """Return what the title of a table says of numbers that are by human labels alone, if there is a judge."""
+    return ", by human labels alone" if any(part.by_judge for part in parts) else ""
+
+
+def _systems_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
+    """Return the systems by all measures, for programs; counts have a total where others have a mean."""
+    measures = next(iter(parts.values())).measures
+    totals = [Column("total", "total", is_data=True)] if any(one.total for one in measures) else []
+    rows = [
+        {**row, "mean": None, "total": row["mean"]} if measure.total else {**row, "total": None}
+        for measure in measures
+        for row in _systems(parts, measure)
+    ]
+    return tabulate("systems", (*leading, SYSTEM, MEASURE), (*_columns(parts), *totals), rows)
+
+
+def _columns(parts: Parts, heading: str = "mean") -> list[Column]:
+    counts = _counts(parts.values())
+    return [
+        Column("n_queries", "queries", is_data=len(counts) == 1),
+        Column("mean", heading),
+        Column("ci", level_heading(next(iter(parts.values())).design.confidence_level, counts), spare=-1),
+        Column("bar", "", spare=1),
+        Column("ties", "tie orders", ends=("tie_min", "tie_max"), spare=2),
+        Column("standard_error", "std err", spare=3),
+        Column("tie_standard_error", "tie std err", is_data=True),
+        *(Column(key, key, is_data=True) for key in KNOWN),
+    ]
+
+
+def _systems(parts: Parts, measure: Measure) -> list[dict[str, Any]]:
+    """Return a row for every system, in each part the best one first; their bars share one scale."""
+    found = [
+        (stratum, name, part.evaluations[name][measure], part.intervals[name, measure.label])
+        for stratum, part in parts.items()
+        for name in best_first(part.evaluations, measure)
+    ]
+    intervals = [reported_interval(scores, interval) for *_, scores, interval in found]
+    rows = [
+        {
+            "stratum": stratum,
+            "system": name,
+            "measure": measure.label,
+            "mean": as_cell(scores),
+            "ci": span_of(one),
+            "ties": span_of_ties(scores),
+            **{key: getattr(one, attribute) for key, attribute in OF_INTERVAL.items()},
+        }
+        for (stratum, name, scores, _), one in zip(found, intervals, strict=True)
+    ]
+    drawn = bars([row["ci"] for row in rows], [float(row["mean"]) for row in rows])
+    return [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)]
+
+
+def best_first(evaluations: Mapping[str, Evaluation], measure: Measure) -> list[str]:
+    """Return the names of the systems; one without a mean comes last."""
+    names = list(evaluations)
+    return [names[place] for place in order_by_mean([one[measure] for one in evaluations.values()])]
+
+
+def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
+    """Return all pairs with all numbers: totals for counts, means for other measures."""
+    counts = {measure.label for part in parts.values() for measure in part.measures if measure.total}
+    labels = (*leading, SYSTEM, BASELINE, MEASURE)
+    rows = [
+        totals_of_row({**row, "stratum": stratum}, counts, row["n_queries"])
+        for stratum, part in parts.items()
+        for row in part.to_polars(details=True).to_dicts()
+    ]
+    held = {"stratum", *(one.key for one in labels)}
+    return tabulate("pairs", labels, [Column(name, name) for name in rows[0] if name not in held], rows)
+
+
+def cells_of(pair: Pair) -> dict[str, Any]:
+    """Return what tables show of a pair, by the keys of their columns."""
+    is_bound = not pair.exact_p_value and is_least(pair.p_value, pair.n_resamples)
+    return {
+        **vars(pair),
+        "ci": Span(*pair.ends, pair.is_known),
+        "p_value": p_value_cell(pair.p_value, is_bound=is_bound),
+        "p_adjusted": adjusted_and_skewed(pair),
+        "flip_probability": reversal(pair),
+    }
+
+
+OF_VALUES = (
+    Column("effect_size", "effect", spare=5),
+    Column("std", "std", spare=7),
+    Column("wins", "wins", spare=3),
+    Column("draws", "draws", spare=4),
+    Column("losses", "losses", spare=3),
+)
+"""What is said of the differences query by query."""
+
+
+def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
+    """Return each pair with its difference, and how certain that is."""
+    design = next(iter(parts.values())).design
+    is_tukey = design.test == TUKEY  # one p value, which accounts for all pairs
+    lows = np.concatenate([part.pairs.by(measure.label).column("simultaneous_low") for part in parts.values()])
+    is_simultaneous = not np.isnan(lows).all()
+    counts = _counts(parts.values())
+    rows = [
+        {"stratum": stratum, **cells_of(pair)}
+        for stratum, part in parts.items()
+        for pair in reported_pairs(part, measure)
+    ]
+    drawn = bars([row["ci"] for row in rows], [row["difference"] for row in rows])
+    columns = (
+        Column("n_queries", "queries", spare=1, is_data=len(counts) == 1),
+        Column("difference", "difference"),
+        Column("ci", level_heading(design.confidence_level, counts), spare=-2),
+        Column("bar", "", spare=6),
+        *(() if is_tukey else (Column("p_value", "p", spare=-1),)),
+        Column("p_adjusted", "p" if is_tukey else "p adj"),
+    )
+    has_judge = any(part.by_judge for part in parts.values()) and not measure.total
+    if not has_judge:  # else they are in the table of what the judge adds, by human labels alone
+        columns = (*columns, *OF_VALUES)
+    labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
+    of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
+    of_what = ", system - baseline" if design.baseline is None else f" from {design.baseline}"
+    of_what += ", with the judge's labels" if has_judge else ""
+    of_what += ", joint intervals" if is_simultaneous else ""
+    return tabulate(
+        "pairs",
+        labels,
+        columns,
+        [{**row, "bar": bar} for row, bar in zip(rows, drawn, strict=True)],
+        title=titled(f"{measure.label}: differences{of_numbers}{of_what}", parts.values()),
+        main=1,
+    )
+
+
+def reported_pairs(comparison: Comparison, measure: Measure) -> list[Pair]:
+    """Return the pairs of one measure, those of a count with totals over the queries of both."""
+    return [in_totals(pair, pair.n_queries) if measure.total else pair for pair in comparison.pairs.by(measure.label)]
+
+
+def as_shown(comparison: Comparison) -> Comparison:
+    """Return a comparison with the pairs alone that people are shown: of very many those of the two best systems."""
+    if comparison.design.against or len(comparison.pairs) <= MOST_PAIRS * len(comparison.measures):
+        return comparison
+    each = [
+        (comparison.pairs.by(one.label), np.array(best_first(comparison.evaluations, one)[:2], object))
+        for one in comparison.measures
+    ]
+    return replace(
+        comparison,
+        pairs=Pairs.joined(
+            [
+                pairs.where(np.isin(pairs.column("system"), best) | np.isin(pairs.column("baseline"), best))
+                for pairs, best in each
+            ]
+        ),
+    )
+
+
+def titled(title: str, parts: Iterable[Comparison]) -> str:
+    """Return the title of a table of pairs, which says where it has those alone that people are shown."""
+    return title + " (the two best against all; CSV and JSON have every pair)" * any(
+        not one.design.against and len(one.pairs) < math.comb(len(one.evaluations), 2) * len(one.measures)
+        for one in parts
+    )
+
+
+def adjusted(pair: Pair, *, is_marked: bool = True) -> NumberCell | None:
+    """Return the corrected p value of a pair, with a star if it is significant and a question mark if undecided."""
+    cell = p_value_cell(pair.p_adjusted, is_significant=pair.significant and is_marked, is_bound=pair.p_is_bound)
+    return replace(cell, marks=DOUBT) if cell is not None and pair.undecided and is_marked else cell
+
+
+def adjusted_and_skewed(pair: Pair) -> NumberCell | None:
+    """Return the corrected p value of a pair with its marks, and one more if its differences are too skewed."""
+    cell = adjusted(pair)
+    return replace(cell, marks=cell.marks + SKEWED) if cell is not None and pair.doubtful else cell
+
+
+def reversal(pair: Pair) -> Cell:
+    """Return the probability that ties reverse a pair."""
+    return share_cell(pair.flip_probability, pair.flip_standard_error)
+
+
+def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
+    """Return the pairs whose order ties may well reverse, the likeliest first in each part."""
+    rows = [
+        {"stratum": stratum, **cells_of(pair)}
+        for stratum, part in parts.items()
+        for pair in sorted(reported_pairs(part, measure), key=lambda pair: -np.nan_to_num(pair.flip_probability))
+        if pair.flip_probability >= LIKELY or pair.doc_id_reverses
+    ]
+    return tabulate(
+        "ties",
+        (*leading, *((SYSTEM, BASELINE) if next(iter(parts.values())).design.baseline is None else (SYSTEM,))),
+        (
+            Column("flip_probability", "reversed"),
+            Column("expected_difference", "exact", spare=1),
+            Column("tie_standard_error", "tie std err", spare=2),
+            Column("doc_id_difference", BY_DOC_ID),
+        ),
+        rows,
+        title=titled(f"{measure.label}: what ties can reverse{by_humans(parts.values())}", parts.values()),
+    )
+
+
+def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
+    """Return the pairs that are significant under one tie rule only."""
+    rows = [
+        {"stratum": stratum, **row}
+        for stratum, part in parts.items()
+        for row in part.significant_by_one_rule().iter_rows(named=True)
+    ]
+    columns = (
+        # the star says it too, where a screen is narrow
+        Column("rule", "with ties", lambda row: BY_DOC_ID if row["rule"] == "doc_id" else row["rule"], spare=3),
+        Column("difference", "difference", spare=1),
+        Column(
+            "p_adjusted", "p adj", lambda row: p_value_cell(row["p_adjusted"], is_significant=row["rule"] != "doc_id")
+        ),
+        Column("doc_id_difference", BY_DOC_ID, spare=2),
+        Column(
+            "doc_id_p_adjusted",
+            f"p adj {BY_DOC_ID}",
+            lambda row: p_value_cell(row["doc_id_p_adjusted"], is_significant=row["rule"] == "doc_id"),
+            spare=-1,
+        ),
+    )
+    return tabulate(
+        "one_tie_rule",
+        (*leading, SYSTEM, BASELINE, MEASURE),
+        columns,
+        rows,
+        title="Significant under one tie rule only",
+    )
+
+
+def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
+    """Return what the human labels alone say of each pair, and what a judge's labels add."""
+    rows = [
+        {
+            "stratum": stratum,
+            **vars(pair),
+            **vars(pair.judged),
+            "human_p_value": p_value_cell(pair.judged.p_value),
+            "with": pair.difference,
+            "both": span_of(pair),
+        }
+        for stratum, part in parts.items()
+        for pair in (part[measure] if part.by_judge and not measure.total else ())
+        if pair.judged is not None
+    ]
+    level = level_heading(next(iter(parts.values())).design.confidence_level, set())
+    columns = (
+        Column("difference", "human"),
+        Column("ci", level, _human_span, spare=1),
+        Column("human_p_value", "human p", spare=2),
+        *(replace(column, heading=f"human {column.heading}") for column in OF_VALUES),
+        *with_judge(level),
+    )
+    return tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=f"{measure.label}: what the judge adds")
+
+
+def _human_span(row: Mapping[str, Any]) -> Span:
+    """Return the interval of a difference by human labels alone, which is by Student's t."""
+    low, high = row["low"], row["high"]
+    return Span(low, high, not why_unknown(low, high, row["n_queries"], None, "t"))
+
+
+def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
+    """Say what was assumed of a judge's labels, and whether they help."""
+    if not comparison.by_judge:
+        return []
+    pairs = [(pair, pair.judged) for pair in comparison.pairs if pair.judged is not None]
+    name, judge = next(iter(comparison.by_judge.items()))
+    n_others, n_queries = max(one.n_others for _, one in pairs), max(pair.n_queries for pair, _ in pairs)
+    of = "differences, and p by Student's t and not by the test above,"
+    by_humans = "means, effects, std, wins, losses and what ties can reverse are by the human labels alone"
+    useless = sum(not one.weight for _, one in pairs)
+    text = f"adds nothing to {useless} of {format_count(len(pairs), 'difference')}: these are of the human labels alone"
+    each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
+    return [
+        *of_judge(judge, comparison.evaluations[name], n_others, n_queries, of),
+        tell_own_judges([one.name for one in comparison.evaluations.values() if has_scores_of(judge, one.run)]),
+        prose_fact("by humans", by_humans),
+        note_fact("weight 0", text if useless else ""),
+        *strata_of_sample(each, len(judge.query_ids)),
+        *(
+            not_a_sample(measure, p, "differences")
+            for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items()
+        ),
+    ]
+
+
+def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") -> list[Fact]:
+    """Return what is said below the tables of a comparison; `parts` are its strata, or the whole alone."""
+    design, n_clusters = next(iter(parts.values())).design, clusters_of(comparison)
+    evaluations = list(comparison.evaluations.values())
+    by_pair = ", by pair" if len(_counts([comparison])) > 1 else ""
+    grouped = "" if n_clusters is None else f", in {format_count(n_clusters, 'cluster')}"
+    text = f"{size_of(np.unique(comparison.pairs.column('n_queries')).tolist())}{by_pair} in {qrels}{grouped}"
+    pairs = Pairs.joined([part.pairs for part in parts.values()])
+    places = [label(stratum) for stratum, part in parts.items() for _ in range(len(part.pairs))]
+    found = [
+        (measure, f"{measure} of {system}{inside(stratum)}", one)
+        for stratum, part in parts.items()
+        for (system, measure), one in part.intervals.items()
+    ]
+    differences = [
+        (f"{pair.measure} of {pair.system} - {pair.baseline}{inside(stratum)}", pair)
+        for stratum, part in parts.items()
+        for pair in part.pairs.where(_telling(part.pairs))
+    ]
+    lacking = {one.name: ", ".join(own.measure.label for own in one if unexplained(one, own)) for one in evaluations}
+    return [
+        *(prose_fact("WARNING", nothing_judged(one.name)) for one in evaluations if one.placements.is_unmatched),
+        Fact("deadheat", __version__),
+        Fact("qrels", qrels),
+        Fact("n_queries", int(comparison.pairs.column("n_queries").max()), "queries", text),
+        Fact("n_clusters", n_clusters),
+        *brought_together(comparison.together),
+        *tell_ties(evaluations[0].ties, as_integer(design.rng)),
+        *tell_geometric(one.label for one in comparison.measures),
+        *tell_intervals(design, found, differences, clusters="" if n_clusters is None else "clusters"),
+        *tell_tests(
+            design, places, pairs, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among
+        ),
+        *_of_judge(comparison, parts),
+        *_of_ties(places, pairs),
+        *_once_more(places, pairs),
+        *made_under(evaluations),
+        *_of_labels(parts),
+        *(
+            note_fact("left out", f"{own} of {name}: without the queries that it lacks")
+            for name, own in lacking.items()
+            if own
+        ),
+        *of_runs(evaluations),
+    ]
+
+
+def size_of(counts: Iterable[int]) -> str:
+    """Return the number of queries that all have, or the least and the most."""
+    ascending = sorted(counts)
+    return " to ".join(f"{end:,}" for end in dict.fromkeys((ascending[0], ascending[-1])))
+
+
+def _telling(pairs: Pairs) -> IntArray:
+    """Return the places of the pairs whose intervals cannot be known, and of one of each method and number of units."""
+    columns = [pairs.column(name) for name in ("is_known", "measure", "method", "n_queries", "n_clusters")]
+    starts = run_starts(*columns)
+    found = dict(zip(zip(*(column[starts].tolist() for column in columns), strict=True), starts.tolist(), strict=True))
+    return np.union1d(np.flatnonzero(~columns[0]), np.array([*found.values()], np.int64))
+
+
+def clusters_of(comparison: Comparison) -> int | None:
+    """Return the number of clusters; None if there are none."""
+    return None if comparison.cluster is None else len(set(comparison.cluster.tolist()))
+
+
+def tell_intervals(
+    design: Design,
+    found: Sequence[tuple[str, str, Interval]],
+    differences: Sequence[tuple[str, Pair]] = (),
+    *,
+    clusters: str = "",
+    unit: tuple[str, str] = UNIT,
+) -> list[Fact]:
+    """Say how intervals were made, and warn of those that cannot be known or that a bootstrap makes too narrow.
+
+    Parameters
+    ----------
+    design : Design
+    found : sequence of (str, str, Interval)
+        Of all means: the measure, what it is of, and the interval.
+    differences : sequence of (str, Pair), default ()
+        What each is of, and the pair.
+    clusters : str, default ""
+        What was resampled, if that is not the single queries.
+    unit : tuple of str
+        What a query is called, in the singular and the plural.
+    """
+    seed = as_integer(design.rng)
+    of_means = {one.method for *_, one in found}
+    methods = [
+        ("means" if differences and len(of_means) == 1 else f"{'means of ' * bool(differences)}{measure}", one.method)
+        for measure, _, one in found
+    ]
+    methods += [("differences", pair.method) for _, pair in differences]
+    how = estimated_by(methods, clusters or unit[1], design.n_resamples, seed)
+    sides = ", two-sided" if design.alternative != "two-sided" else ""
+    has_joint = any(pair.is_simultaneous for _, pair in differences)
+    joint = "; those of differences that are shown hold together, by max-t" if has_joint else ""
+    named: list[tuple[str, Interval | Pair]] = [*((name, one) for _, name, one in found), *differences]
+    return [
+        *(Fact(name, getattr(design, name)) for name in ("method", "confidence_level", "n_resamples")),
+        Fact("rng", seed),
+        prose_fact("intervals", f"{how}{sides}, not corrected{joint}"),
+        note_fact("intervals", few_units((one for _, one in named), unit)),
+        *cannot_be_known((name, one) for name, one in named if not math.isnan(one.low)),
+    ]
+
+
+def tell_tests(
+    design: Design,
+    places: Sequence[str],
+    pairs: Pairs,
+    *,
+    has_clusters: bool = False,
+    has_strata: bool = False,
+    unit: tuple[str, str] = UNIT,
+    among: str = "",
+    apart: str = "",
+) -> list[Fact]:
+    """Say how differences were tested, whether skewness or few queries cast doubt on it, and how many are significant.
+
+    Parameters
+    ----------
+    design : Design
+    places : sequence of str, of length n_pairs
+        The stratum of each pair, empty for the whole.
+    pairs : Pairs
+    has_clusters, has_strata : bool, default False
+    unit : tuple of str
+        What a query is called, in the singular and the plural.
+    among : str, default ""
+        What the differences are between, where the report has others too.
+    apart : str, default ""
+        What has corrections of its own, such as "set and language".
+    """
+    units = "clusters" if has_clusters else unit[1]
+    alpha, between = 1 - design.confidence_level, f"between {among}" if among else ""
+    total = join_sentences(format_count(len(pairs), "difference"), between)
+    tested = _test(design, pairs, ", by cluster" * has_clusters, has_strata=has_strata)
+    tested += f", in each {apart} by itself" if apart else ""
+    is_skewed = pairs.column("doubtful").astype(np.bool_)
+    n_skewed, skewed = _named(places, pairs, is_skewed, lambda pair: f": {pair.skewness:+.1f}")
+    other = "" if design.test == "bootstrap-t" else ", or use the test bootstrap-t"
+    is_hopeless = (pairs.column("wins") + pairs.column("losses") > 0) & (least_ps(pairs, design) >= alpha)
+    n_hopeless, hopeless = _named(
+        places, pairs, is_hopeless, lambda pair: f": {n_differing(pair)}, {least_p(pair, design):.4f}"
+    )
+    enough = ENOUGH.get(design.test, FEWEST)
+    is_few = pairs.column("significant").astype(np.bool_) & (units_of(pairs) < enough)
+    n_few, few = _named(places, pairs, is_few)
+    why = "are too few for this test; the test t is nearer to its level" if design.test in ENOUGH else "prove little"
+    n_tests, least_sampled = least_adjusted(pairs, design)
+    n_resamples = n_resamples_of(pairs)
+    is_open = pairs.column("undecided").astype(np.bool_)
+    n_open, open_pairs = _named(places, pairs, is_open)
+    of_open = (
+        f"{n_open:,} of {total} undecided, marked {DOUBT} behind p: other resamples may take it to the other side of"
+        f" {alpha:.3g}"
+    )
+    is_resampled = ~pairs.column("exact_p_value").astype(np.bool_) & (pairs.column("method") != "ppi")
+    is_limited = least_sampled >= alpha and is_resampled.any()
+    too_skewed = (
+        f"{n_skewed:,} of {total} too skewed for so few {units}, marked {SKEWED} behind p: p may be too small"
+        f"{format_in_brackets(skewed)}; take p near {alpha:.3g} as undecided{other}"
+    )
+    skewed_in_brief = (
+        f"{n_skewed:,} of {total} too skewed for so few {units}, take p near {alpha:.3g} as undecided"
+        f"{name_in_brief(places, pairs, is_skewed, 'marks')}"
+    )
+    few_in_brief = (
+        f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}, too few {units} differ"
+        f"{name_in_brief(places, pairs, is_hopeless)}"
+    )
+    open_in_brief = ""
+    if n_open:
+        open_in_brief = (
+            f"{n_open:,} of {total} undecided, other resamples may take p to the other side of {alpha:.3g}"
+            f"{name_in_brief(places, pairs, is_open, 'marks')}"
+        )
+    few_units_in_brief = (
+        f"{n_few:,} of {total} significant with fewer than {enough} {units}{name_in_brief(places, pairs, is_few)}"
+    )
+    too_few = (
+        f"p of {n_hopeless:,} of {total} cannot fall below {alpha:.3g}: too few {units} differ"
+        f"{format_in_brackets(hopeless, head='how many, least p: ')}"
+    )
+    too_many = (
+        f"after the correction for {n_tests:,} differences, p of {n_resamples:,} resamples is at least"
+        f" {least_sampled:.2g}: {beyond_resamples(n_tests, design)}"
+    )
+    of_few = (
+        f"{n_few:,} of {total} significant with fewer than {enough} {units}, which {why}: {format_list(few, n=n_few)}"
+    )
+    return [
+        Fact("baselines", design.against),
+        *(Fact(name, getattr(design, name)) for name in ("baseline", "test", "correction", "alternative")),
+        Fact("test_resamples", max(n_resamples, design.n_resamples) if design.test in RESAMPLED else None),
+        prose_fact("test", f"{between}: {tested}" if between else tested),
+        note_fact("skewed", too_skewed if skewed else "", brief=skewed_in_brief if skewed else ""),
+        note_fact("few differ", too_few if hopeless else "", brief=few_in_brief if hopeless else ""),
+        Fact("least_p_adjusted", least_sampled, "too many", too_many if is_limited else "", is_note=True),
+        note_fact("undecided", of_open + format_in_brackets(open_pairs) if open_pairs else "", brief=open_in_brief),
+        note_fact("few", of_few if few else "", brief=few_units_in_brief),
+        prose_fact(MARK, f"p below {alpha:.3g}: {pairs.column('significant').sum():,} of {total}"),
+        _tell_few_queries(design, pairs, units, total),
+    ]
+
+
+def _tell_few_queries(design: Design, pairs: Pairs, units: str, total: str) -> Fact:
+    """Say that a p near the level decides nothing where there are few queries: these do not show how skewed others are.
+
+    In JSON it is the number of such differences.
+    """
+    is_tested = ~np.isnan(pairs.column("p_value").astype(np.float64))
+    is_few = is_tested & (units_of(pairs) < FEW)
+    n_few = 0 if design.test in OF_NO_MEAN else int(is_few.sum())
+    text = ""
+    if n_few:
+        text = f"with so few {units} a p near {1 - design.confidence_level:.3g} decides nothing"
+    if 0 < n_few < len(pairs):
+        text += f": {n_few:,} of {total}"
+    return Fact("few_queries", n_few, f"few {units}", text, is_note=True, brief=text)
+
+
+def _named(
+    places: Sequence[str], pairs: Pairs, which: BoolArray, more: Callable[[Pair], str] = lambda _: ""
+) -> tuple[int, list[str]]:
+    """Return of how many pairs something holds, and the names of the first of them: more than any sentence names."""
+    return int(which.sum()), [
+        name_of(places[place], pairs[place], more(pairs[place]))
+        for place in np.flatnonzero(which)[: MOST_NAMED + 1].tolist()
+    ]
+
+
+def name_in_brief(places: Sequence[str], pairs: Pairs, which: BoolArray, verb: str = "lists") -> str:
+    """Return the names of those pairs of which something holds, behind a colon; of many, the option that lists them."""
+    chosen = np.flatnonzero(which).tolist()
+    if not chosen:
+        return ""
+    if len(chosen) > MOST_NAMED_IN_BRIEF:
+        return f"; --full {verb} them"
+    has_one_pair = all((pairs.column(name) == pairs.column(name)[0]).all() for name in ("system", "baseline"))
+    names = []
+    for place in chosen:
+        pair = pairs[place]
+        name = name_of(places[place], pair)
+        if has_one_pair:
+            name = pair.measure
+            if places[place]:
+                name += f" in {places[place]}"
+        names.append(name)
+    return f": {', '.join(names)}"
+
+
+def _test(design: Design, pairs: Pairs, by: str, *, has_strata: bool) -> str:
+    """Return the test, how it found p values, and which differences these account for."""
+    n, n_exact = len(pairs), int(pairs.column("exact_p_value").sum())
+    if design.test == RANDOMIZATION and design.correction in OF_MAXIMA:
+        n_exact = int((pairs.column("n_resamples") == 0).sum())  # after the correction
+    n_resamples = max(n_resamples_of(pairs), design.n_resamples)
+    is_normal, is_resampled = design.test == "wilcoxon", design.test in RESAMPLED
+    hows = {
+        ", exact": (is_normal or is_resampled) and 0 < n_exact == n,
+        f", by the normal distribution for {n - n_exact} of {format_count(n, 'difference')}": is_normal,
+        f", {n_resamples:,} resamples" + ", exact where few queries differ" * (n_exact > 0): is_resampled,
+    }
+    how = first_true(hows)
+    return f"{TESTS[design.test]}{by}, {design.alternative}{how}; {corrected_by(design, has_strata=has_strata)}"
+
+
+def corrected_by(design: Design, *, has_strata: bool) -> str:
+    """Return which other differences p values account for."""
+    if design.test == TUKEY:
+        return "which accounts for all pairs" + ", within each stratum only" * has_strata
+    within = "" if design.correction == "none" else " within a measure" + ", over all strata" * has_strata
+    return CORRECTIONS[design.correction] + within
+
+
+def name_of(place: str, pair: Pair, more: str = "") -> str:
+    """Name a pair with its measure and, if it is of one, its stratum."""
+    return f"{pair.system} / {pair.baseline} ({pair.measure}{f'; {place}' if place else ''}{more})"
+
+
+def doubt_margin(placed: Sequence[tuple[str, Pair]]) -> Iterator[Fact]:
+    """Say of which pairs, given with their strata, the t tests of a margin prove nothing, or little."""
+    found = group_values((doubt_of_margin(pair), (name_of(stratum, pair), pair)) for stratum, pair in placed)
+    for doubt, named in found.items():
+        if doubt:
+            names = [name for name, _ in named]
+            why = describe_margin_doubt(doubt, named[0][1])
+            yield note_fact(
+                "margin", f"{why}: {len(names)} of {format_count(len(placed), 'pair')}, {format_list(names)}"
+            )
+
+
+def _once_more(places: Sequence[str], pairs: Pairs) -> Iterator[Fact]:
+    """Say which orders running the systems once more may reverse, if these were run several times."""
+    chance = pairs.column("rerun_probability")
+    if not np.isnan(chance).all():
+        n, likely = _named(places, pairs, chance >= LIKELY, lambda pair: f": {pair.rerun_probability:.0%}")
+        what = f"reverse the order with a probability of {LIKELY:.0%} or more"
+        text = f"running both systems again would {what}: {format_list(likely, n=n) or 'of no pair'}"
+        yield replace(prose_fact("once more", text), brief=text)
+    unknown = pairs.column("rerun_unknown")
+    reasons = sorted(set(unknown.tolist()) - {""})
+    told = []
+    for reason in reasons:
+        n, names = _named(places, pairs, unknown == reason)
+        told.append(f"{reason}: {format_list(names, n=n)}")
+    if told:
+        text = (
+            f"the probability that running both systems again reverses their order is not known, as {'; '.join(told)}"
+        )
+        counts = {reason: int((unknown == reason).sum()) for reason in reasons}
+        yield Fact("rerun_unknown", counts, "once more", text, brief=text)
+
+
+def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
+    """Say how many differences ties can reverse."""
+    chance, can_flip = pairs.column("flip_probability"), pairs.column("can_flip")
+    method, error = pairs.column("flip_method"), pairs.column("flip_standard_error")
+    by_human = " by human labels" if (pairs.column("method") == "ppi").any() else ""
+    total, n_open = format_count(len(pairs), "difference") + by_human, can_flip.sum()
+    if not n_open:
+        # a difference of 0 has no sign to reverse
+        is_zero = np.abs(pairs.column("expected_difference")) <= stats.NEGLIGIBLE_DIFFERENCE
+        moved = int((is_zero & (pairs.column("tie_standard_error") > 0)).sum())
+        also = f"orders of equal scores move {format_count(moved, 'difference')} of 0 either way" if moved else ""
+        text = f"none: no order of equal scores reverses any of {total}"
+        if also:
+            text += f"; {also}"
+        return [replace(prose_fact("reversed", text), brief=also)]
+    is_known = can_flip & is_share_known(chance, error)
+    hows = []
+    for name, text in FLIP_METHODS.items():
+        errors_of_method = error[is_known & (method == name)]
+        if len(errors_of_method):
+            n_of_method = "" if len(errors_of_method) == n_open else f"{len(errors_of_method):,} "
+            how = n_of_method + text
+            largest_error = float(errors_of_method.max())
+            if name in FLIP_ERRORS and largest_error >= LEAST_ERROR:
+                how += f", {FLIP_ERRORS[name]} {percentage_error(largest_error)}"
+            hows.append(how)
+    n_unknown = int((can_flip & ~is_known).sum())
+    if n_unknown:
+        hows.append(f"{n_unknown:,} unknown")
+    can_be = (
+        f"{n_open:,} of {total} by some order of the ties; {(is_known & (chance >= LIKELY)).sum():,} with a probability"
+        f" of {LIKELY:.0%} or more if ties are broken at random ({'; '.join(hows)})"
+    )
+    unknown = (
+        f"the probability of {n_unknown:,} of {total} is not known, as its error is above {MOST_OFF:.0%} or larger than"
+        " the probability: no orders are drawn of saved evaluations, nor of many runs of many documents but for those"
+        " that lead; of fewer runs or measures they are"
+    )
+    n_by_id, by_id = _named(places, pairs, pairs.column("doc_id_reverses"))
+    reversed_by_id = (
+        f"ties broken {BY_DOC_ID}, reverse {format_count(n_by_id, 'pair')}: {format_list(by_id, n=n_by_id)}"
+    )
+    n_likely = int((is_known & (chance >= LIKELY)).sum())
+    in_brief = ""
+    if len(pairs) > 1 and (n_likely or n_by_id):  # of one pair the verdict says it
+        in_brief = _reversed_in_brief(places, pairs, is_known & (chance >= LIKELY), total)
+    return [
+        replace(prose_fact("reversed", can_be), brief=in_brief),
+        note_fact("reversed", unknown if n_unknown else ""),
+        prose_fact("by id", reversed_by_id if by_id else ""),
+    ]
+
+
+def _reversed_in_brief(places: Sequence[str], pairs: Pairs, is_likely: BoolArray, total: str) -> str:
+    """Say how many differences many tie orders reverse, how many ties by document id do, and which."""
+    is_by_id = pairs.column("doc_id_reverses").astype(np.bool_)
+    n_likely, n_by_id = int(is_likely.sum()), int(is_by_id.sum())
+    likely = f"{n_likely:,} of {total} in {LIKELY:.0%} of tie orders or more"
+    if np.isnan(pairs.column("doc_id_difference").astype(np.float64)).all():  # the runs are not here
+        return f"{likely}{name_in_brief(places, pairs, is_likely)}"
+    if (is_likely == is_by_id).all():
+        return f"{likely}, and {BY_DOC_ID}{name_in_brief(places, pairs, is_likely)}"
+    if max(n_likely, n_by_id) > MOST_NAMED_IN_BRIEF:
+        return f"{likely}, {n_by_id:,} {BY_DOC_ID}; --full lists them"
+    likely += name_in_brief(places, pairs, is_likely)
+    return f"{likely}; {n_by_id:,} {BY_DOC_ID}{name_in_brief(places, pairs, is_by_id)}"
+
+
+def _of_labels(parts: Parts) -> list[Fact]:
+    """Say which differences labels of unjudged documents could reverse, and of which that is not known."""
+    placed = [(inside(stratum), one) for stratum, part in parts.items() for one in part.unjudged_outer_bounds]
+    if not placed:
+        return []
+    keys = ("measure", "system", "baseline", "low", "high", "is_attained")
+    held = [{key: getattr(bound, key) for key in keys} for _, bound in placed]
+    reversible, unknown = [], []
+    for where, bound in placed:
+        span = format_cell(Span(bound.low, bound.high))
+        described = f"{bound.measure} {bound.system} - {bound.baseline}{where} {span}"
+        if bound.is_reversible:
+            reversible.append(described)
+        elif bound.is_open:
+            unknown.append(described)
+    total = format_count(len(placed), "difference")
+    what = "labels of unjudged documents could reverse"
+    text = f"{what} {len(reversible)} of {total}: {format_list(reversible)}" if reversible else f"{what} no difference"
+    if unknown:
+        text += f"; of {len(unknown)} that is not known (outer bounds): {format_list(unknown)}"
+    return [Fact("unjudged_outer_bounds", held), replace(prose_fact("if judged", text), brief=text)]
+
+
+@registers_report(Pair)
+def of_pair(pair: Pair) -> Report:
+    """Return the report of a pair of systems by one measure."""
+    columns = (
+        Column("difference", "difference"),
+        Column("ci", "interval"),
+        Column("p_value", "p"),
+        Column("p_adjusted", "p adj"),
+        Column("flip_probability", "reversed by ties"),
+        *(Column(name, name) for name in ("wins", "draws", "losses")),
+        Column("n_queries", "queries"),
+    )
+    return Report(
+        (tabulate("pair", (SYSTEM, BASELINE, MEASURE), columns, [cells_of(pair)]),),
+        tuple(tell_geometric([pair.measure])),
+    )

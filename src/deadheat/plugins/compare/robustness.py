@@ -1,0 +1,448 @@
+"""What a comparison says beside its pairs: ranks and orders of systems, a judge's labels, bounds over all labels."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from deadheat.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    TextArray,
+    align_values,
+    is_member,
+    sums_of,
+    with_own_arithmetic,
+)
+from deadheat.data.renderable import Numbers, Renderable, frame_of
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.scores import Scores
+from deadheat.kernels import agreement, weighting
+from deadheat.measures import Measure
+from deadheat.measures.notation import MeasureLike
+from deadheat.plugins.compare.flips import Side, side_of
+from deadheat.plugins.compare.orders import MAX_ORDERS, draw_values, listed_values
+from deadheat.plugins.compare.pair import JudgeContribution, Pair, Pairs
+from deadheat.random_generators import random_generator
+from deadheat.settings import Design
+from deadheat.stats import is_doubtful
+from deadheat.stats.labels import Powered, powered_mean, sample_doubt
+from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
+from deadheat.wording import MOST_OFF, escape_invisible
+
+OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
+
+
+@dataclass(frozen=True)
+class OrderAgreement:
+    """How far two orders of systems by their means agree.
+
+    Attributes
+    ----------
+    first, second : str
+        What the orders are by; the first is the reference of `tau_ap`.
+    n_systems : int
+        Systems with a mean in both.
+    tau_b, tau_ap, rbo : float
+        tau-b; tau-AP and rank-biased overlap, means over the orders of equal means.
+    swapped : tuple of (str, str)
+        Neighbours of the first order that the second has the other way round.
+    tie_tau : float
+        Mean of tau between the first order and that which ties of documents broken at random give: over its pairs with
+        different exact means, an equal mean counting as the same order. NaN where not all pairs were compared.
+    tie_tau_low, tie_tau_high : float
+        Its range over all orders of the ties, if every pair could change by itself: no order leaves it.
+    tie_tau_ap, tie_tau_ap_low, tie_tau_ap_high : float
+        The same of tau-AP, of the order by exact means with that of broken ties as the reference: a pair counts by the
+        rank of its lower system in the exact order.
+    tie_unknown : str
+        Why `tie_tau` or `tie_tau_ap` is NaN; empty if both are known.
+    n_queries : int or None
+        Queries that both means of every system are over; None of orders of one comparison, as its tables say.
+    """
+
+    first: str
+    second: str
+    n_systems: int
+    tau_b: float
+    tau_ap: float
+    rbo: float
+    swapped: tuple[tuple[str, str], ...]
+    tie_tau: float
+    tie_tau_low: float
+    tie_tau_high: float
+    tie_tau_ap: float
+    tie_tau_ap_low: float
+    tie_tau_ap_high: float
+    tie_unknown: str = ""
+    n_queries: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SystemOrders(Renderable):
+    """How far orders of the same systems agree. Made by :meth:`Comparison.orders` and :func:`agree_systems`.
+
+    Attributes
+    ----------
+    pairs : tuple of OrderAgreement
+    p : float
+        Persistence of rank-biased overlap.
+    left_out : tuple of str
+        Systems that one side lacks.
+    only_first, only_second : tuple of str
+        Queries that one side lacks; they are left out.
+    """
+
+    pairs: tuple[OrderAgreement, ...]
+    p: float
+    left_out: tuple[str, ...] = ()
+    only_first: tuple[str, ...] = ()
+    only_second: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return escape_invisible(
+            f"<SystemOrders by {', '.join(f'{one.first} / {one.second} {one.tau_b:.4f}' for one in self.pairs)}>"
+        )
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return a row for each two orders, with the attributes of :class:`OrderAgreement`; null without a value."""
+        rows = []
+        for pair in self.pairs:
+            swapped = ", ".join(f"{a} / {b}" for a, b in pair.swapped)
+            rows.append(tuple((asdict(pair) | {"swapped": swapped}).values()))
+        types: dict[str, type[pl.DataType]] = {
+            **dict.fromkeys(("first", "second", "swapped", "tie_unknown"), pl.String),
+            **dict.fromkeys(("n_systems", "n_queries"), pl.Int64),
+        }
+        return frame_of(rows, {one.name: types.get(one.name, pl.Float64) for one in fields(OrderAgreement)})
+
+    def named_numbers(self) -> Numbers:
+        """Give the numbers of :meth:`to_flat` with the parts of their names."""
+        for one in self.pairs:
+            yield from (((one.first, one.second, name), getattr(one, name)) for name in ("tau_b", "tau_ap", "rbo"))
+
+
+@with_own_arithmetic
+def orders_of(
+    evaluations: Mapping[str, Evaluation],
+    pairs: Sequence[Pair],
+    by_doc_id: Callable[[str, Measure], Scores | None] | None,
+    p: float,
+) -> SystemOrders:
+    """Return how far orders of systems agree: as measured and by trec_eval's tie rule, and by each two measures.
+
+    Parameters
+    ----------
+    evaluations : mapping of str to Evaluation
+    pairs : sequence of Pair
+        Of these systems.
+    by_doc_id : callable, optional
+        Returns the scores of a system with ties broken by document id.
+    p : float
+    """
+    measures = [one for one in next(iter(evaluations.values())).measures if one.is_quality]
+    totals = {one: totals_of(one, [own[one] for own in evaluations.values()]) for one in measures}
+    of_measure = {one: [pair for pair in pairs if pair.measure == one.label] for one in measures}
+    against = [(one, other.label, totals[other]) for one, other in combinations(measures, 2)]
+    if by_doc_id:
+        ruled = {one: totals_of(one, [by_doc_id(name, one) for name in evaluations]) for one in measures}
+        against = [*((one, f"{one.label}, by document id", ruled[one]) for one in measures), *against]
+    found = (
+        order_agreement(
+            (one.label, name),
+            list(evaluations),
+            (totals[one], of_other),
+            of_measure[one],
+            p,
+            higher_is_better=one.higher_is_better,
+        )
+        for one, name, of_other in against
+    )
+    return SystemOrders(tuple(found), p)
+
+
+def totals_of(measure: Measure, scores: Sequence[Scores | None]) -> FloatArray:
+    """Return the mean of each system, of which more is better; NaN without one."""
+    return np.array([math.nan if one is None else measure.sign * one.reported() for one in scores])
+
+
+@with_own_arithmetic
+def order_agreement(
+    names: tuple[str, str],
+    systems: Sequence[str],
+    totals: tuple[FloatArray, FloatArray],
+    pairs: Sequence[Pair],
+    p: float,
+    *,
+    higher_is_better: bool,
+) -> OrderAgreement:
+    """Return how far two orders of systems agree.
+
+    Parameters
+    ----------
+    names : tuple of two str
+        What the orders are by.
+    systems : sequence of str
+    totals : tuple of two ndarray of shape (n_systems,)
+        More is better; NaN leaves a system out.
+    pairs : sequence of Pair
+        By the measure of the first order, which know what ties can do to it.
+    p : float
+    higher_is_better : bool
+        Of this measure.
+    """
+    both = np.vstack(totals)
+    kept = ~np.isnan(both).any(axis=0)
+    own = np.array(systems, object)[kept].tolist()
+    first, last = ranks(both[:, kept])
+    above, tied = first.astype(np.int64) - 1, (last - first + 1).astype(np.int64)
+    return OrderAgreement(
+        *names,
+        n_systems=len(own),
+        tau_b=agreement.tau(above[0], above[1])[0],
+        tau_ap=agreement.tau_ap(above[0], above[1]),
+        rbo=agreement.rank_biased_overlap(above, tied, p, "a").extrapolated,
+        swapped=tuple(
+            (own[a], own[b])
+            for a, b in pairwise(np.argsort(above[0], kind="stable").tolist())
+            if above[0, a] < above[0, b] and above[1, a] > above[1, b]
+        ),
+        **_over_ties(pairs, len(systems), higher_is_better=higher_is_better),
+    )
+
+
+def _over_ties(pairs: Sequence[Pair], n_systems: int, *, higher_is_better: bool) -> dict[str, Any]:
+    """Return mean, least and greatest tau and tau-AP of the order by exact means with those that orders of ties give.
+
+    Of m systems with equal means and t above them, each has ranks t + 1 to t + m in its turn.
+    """
+    if len(pairs) < math.comb(n_systems, 2):
+        return _unknown_over_ties("it takes every pair of systems, and only those with a baseline were compared")
+    ordered = [pair for pair in pairs if not math.isnan(pair.flip_probability)]
+    if not ordered:
+        return _unknown_over_ties("no two systems have different exact means")
+    lower = [pair.baseline if (pair.expected_difference > 0) == higher_is_better else pair.system for pair in ordered]
+    n_above = Counter(lower)
+    equal = [pair for pair in pairs if math.isnan(pair.flip_probability)]
+    n_equal = Counter(name for pair in equal for name in (pair.system, pair.baseline))
+    weights = {name: np.mean(1 / np.arange(n, n + n_equal[name] + 1)) for name, n in n_above.items()}
+    chances = np.array([pair.flip_probability for pair in ordered])
+    errors = np.array([pair.flip_standard_error for pair in ordered])
+    can_flip = np.array([pair.can_flip for pair in ordered])
+    found: dict[str, Any] = {}
+    for name, of_pairs in (("tie_tau", np.ones(len(lower))), ("tie_tau_ap", np.array([weights[one] for one in lower]))):
+        shares = of_pairs / of_pairs.sum()
+        found[name] = 1 - 2 * float(shares @ chances)
+        if shares @ errors > MOST_OFF:
+            found[name] = math.nan
+            found["tie_unknown"] = "the probabilities that ties reverse pairs are not known well enough"
+        found[f"{name}_low"] = 1 - 2 * float(shares @ can_flip)
+        found[f"{name}_high"] = 1.0
+    return found
+
+
+def _unknown_over_ties(why: str) -> dict[str, Any]:
+    """Return what orders of ties give where it is not known."""
+    return {**dict.fromkeys(OVER_TIES, math.nan), "tie_unknown": why}
+
+
+STEPS = 1_000  # values that stand for the distribution of a query, all equally likely
+MOST_DRAWN = 1 << 26  # units that get a tie-break of their own, in all resamples of all systems: some seconds
+MOST_POOLED = 1 << 24  # values of all queries and systems: 134 MB
+
+
+@with_own_arithmetic
+def rank_intervals(
+    evaluations: Mapping[str, Evaluation],
+    measure: Measure,
+    query_ids: TextArray,
+    cluster: IntArray | None,
+    *,
+    design: Design,
+) -> list[dict[str, Any]]:
+    """Return system, rank, low, high, p_best and n_queries of each, as `Comparison.rank_intervals` has them.
+
+    Each resample draws as many queries (or clusters) as there are, and breaks the ties of every drawn query at random,
+    for each system by itself: what queries and tie orders might have been. The value of a query comes from its exact
+    distribution over tie orders where that is known or can be listed (in steps of 0.1%), else from drawn orders. Where
+    there are so many queries that drawing each would take long, or no order can be drawn (a saved evaluation of an
+    early version), the ties of all drawn queries together move the mean by a normal number of the exact variance.
+
+    Parameters
+    ----------
+    evaluations : mapping of str to Evaluation
+    measure : Measure
+    query_ids : ndarray of str, shape (n_queries,)
+        Of all evaluations together, sorted.
+    cluster : ndarray of int, shape (n_queries,), or None
+    design : Design
+        Of which confidence level, number of resamples and seed count.
+    """
+    sides = [side_of(one, measure, is_member(query_ids, one.query_ids)) for one in evaluations.values()]
+    keep: BoolArray = np.asarray(~np.isnan(np.column_stack([side.mean for side in sides])).any(axis=1))
+    n_queries = int(keep.sum())
+    if not n_queries:
+        return [{"system": name, "n_queries": 0} for name in evaluations]
+    units: IntArray = np.arange(n_queries) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
+    n_units, random = int(units.max()) + 1, random_generator(design.rng)
+    own = sides[0].factors(keep)
+    means = np.column_stack([sums_of(units, own * side.mean[keep], n_units) for side in sides])
+    variances = np.column_stack([sums_of(units, own**2 * side.variance[keep], n_units) for side in sides])
+    is_few = n_units * len(sides) * design.n_resamples <= MOST_DRAWN and n_queries * len(sides) * STEPS <= MOST_POOLED
+    pools = [_pool(side, keep, units, n_units, random) for side in sides] if is_few and variances.any() else None
+    higher = sides[0].measure.higher_is_better
+    best, worst = resampled_ranks(
+        means,
+        variances,
+        np.bincount(units, own, minlength=n_units),
+        pools=pools,
+        higher_is_better=higher,
+        n_resamples=design.n_resamples,
+        rng=random,
+    )
+    by_mean = means.sum(axis=0, keepdims=True) / own.sum()
+    (rank,), _ = ranks(by_mean if higher else -by_mean)
+    columns = (rank, *bounds_of_ranks(best, worst, design.confidence_level))
+    return [
+        {"system": name, "rank": rank, "low": low, "high": high, "p_best": p_best, "n_queries": n_queries}
+        for name, rank, low, high, p_best in zip(evaluations, *(one.tolist() for one in columns), strict=True)
+    ]
+
+
+def _pool(side: Side, keep: BoolArray, units: IntArray, n_units: int, rng: np.random.Generator) -> FloatArray | None:
+    """Return sums over the queries of each unit in orders of their ties, all equally likely: (n_units, n_draws).
+
+    None where no order can be listed or drawn.
+    """
+    if not side.can_draw:
+        return None
+    moved = side.moved(keep)
+    found: FloatArray | None = np.zeros((0, 1))
+    if moved.any():
+        measure, placements, queries = side.measure, side.placements, np.flatnonzero(moved[side.own])
+        parts = measure.distributions(placements, queries) or listed_values(measure, placements, queries, MAX_ORDERS)
+        found = (
+            np.array([_steps(*part) for part in parts])
+            if parts
+            else draw_values(measure, placements, moved[side.own], rng)
+        )
+    if found is None:
+        return None
+    values = np.broadcast_to(side.mean[keep][:, None], (int(keep.sum()), found.shape[1])).copy()
+    # each query's own order of draws, as those of one unit are added
+    values[moved[keep]] = rng.permuted(found, axis=1)
+    sums = np.zeros((n_units, found.shape[1]))
+    np.add.at(sums, units, side.factors(keep)[:, None] * values)
+    return sums
+
+
+def _steps(values: FloatArray, probabilities: FloatArray) -> FloatArray:
+    """Return a thousand values that are as frequent as a distribution makes them."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(probabilities[order])
+    return values[order][np.searchsorted(reached, (np.arange(STEPS) + 0.5) / STEPS * reached[-1])]
+
+
+@with_own_arithmetic
+def judged_pairs(
+    pairs: Pairs,
+    differences: FloatArray,
+    query_ids: TextArray,
+    judge: Mapping[str, Evaluation],
+    design: Design,
+) -> Pairs:
+    """Return the pairs with what a judge adds; p values are not corrected yet.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        By human labels.
+    differences : ndarray of shape (n_queries, n_pairs)
+    query_ids : ndarray of str, shape (n_queries,)
+        Those with human labels.
+    judge : mapping of str to Evaluation
+        Of each system under the judge's labels, over more queries.
+    design : Design
+    """
+    found, names = [], list(judge)
+    known_of = cache(lambda measure, what: values_of(judge, measure, query_ids, what))  # of all systems
+    for pair, own in zip(pairs, differences.T, strict=True):
+        a, b = names.index(pair.system), names.index(pair.baseline)
+        both, others = (values[:, a] - values[:, b] for values in known_of(pair.measure, "values"))
+        kept, known = ~np.isnan(own) & ~np.isnan(both), ~np.isnan(others)
+        weights, of_others = None, None
+        if judge[pair.system][pair.measure].weights is not None:
+            ends = zip(known_of(pair.measure, "weights"), (kept, known), strict=True)
+            weights, of_others = (columns[some, a] for columns, some in ends)
+        predicted = others[known]
+        if judge[pair.system][pair.measure].measure.total:  # it is of these queries alone, which humans judged
+            predicted, of_others = predicted[:0], None
+        powered = powered_mean(
+            own[kept],
+            both[kept],
+            predicted,
+            weights=weights,
+            other_weights=of_others,
+            confidence_level=design.confidence_level,
+        )
+        human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}
+        worth = 1 if weights is None else weighting.effective_number(weights) / len(weights)
+        added = JudgeContribution(
+            powered.weight, powered.correlation, worth * powered.n_effective, int(known.sum()), **human
+        )
+        numbers: dict[str, Any] = {  # without weight those of the human labels stay
+            "difference": powered.estimate,
+            "low": powered.low,
+            "high": powered.high,
+            "p_value": _one_sided(powered, design.alternative),
+            "standard_error": powered.standard_error,
+            "method": "ppi",
+            "exact_p_value": False,
+            "n_resamples": 0,
+            "n_queries": int(kept.sum()),
+            "doubtful": bool(is_doubtful(np.array([pair.skewness]), np.array([kept.sum()]), "t")[0]),
+        }
+        found.append(replace(pair, judged=added, **(numbers if powered.weight else {})))
+    return Pairs.of(found)
+
+
+def _one_sided(powered: Powered, alternative: str) -> float:
+    """Return the p value of the alternative, from the two-sided one of a symmetric test."""
+    if alternative == "two-sided":
+        return powered.p_value
+    return powered.p_value / 2 if (powered.estimate > 0) == (alternative == "greater") else 1 - powered.p_value / 2
+
+
+def values_of(
+    evaluations: Mapping[str, Evaluation], measure: MeasureLike, query_ids: TextArray, name: str = "values"
+) -> tuple[FloatArray, FloatArray]:
+    """Return the values, or weights, for some queries and for all others, of shape (n_queries, n_systems).
+
+    NaN where none is.
+    """
+    each = [one[measure] for one in evaluations.values()]
+    others = sorted({query for one in each for query in one.query_ids.tolist()}.difference(query_ids.tolist()))
+    own, rest = (
+        np.column_stack([align_values(getattr(one, name), one.query_ids, ids) for one in each])
+        for ids in (query_ids, np.array(others, object))
+    )
+    return own, rest
+
+
+def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> dict[str, float]:
+    """Return p values below `SUSPECT`, by measure, of no difference between queries with human labels and others.
+
+    Of the mean over systems by the judge's labels, by Welch's t test: what a random sample differs in by chance alone.
+    """
+    labels = [scores.measure.label for scores in next(iter(judge.values()))]
+    doubts = {
+        label: sample_doubt(*(values.mean(axis=1) for values in values_of(judge, label, query_ids))) for label in labels
+    }
+    return {label: p for label, p in doubts.items() if p is not None}
