@@ -8,12 +8,18 @@ from __future__ import annotations
 import gc
 import os
 import re
+import sys
 from collections.abc import Iterator
 from inspect import isfunction
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Images of containers forbid it, and then each process that a test starts compiles every module anew: a fifth of the
+# processor time of tests/golden
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 pytest.register_assert_rewrite("support")  # so that an assertion there shows its values as one in a test does
 
