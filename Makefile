@@ -63,6 +63,7 @@ test: $(VENV)/.test  ## install and run ruff, mypy and the quick tests: no slow 
 checks:
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
+	@found=$$($(BIN)/lint-imports --no-cache --no-logo) || { echo "$$found"; exit 1; }
 	$(BIN)/mypy --num-workers=auto
 
 test-all: test  ## run `make test`, then all that it leaves out
@@ -116,9 +117,10 @@ test-beside: $(RESOLVER)/bin/uv  ## resolve deadheat beside each tool that its u
 	export -f resolve; \
 	printf '%s\n' $(foreach tool,$(BESIDE),'$(tool)') | xargs -P 4 -I TOOL bash -c 'resolve "TOOL"'
 
-lint: $(VENV)/.test  ## ruff: rules and format
+lint: $(VENV)/.test  ## ruff: rules and format; import-linter: who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
 
 types: $(VENV)/.dev  ## mypy and pyright
 	$(BIN)/mypy

@@ -1,4 +1,4 @@
-"""Imports inside the package go one way, from the first layer to the last (design: data flow and layout)."""
+"""What import-linter cannot say of imports (its contracts are in pyproject.toml): which wait, and what is loaded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-from graphlib import TopologicalSorter
+import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -19,42 +19,14 @@ from support.paths import ROOT, TESTS
 
 PACKAGE = Path(deadheat.__file__).parent
 
-# each may import its own floor and those before it
-FLOORS = (
-    (
-        "version",
-        "gone",
-        "interrupts",
-        "scalars",
-        "wording",
-        "errors",
-        "structures",
-        "checks",
-        "random_generators",
-        "libraries",
-        "hooks",
-        "settings",
-        "arrays",
-        "phases",
-    ),
-    ("io", "kernels"),
-    ("data", "stats"),
-    ("placements",),
-    ("measures",),
-    ("evaluation",),
-    ("report",),
-    ("compat",),
-    ("cli",),
-    ("__main__",),
-)
-ORDER = {name: number for number, names in enumerate(FLOORS) for name in names}
-# the public names; what there is; what nothing imports; the public path of a plugin
-UNCONSTRAINED = {"__init__", "registry", "integrations", "figures"}
-PLUGINS = "plugins"  # they import any floor; which of them import each other, and who imports them, is in test_plugins
+FLOORS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"][0]
+(CONTAINER,) = FLOORS["containers"]  # the package of the floors
+CORE = PACKAGE.parent.joinpath(*CONTAINER.split("."))
+HEIGHTS = {name: height for height, names in enumerate(reversed(FLOORS["layers"])) for name in names.split(" : ")}
 
 
 class Import(NamedTuple):
-    """One import of a module of the package."""
+    """One import of a module of the core."""
 
     module: str  # that imports, as "measures.linear"
     where: str  # the function, "TYPE_CHECKING" or "module"
@@ -66,7 +38,7 @@ class Import(NamedTuple):
 
 
 class Imports(ast.NodeVisitor):
-    """Collect the imports of one module that stay inside the package."""
+    """Collect the imports of one module of the core that stay inside the core."""
 
     def __init__(self, path: Path, root: Path) -> None:
         parts = path.relative_to(root).with_suffix("").parts
@@ -84,20 +56,21 @@ class Imports(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            top, *rest = alias.name.split(".")
-            if top == "deadheat":
-                self.add(tuple(rest), node.lineno)
+            self.add_absolute(alias.name, node.lineno)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        named = tuple(node.module.split(".")) if node.module else ()
-        if node.level:
-            base = self.package[: len(self.package) - node.level + 1] + named
-        elif named[0] == "deadheat":
-            base = named[1:]
-        else:
-            return
         for alias in node.names:
-            self.add((*base, alias.name), node.lineno)
+            if node.level:
+                base = self.package[: len(self.package) - node.level + 1]
+                named = tuple(node.module.split(".")) if node.module else ()
+                self.add((*base, *named, alias.name), node.lineno)
+            else:
+                self.add_absolute(f"{node.module}.{alias.name}", node.lineno)
+
+    def add_absolute(self, module: str, line: int) -> None:
+        if module == CONTAINER or module.startswith(f"{CONTAINER}."):
+            parts = module.removeprefix(CONTAINER).split(".")[1:]
+            self.add(tuple(parts), line)
 
     def visit_scope(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         self.scope.append(node.name)
@@ -114,36 +87,18 @@ class Imports(ast.NodeVisitor):
             del self.scope[len(self.scope) - scope.endswith("TYPE_CHECKING") :]
 
 
-def imports_of(path: Path, root: Path = PACKAGE) -> list[Import]:
-    """Return the imports inside the package that the file at `path` makes."""
+def imports_of(path: Path, root: Path = CORE) -> list[Import]:
+    """Return the imports inside the core that the file at `path` makes."""
     visitor = Imports(path, root)
     visitor.visit(ast.parse(path.read_text(encoding="utf-8"), str(path)))
     return visitor.found
 
 
-def goes_up(found: Import) -> bool:
-    """Tell whether an import leads to a later floor, to the public names or to an integration."""
-    floor, *_ = found.module.split(".")
-    if floor in UNCONSTRAINED or PLUGINS in {floor, found.imported}:
-        return False
-    if floor == "cli" and found.imported == "__init__":  # commands call the public functions
-        return False
-    return found.imported in UNCONSTRAINED or ORDER[found.imported] > ORDER[floor]
+SOURCES = sorted(path for name in HEIGHTS for path in [*CORE.glob(f"{name}.py"), *CORE.glob(f"{name}/**/*.py")])
 
 
-SOURCES = sorted(PACKAGE.rglob("*.py"))
-
-
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_imports_go_one_way(path: Path) -> None:
-    floor = path.relative_to(PACKAGE).with_suffix("").parts[0]
-    assert floor in ORDER or floor in UNCONSTRAINED or floor == PLUGINS, f"{floor} has no floor: give it one in FLOORS"
-    wrong = [str(found) for found in imports_of(path) if goes_up(found)]
-    assert not wrong
-
-
-# What a function imports of deadheat's own, outside commands and plugins (which import what they call when they are
-# called), and why it is not imported at the top.
+# What a function of the core imports of the core, outside commands (which import what they call when they are called),
+# and why it is not imported at the top.
 LATE = {
     "__main__ imports cli in start": "Ctrl-C while it is imported",
     "__main__ imports io in _read_ahead": "Polars",
@@ -188,15 +143,13 @@ def test_an_import_waits_for_its_call_only_for_a_reason() -> None:
     late = set()
     for path in SOURCES:
         for found in imports_of(path):
-            if found.where not in {"module", "TYPE_CHECKING"} and not found.module.startswith(
-                ("cli", "integrations", PLUGINS)
-            ):
+            if found.where not in {"module", "TYPE_CHECKING"} and not found.module.startswith("cli"):
                 late.add(f"{found.module} imports {found.imported} in {found.where}")
     assert late == set(LATE)
 
 
-# A module that is named in a text.
-MODULE = re.compile(r"deadheat\.(\w+)[\w.]*")
+# A floor that is named in a text.
+FLOOR = re.compile(rf"{re.escape(CONTAINER)}\.(\w+)[\w.]*")
 
 
 def test_what_lower_floors_ask_of_higher_ones() -> None:
@@ -212,12 +165,12 @@ def test_no_higher_floor_is_named_in_a_string() -> None:
     """What one asks of a higher floor is a service, of which the registry says who does it."""
     found = set()
     for path in SOURCES:
-        where = path.relative_to(PACKAGE)
+        own, *_ = path.relative_to(CORE).with_suffix("").parts
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and where.parts[0] in ORDER:
-                named = MODULE.fullmatch(node.value)
-                if named and ORDER.get(named[1], -1) > ORDER[where.parts[0]]:
-                    found.add(f"{where.as_posix()} names {node.value}")
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named = FLOOR.fullmatch(node.value)
+                if named and HEIGHTS.get(named[1], 0) > HEIGHTS[own]:
+                    found.add(f"{path.relative_to(CORE).as_posix()} names {node.value}")
     assert not found
 
 
@@ -240,31 +193,12 @@ def test_every_class_that_shows_itself_has_a_report() -> None:
     }
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    """Neither inside functions nor for types."""
-    names = {
-        path: ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__") for path in SOURCES
-    }
-    known = set(names.values())
-    graph: dict[str, set[str]] = {}
-    for path, name in names.items():
-        found = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("deadheat"):
-                package = str(node.module).removeprefix("deadheat").strip(".")
-                within = {f"{package}.{alias.name}".strip(".") for alias in node.names}
-                found |= within & known or {package} & known
-        graph[name] = found - {name}
-    TopologicalSorter(graph).prepare()  # or CycleError, which names the modules
-
-
 @pytest.mark.parametrize(
     ("source", "where", "imported"),
     [
         ("from deadheat.cli import main", "module", "cli"),
         ("import deadheat.cli", "module", "cli"),
         ("from deadheat import evaluation", "module", "evaluation"),
-        ("from deadheat import nDCG", "module", "__init__"),
         ("from ..evaluation import evaluate", "module", "evaluation"),
         ("from .linear import P", "module", "measures"),
         ("class A:\n    def b(self):\n        from deadheat.report.text import table", "A.b", "report"),
