@@ -11,7 +11,7 @@ from scipy import special, stats
 
 from deadheat.arrays import FloatArray
 from deadheat.stats import interval_bounds
-from deadheat.stats.labels import powered_mean
+from deadheat.stats.prediction import powered_mean
 
 SIZES = (5, 10, 15, 25, 40, 100)
 WEIGHTED_SIZES = (10, 25, 50)

@@ -10,7 +10,8 @@ from _families import table
 from scipy import special
 
 from deadheat.arrays import FloatArray
-from deadheat.stats import labels
+from deadheat.plugins.judges import label_statistics as labels
+from deadheat.plugins.judges.shares import share_bounds
 
 SIZES = (5, 10, 25, 50, 200)
 RIGHT = (0.6, 0.8, 0.95, 0.99)  # share of the labels in which the judge agrees with the humans
@@ -108,7 +109,7 @@ def coverage(judge: Judge, n_queries: int) -> dict[str, float]:
         own, n_own = hits[is_known], totals[is_known]
         if is_known.mean() < FEWEST_KNOWN:
             continue
-        low, high = labels.share_bounds(own.T, n_own.T, n_sets=N_WEIGHTS)
+        low, high = share_bounds(own.T, n_own.T, n_sets=N_WEIGHTS)
         found[name] = percent_within(low, high, truth)
         sums, n_sums = own.sum(axis=1), n_own.sum(axis=1)
         with np.errstate(invalid="ignore"):  # documents of one query alone

@@ -31,7 +31,6 @@ from deadheat.plugins.bench.retrievers import BM25, LLM, Embedding, Hits, Retrie
 from deadheat.plugins.columns.scorings import evaluate_columns
 from deadheat.plugins.compare.compare import compare, compare_evaluations
 from deadheat.plugins.compare.comparison import Comparison
-from deadheat.plugins.compare.judges import JudgeAgreement, judge_agreement
 from deadheat.plugins.compare.of_values import interval, paired_test
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.robustness import SystemOrders
@@ -40,6 +39,7 @@ from deadheat.plugins.dense.accumulator import Accumulator
 from deadheat.plugins.dense.evaluating import evaluate_dense, evaluate_embeddings
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
+from deadheat.plugins.judges.judge_agreement import JudgeAgreement, judge_agreement
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import compare_languages
 from deadheat.plugins.leaderboard.board import Leaderboard

@@ -24,7 +24,6 @@ CORE = Plugin(
     package="deadheat",
     commands=(
         Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
-        Command("judges", "deadheat.cli.judgments", "Show how far a judge's labels agree with human ones."),
         Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
         Command("convert", "deadheat.cli.convert", "Convert qrels or a run from one format to another."),
         Command("schema", "deadheat.cli.guide", "Print the JSON Schema of what a command prints as JSON."),
@@ -66,10 +65,8 @@ CORE = Plugin(
     reports=(
         "deadheat.report.of_evaluation",
         "deadheat.report.of_measures",
-        "deadheat.report.of_judgments",
         "deadheat.report.of_objects",
     ),
-    pages=("deadheat.report.page_of_judges",),
     services=(Service("shown", "deadheat.report.shown"),),
     saved=(
         SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
@@ -93,7 +90,6 @@ COMPARE = Plugin(
     figures=(
         "deadheat.plugins.compare.figures_of_pairs",
         "deadheat.plugins.compare.figure_of_ranks",
-        "deadheat.plugins.compare.figures_of_judges",
     ),
 )
 
@@ -173,6 +169,18 @@ MORE_MEASURES = Plugin(
     ),
     figures=("deadheat.plugins.more_measures.figures",),
     services=(Service("abstention", "deadheat.plugins.more_measures.abstention_table"),),
+)
+
+JUDGES = Plugin(
+    name="judges",
+    help="Say how far the labels of a judge agree with human ones, and what follows for systems.",
+    requires=("compare",),
+    commands=(
+        Command("judges", "deadheat.plugins.judges.command", "Show how far a judge's labels agree with human ones."),
+    ),
+    reports=("deadheat.plugins.judges.report",),
+    pages=("deadheat.plugins.judges.page",),
+    figures=("deadheat.plugins.judges.figures",),
 )
 
 WEEKS = Plugin(
@@ -392,6 +400,7 @@ PLUGINS = (
     TIES,
     DIVERSITY,
     MORE_MEASURES,
+    JUDGES,
     WEEKS,
     GATES,
     LEADERBOARD,

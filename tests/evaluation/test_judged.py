@@ -18,7 +18,7 @@ from deadheat.evaluation.predicted import Predicted
 from deadheat.evaluation.scores import Scores
 from deadheat.report.as_data import as_json
 from deadheat.report.of_evaluation import report_evaluations
-from deadheat.stats.labels import powered_mean
+from deadheat.stats.prediction import powered_mean
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import deadheat as dh
+from deadheat.plugins.judges.report import report_judges
 from deadheat.plugins.ties.report_of_simulation import report_simulation
 from deadheat.report.model import Report
-from deadheat.report.of_judgments import report_judges
 from support.random_runs import QRELS, RUNS
 
 

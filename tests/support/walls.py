@@ -41,7 +41,7 @@ MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
     "engines": 0,
     "exports": 0,
     "gates": 0,
-    "judges": 38,
+    "judges": 19,
     "languages": 14,
     "leaderboard": 4,
     "recommender": 1,

@@ -289,7 +289,7 @@ def test_a_command_loads_nothing_that_it_does_not_use(command: str, unused: set[
         "deadheat.plugins.gates.gate",
         "deadheat.plugins.bench",
     }
-    others |= {"deadheat.cli.judgments", "deadheat.plugins.ties.simulate_command"}
+    others |= {"deadheat.plugins.judges.command", "deadheat.plugins.ties.simulate_command"}
     assert not (unused | others) & set(loaded.split())
 
 

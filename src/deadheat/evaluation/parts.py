@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.evaluation.intervals import Interval
     from deadheat.measures import Measure
-    from deadheat.stats.labels import Powered
+    from deadheat.stats.prediction import Powered
 
 
 class Scored(Protocol):

@@ -14,7 +14,7 @@ from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.parts import Scored
 
 if TYPE_CHECKING:
-    from deadheat.stats.labels import Powered
+    from deadheat.stats.prediction import Powered
 
 JUDGE = "judge"
 
@@ -47,7 +47,7 @@ class Predicted(NamedTuple):
         """Return what the labels add to the mean (prediction-powered inference); None if no query counts."""
         if not scores.n_queries:
             return None
-        from deadheat.stats.labels import FEWEST_OF_MEAN, powered_mean  # few evaluations have a judge
+        from deadheat.stats.prediction import FEWEST_OF_MEAN, powered_mean  # few evaluations have a judge
 
         known, rest = scores.kept & ~np.isnan(self.own), ~np.isnan(self.others)
         found = powered_mean(

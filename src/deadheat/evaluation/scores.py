@@ -51,7 +51,7 @@ from deadheat.structures import copy_with, group_values
 from deadheat.wording import escape_invisible, format_count
 
 if TYPE_CHECKING:
-    from deadheat.stats.labels import Powered
+    from deadheat.stats.prediction import Powered
     from deadheat.stats.variances import VarianceComponents
 
 GEOMETRIC = "geometric"  # the step that takes the interval of a mean logarithm to that of the geometric mean

@@ -399,7 +399,7 @@ def strata_of_sample(counts: Iterable[tuple[int, int]], n_queries: int) -> Itera
     n_queries : int
         All that the judge labelled; those of no such stratum are one more.
     """
-    from deadheat.stats.labels import strata_doubt  # few evaluations have a judge
+    from deadheat.stats.sampling import strata_doubt  # few evaluations have a judge
 
     known, every = np.array([*counts, (0, 0)]).T
     every[-1] = max(n_queries - every.sum(), 0)
@@ -413,7 +413,8 @@ def helped(evaluations: Sequence[Evaluation]) -> list[Fact]:
     """Say what was assumed of a judge's labels, and where they add nothing."""
     if (judge := evaluations[0].judge) is None:
         return []
-    from deadheat.stats.labels import FEWEST_OF_MEAN, sample_doubt  # few evaluations have a judge
+    from deadheat.stats.prediction import FEWEST_OF_MEAN  # few evaluations have a judge
+    from deadheat.stats.sampling import sample_doubt
 
     scores = [one for evaluation in evaluations for one in evaluation if one.powered is not None]
     n_others = len({*judge.query_ids.tolist()}.difference(evaluations[0].query_ids.tolist()))

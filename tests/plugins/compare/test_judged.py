@@ -15,7 +15,8 @@ from deadheat.errors import DataError, FigureError, ParameterError
 from deadheat.plugins.compare.margins import estimated_within
 from deadheat.report.model import format_cell
 from deadheat.report.shown import report_of
-from deadheat.stats.labels import powered_mean, sample_doubt, strata_doubt
+from deadheat.stats.prediction import powered_mean
+from deadheat.stats.sampling import sample_doubt, strata_doubt
 from support.command import call, ok
 
 if TYPE_CHECKING:

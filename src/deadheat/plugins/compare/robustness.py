@@ -33,8 +33,9 @@ from deadheat.plugins.compare.pair import JudgeContribution, Pair, Pairs
 from deadheat.random_generators import random_generator
 from deadheat.settings import Design
 from deadheat.stats import is_doubtful
-from deadheat.stats.labels import Powered, powered_mean, sample_doubt
+from deadheat.stats.prediction import Powered, powered_mean
 from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
+from deadheat.stats.sampling import sample_doubt
 from deadheat.wording import MOST_OFF, escape_invisible
 
 OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields

@@ -3,7 +3,7 @@
 Adds the options ``--figures`` and kin. People import `deadheat.figures`, which is the module `figures` here.
 
 * `base` has what figures share: their registry, how they look, and the systems that they show.
-* `draw_rows`, `draw_lines`, `draw_pairs` and `draw_judges` have a figure in each function; other features have theirs
+* `draw_rows`, `draw_lines` and `draw_pairs` have a figure in each function; other features have theirs
   in a file of their own, which the registry lists: it is imported when figures are drawn, and may import this plugin.
 * `choice` says which are drawn by default, `options` and `files` draw those of a command into files.
 * `saving` makes files of charts, by the process that `painter` starts and `painter_process` is.

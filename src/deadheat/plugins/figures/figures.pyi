@@ -1,12 +1,12 @@
 # The names of the package; a test holds the figures complete.
 
 from deadheat.plugins.compare.figure_of_ranks import ranks
-from deadheat.plugins.compare.figures_of_judges import confusion, judge_bias, judged_means
 from deadheat.plugins.compare.figures_of_pairs import differences, matrix, power, scatter
 from deadheat.plugins.figures.base import Drawing, Figure, drawings, figures_of, plot_of
 from deadheat.plugins.figures.draw_lines import cutoffs
 from deadheat.plugins.figures.draw_rows import forest, strata, traditional
 from deadheat.plugins.figures.saving import rendered, save
+from deadheat.plugins.judges.figures import confusion, judge_bias, judged_means
 from deadheat.plugins.languages.figures import slopes
 from deadheat.plugins.leaderboard.figures import heat_map, rank_intervals, tiers, without_task
 from deadheat.plugins.more_measures.figures import precision_recall

@@ -13,9 +13,9 @@ from scipy import stats as scipy_stats
 
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
-from deadheat.plugins.compare.judges import LabelAgreement
+from deadheat.plugins.judges.label_agreement import LabelAgreement
+from deadheat.plugins.judges.report import report_judges
 from deadheat.report.as_data import as_json
-from deadheat.report.of_judgments import report_judges
 from deadheat.wording import format_list
 from support.figure_data import rows_of
 from support.random_runs import random_runs

@@ -41,8 +41,8 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     runs also: which differences between systems the judge reverses, misses or invents, and whether it favours one.
     """
     from deadheat.evaluation.intervals import groupings_of, label
-    from deadheat.report.of_judgments import report_judges
-    from deadheat.report.page_of_judges import page_of_judges
+    from deadheat.plugins.judges.page import page_of_judges
+    from deadheat.plugins.judges.report import report_judges
 
     need_queries(options["queries"], {"--by": options["by"]})
     if not runs:

@@ -1,9 +1,9 @@
 """The page of what judges agree on."""
 
 from deadheat import hooks
-from deadheat.plugins.compare.judges import JudgeAgreement
+from deadheat.plugins.judges.judge_agreement import JudgeAgreement
+from deadheat.plugins.judges.report import report_judges
 from deadheat.report.model import PAGES, Report, registers_report
-from deadheat.report.of_judgments import report_judges
 
 
 @registers_report(JudgeAgreement, among=PAGES)

@@ -6,8 +6,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from deadheat.plugins.compare.judges import OF_GRADES, STATISTICS, Conclusions, Estimate, JudgeAgreement, LabelAgreement
 from deadheat.plugins.compare.pair import Pair
+from deadheat.plugins.judges.conclusions import Conclusions
+from deadheat.plugins.judges.estimate import Estimate
+from deadheat.plugins.judges.judge_agreement import JudgeAgreement
+from deadheat.plugins.judges.label_agreement import OF_GRADES, STATISTICS, LabelAgreement
 from deadheat.report.conventions import (
     cannot_be_known,
     finite,

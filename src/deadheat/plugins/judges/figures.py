@@ -8,7 +8,6 @@ from deadheat.errors import FigureError
 from deadheat.evaluation.intervals import why_unknown
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures.notation import MeasureLike, unit_of
-from deadheat.plugins.compare.judges import Conclusions, JudgeAgreement
 from deadheat.plugins.figures.base import (
     BLACK,
     BLUE,
@@ -26,6 +25,8 @@ from deadheat.plugins.figures.base import (
     tips,
     unique_labels,
 )
+from deadheat.plugins.judges.conclusions import Conclusions
+from deadheat.plugins.judges.judge_agreement import JudgeAgreement
 from deadheat.wording import format_count, format_exactly, format_level, format_percentage
 
 MOST = 60  # systems that a page has room for
