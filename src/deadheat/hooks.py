@@ -186,6 +186,31 @@ class BesideTables(NamedTuple):
     keys: tuple[str, ...]
 
 
+class SavedKeys(NamedTuple):
+    """A module with what a feature keeps in saved evaluations, and the keys by which it is known.
+
+    Attributes
+    ----------
+    module : str
+        Where that is: its ``KEPT``, as `deadheat.evaluation.kept` says.
+    judgments, ranking : tuple of str, default ()
+        Keys of what a file says of the judgments, and of the ranking.
+    table : tuple of str, default ()
+        The key of a table of a part of scores.
+    columns : tuple of str, default ()
+        Columns of the table of scores.
+    """
+
+    module: str
+    judgments: tuple[str, ...] = ()
+    ranking: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+
+PlaceInSaves = Literal["judgments", "ranking", "table", "columns"]
+
+
 class Plugin(NamedTuple):
     """A feature: one folder, and what it adds. Nothing of it is imported to make this record.
 
@@ -221,6 +246,8 @@ class Plugin(NamedTuple):
     query_columns : tuple of QueryColumn, default ()
     tables : tuple of CommandTables, default ()
     saved : tuple of SavedDocument, default ()
+    kept : tuple of SavedKeys, default ()
+        What it keeps in saved evaluations.
     """
 
     name: str
@@ -246,6 +273,7 @@ class Plugin(NamedTuple):
     query_columns: tuple[QueryColumn, ...] = ()
     tables: tuple[CommandTables, ...] = ()
     saved: tuple[SavedDocument, ...] = ()
+    kept: tuple[SavedKeys, ...] = ()
 
 
 class Registry(NamedTuple):
@@ -564,6 +592,36 @@ def check_beside(keys: Iterable[str]) -> None:
             for key in tables.keys:
                 if key in known and not is_installed(plugin.name):
                     raise missing_plugin(f"the table {key} of judgments", plugin.name)
+
+
+def modules_that_save(place: PlaceInSaves) -> list[ModuleType]:
+    """Return the modules of plugins that keep something at a place of saved evaluations, in their order."""
+    modules = []
+    for plugin in installed():
+        for kept in plugin.kept:
+            if getattr(kept, place):
+                modules.append(import_module(kept.module))
+    return modules
+
+
+def modules_that_read(place: PlaceInSaves, keys: Iterable[str]) -> list[ModuleType]:
+    """Return the modules of plugins to which some of these keys of a saved evaluation belong, in their order.
+
+    Raises
+    ------
+    MissingPluginError
+        A key belongs to a plugin that is not there.
+    """
+    given = set(keys)
+    modules = []
+    for plugin in registry().plugins:
+        for kept in plugin.kept:
+            own = [key for key in getattr(kept, place) if key in given]
+            if own and not is_installed(plugin.name):
+                raise missing_plugin(f"{own[0]} of a saved evaluation", plugin.name)
+            if own:
+                modules.append(import_module(kept.module))
+    return modules
 
 
 def use_of_saved(kind: str) -> str | None:

@@ -15,6 +15,7 @@ from deadheat.hooks import (
     QueryColumn,
     Registry,
     SavedDocument,
+    SavedKeys,
     Service,
 )
 
@@ -70,6 +71,16 @@ CORE = Plugin(
     services=(Service("shown", "deadheat.report.shown"),),
     saved=(
         SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
+    ),
+    kept=(
+        SavedKeys("deadheat.evaluation.saved_repeats", table=("repeats",)),
+        SavedKeys("deadheat.evaluation.saved_spans", judgments=("span_rule",)),
+        SavedKeys(
+            "deadheat.evaluation.saved_bounds",
+            judgments=("open_to",),
+            ranking=("failures",),
+            columns=("unjudged_min", "unjudged_max"),
+        ),
     ),
 )
 

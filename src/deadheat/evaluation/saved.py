@@ -24,14 +24,12 @@ from deadheat.arrays import AnyArray, FloatArray
 from deadheat.data.tables import (
     Qrels,
     Run,
-    SpanRule,
     hash_of_ids,
 )
 from deadheat.errors import DataError, DeadheatError, FileFormatError, MissingPluginError, ParameterError
 from deadheat.evaluation.intervals import KNOWN, Interval, IntervalOptions
-from deadheat.evaluation.label_ends import BOUNDS, UNJUDGED, KnownBounds
+from deadheat.evaluation.kept import FieldsOfFeatures, keys_of, parts_in_columns, parts_in_tables, tables_of, with_keys
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.repeated import REPEATS, Repeated
 from deadheat.evaluation.scores import Scores, TieSpread, intervals
 from deadheat.evaluation.shapes import (
     FIELDS,
@@ -205,7 +203,6 @@ SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
         "has_relevant": pl.Boolean,
         "reachable": pl.Float64,
     },
-    "repeats": dict.fromkeys(("values", "tie_variances"), pl.Float64),  # only with repeats
     "weights": {"weight": pl.Float64},
     "queries": {
         "query_id": pl.String,
@@ -229,8 +226,7 @@ SCHEMAS: dict[str, dict[str, type[pl.DataType]]] = {  # of the tables
 }
 NOT_IN_ALL = {"queries": {"top_score", "absent", "retrieves_itself"}}  # columns that some saves lack
 NULLABLE: dict[str, set[str]] = {  # columns that may have null
-    "scores": {*NUMBERS, "value", "reachable", *UNJUDGED},
-    "repeats": {"values", "tie_variances"},
+    "scores": {*NUMBERS, "value", "reachable"},
     "queries": {"ends_in_tie", "top_score"},
     "lists": {"next_score"},
 }
@@ -239,19 +235,15 @@ _OF_PLACEMENTS = Fields(
     {**dict.fromkeys(("queries", "retrieved", "judged"), TEXT), "max_relevance": NUMBER},
     dict.fromkeys(hooks.names_beside(), TEXT),
 )
-_OF_JUDGMENTS = Fields(
+_OF_JUDGMENTS = FieldsOfFeatures(
     {"name": TEXT, "notes": TEXTS, "without": TEXTS, "rows": TEXT},
-    {
-        "unanswerable": TEXTS,
-        "open_to": NUMBER_OR_NONE,
-        "source_form": TEXT,
-        "span_rule": Fields({"overlap": NUMBER, "overlap_of": TEXT}, {}),
-        **dict.fromkeys(hooks.names_beside(), TEXT),
-    },
+    {"unanswerable": TEXTS, "source_form": TEXT, **dict.fromkeys(hooks.names_beside(), TEXT)},
+    "judgments",
 )
-_OF_RANKING = Fields(
+_OF_RANKING = FieldsOfFeatures(
     {"notes": TEXTS, "lists": TEXT, "rows": TEXT},
-    {"by_keys": PRECISIONS_OR_NONE, "without": TEXTS, "failures": TEXT},
+    {"by_keys": PRECISIONS_OR_NONE, "without": TEXTS},
+    "ranking",
 )
 _OF_MEASURE = Fields(
     {
@@ -290,15 +282,15 @@ SAVED = DocumentKind(
             "conventions": OfConventions(),
             "measures": DictOf(_OF_MEASURE, is_filled=True),
             "intervals": FIELDS,
-            "data": Fields(
+            "data": FieldsOfFeatures(
                 {**_OF_PLACEMENTS.needed, "scores": TEXT, "judgments": _OF_JUDGMENTS},
                 {
                     **_OF_PLACEMENTS.optional,
-                    "repeats": TEXT,
                     "weights": TEXT,
                     "graded": _OF_PLACEMENTS,
                     "ranking": _OF_RANKING,
                 },
+                "table",
             ),
         },
         {},
@@ -336,16 +328,15 @@ def write(path: str | Path, scores: Sequence[Scores], options: IntervalOptions, 
         )
     qrels, run, origin = (parts[name] for name in ("qrels", "run", "origin"))
     weights = next((one.weights for one in scores if one.weights is not None), None)
-    repeats = [one.repeats for one in scores if one.repeats is not None]
     data: dict[str, object] = {"encoding": ENCODING, "scores": _packed_scores(scores)}
     with ThreadPoolExecutor(1) as beside:  # intervals draw resamples while the other tables are compressed
         bounds = beside.submit(intervals, scores, options)
         data |= {
-            **_tables_of(parts["placements"]),
-            **({"repeats": _packed_repeats(repeats)} if repeats else {}),
+            **_tables_of_placements(parts["placements"]),
+            **tables_of(scores),
             **({} if weights is None else {"weights": packed({"weight": weights}, SCHEMAS["weights"])}),
             # the placements once more, by an ontology's judgments; only with MaxRel on one
-            **({} if parts["graded"] is None else {"graded": _tables_of(parts["graded"])}),
+            **({} if parts["graded"] is None else {"graded": _tables_of_placements(parts["graded"])}),
             "judgments": _judgments(qrels),
             **({"ranking": _ranking(run, run.rows)} if run else {}),
         }
@@ -439,13 +430,6 @@ def _packed_scores(scores: Sequence[Scores]) -> str:
     return packed(pl.concat(frames).with_columns(pl.col(pl.Float64).fill_nan(None)), schema)
 
 
-def _packed_repeats(found: Sequence[Repeated]) -> str:
-    """Return a row for each measure, query and repeat."""
-    schema = SCHEMAS["repeats"]
-    rows = pl.DataFrame({name: np.concatenate([getattr(one, name).ravel() for one in found]) for name in schema})
-    return packed(rows.fill_nan(None), schema)
-
-
 def weights_in(data: Mapping[str, Any], n_queries: int) -> FloatArray | None:
     """Return the weights of the queries; None if they have none."""
     if "weights" not in data:
@@ -464,17 +448,7 @@ def scores_in(data: Mapping[str, Any], n_measures: int, n_queries: int) -> pl.Da
     return rows
 
 
-def repeats_in(data: Mapping[str, Any], n_measures: int, n_queries: int) -> list[Repeated | None]:
-    """Return the repeats of each measure."""
-    if "repeats" not in data:
-        return [None] * n_measures
-    rows = unpacked(data["repeats"], "repeats").fill_null(math.nan)
-    return list(
-        map(Repeated, *(rows[name].to_numpy().reshape(n_measures, n_queries, -1) for name in SCHEMAS["repeats"]))
-    )
-
-
-def _tables_of(placed: Placements) -> dict[str, object]:
+def _tables_of_placements(placed: Placements) -> dict[str, object]:
     queries: dict[str, object] = {
         "query_id": placed.query_ids.tolist(),
         "n_retrieved": placed.n_retrieved,
@@ -499,23 +473,21 @@ def _judgments(qrels: Qrels) -> dict[str, object]:
         "notes": list(qrels.notes),
         "without": list(qrels.bare),
         "unanswerable": list(qrels.unanswerable),
-        "open_to": qrels.open_to,
         "source_form": qrels.source_form,
-        # of spans, which `passages` holds with the chunks of the run
-        **({} if qrels.span_rule is None else {"span_rule": asdict(qrels.span_rule)}),
+        **keys_of("judgments", qrels),
         "rows": packed(qrels.to_polars().select(*SCHEMAS["judgments"]), SCHEMAS["judgments"]),
-        **{key: _packed_beside(key, frame) for key, frame in qrels.beside().items()},
+        **{key: packed_beside(key, frame) for key, frame in qrels.beside().items()},
     }
 
 
-def _packed_beside(key: str, frame: pl.DataFrame) -> str:
-    """Return a table beside the judgments, packed."""
+def packed_beside(key: str, frame: pl.DataFrame) -> str:
+    """Return a table beside the judgments as text."""
     schema = beside_table(key).form.schema
     return packed(frame.select(*schema), schema)
 
 
-def _unpacked_beside(key: str, text: str) -> pl.DataFrame:
-    """Read what `_packed_beside` returned."""
+def unpacked_beside(key: str, text: str) -> pl.DataFrame:
+    """Read what `packed_beside` returned."""
     form = beside_table(key).form
     return unpacked(text, form.name, form.schema, form.nullable)
 
@@ -527,12 +499,7 @@ def _ranking(run: Run, rows: KeptRows) -> dict[str, object]:
         "notes": list(run.notes),
         "by_keys": run.by_keys and list(run.by_keys),
         **({"without": list(run.bare)} if run.bare else {}),  # queries for which nothing was retrieved
-        # documents that may be anywhere in their list
-        **(
-            {"failures": _packed_beside("failures", run.failures)}
-            if run.are_failures_open and run.failures is not None
-            else {}
-        ),
+        **keys_of("ranking", run),
         "lists": packed(rows.queries, SCHEMAS["lists"]),
         "rows": packed(coded.select(*SCHEMAS["ranking"]), SCHEMAS["ranking"]),
     }
@@ -556,19 +523,15 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
     graded = _placements(data["graded"], unjudged) if "graded" in data else None
     n, measures = placements.n_queries, measures_in(document)
     rows = scores_in(data, len(measures), n).with_columns(pl.col(pl.Float64).fill_null(math.nan))
-    repeats, weights = repeats_in(data, len(measures), n), weights_in(data, n)
-    scores = [
-        replace(
-            _scores(
-                measure,
-                graded if graded is not None and measure.by_ontology else placements,
-                rows.slice(place * n, n),
-                document["conventions"]["no_relevant"],
-            ),
-            weights=None if measure.total else weights,
-        ).with_part(REPEATS, repeats[place])
-        for place, measure in enumerate(measure_of(*each) for each in measures.items())
-    ]
+    weights = weights_in(data, n)
+    in_tables = parts_in_tables(data, len(measures), n)
+    scores = []
+    for place, (label, of_measure) in enumerate(measures.items()):
+        measure = measure_of(label, of_measure)
+        placed = graded if graded is not None and measure.by_ontology else placements
+        own = _scores(measure, placed, rows.slice(place * n, n), document["conventions"]["no_relevant"])
+        own_weights = None if measure.total else weights
+        scores.append(replace(own, weights=own_weights, parts={**own.parts, **in_tables[place]}))
     return scores, {
         "name": document["name"],
         "query_ids": placements.query_ids,
@@ -587,19 +550,16 @@ def parts_in(document: dict[str, Any]) -> tuple[list[Scores], dict[str, Any]]:
 
 def _qrels(held: Mapping[str, Any], fingerprint: str) -> Qrels:
     hooks.check_beside(held)
-    if held.get("open_to") is not None and "failures" not in held:
-        raise WrongValueError("lacks 'failures' in data.judgments")
-    return copy_with(
+    qrels = copy_with(
         Qrels.of_checked(unpacked(held["rows"], "judgments"), held["name"]),
         bare=tuple(held["without"]),
         notes=tuple(held["notes"]),
         fingerprint=fingerprint,
         unanswerable=tuple(held.get("unanswerable", ())),  # files of 1.0 do not have it
-        open_to=held.get("open_to"),  # nor this
         source_form=held.get("source_form", "trec"),  # nor this; they had no note
-        span_rule=SpanRule(**held["span_rule"]) if "span_rule" in held else None,
-        **{key: _unpacked_beside(key, held[key]) for key in hooks.names_beside() if key in held},
+        **{key: unpacked_beside(key, held[key]) for key in hooks.names_beside() if key in held},
     )
+    return with_keys("judgments", qrels, held)
 
 
 def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
@@ -607,15 +567,14 @@ def _run(document: Mapping[str, Any], held: Mapping[str, Any]) -> Run:
     if lists["query_id"].is_duplicated().any():
         raise WrongValueError("a query of lists comes twice")
     frame = coded.select(lists["query_id"].gather(coded["query"]), "doc_id", "score")
-    return copy_with(
+    run = copy_with(
         Run.of_checked(frame, document["name"]),
         rows=KeptRows(frame, lists, document["save_depth"]),
         notes=tuple(held["notes"]),
         by_keys=held["by_keys"] and tuple(held["by_keys"]),
         bare=tuple(held.get("without", ())),
-        are_failures_open="failures" in held,
-        failures=_unpacked_beside("failures", held["failures"]) if "failures" in held else None,
     )
+    return with_keys("ranking", run, held)
 
 
 def measure_of(label: str, stated: Mapping[str, Any]) -> Measure:
@@ -639,7 +598,7 @@ def measure_of(label: str, stated: Mapping[str, Any]) -> Measure:
 
 def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevant: str | None) -> Scores:
     columns = {name: rows[name].to_numpy() for name in rows.columns}
-    found = Scores(
+    return Scores(
         measure,
         placed.query_ids,
         columns["value"],
@@ -652,10 +611,8 @@ def _scores(measure: Measure, placed: Placements, rows: pl.DataFrame, no_relevan
             extremes=(columns["tie_min"], columns["tie_max"]),
             **{name: columns[name] for name in ("standard_error", "has_relevant", "reachable")},
         ),
+        parts=parts_in_columns(measure, columns),
     )
-    if "unjudged_min" not in columns:
-        return found
-    return found.with_part(BOUNDS, KnownBounds(measure, (columns["unjudged_min"], columns["unjudged_max"])))
 
 
 def _placements(data: Mapping[str, Any], unjudged: tuple[str, ...]) -> Placements:

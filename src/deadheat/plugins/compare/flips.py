@@ -16,6 +16,8 @@ import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, special
 from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.parts import ScorePart
+from deadheat.evaluation.repeated import REPEATS
 from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure
 from deadheat.measures.orders import StoredMeasure
@@ -330,8 +332,8 @@ class Side:
         Of a gap: the two sides.
     weights : ndarray of float, shape (n_queries,), or None
         How much each query counts in means and sums; 1 where it has no value. None: all the same.
-    repeats : ndarray of float, shape (n_queries, n_repeats), or None
-        The values of each run of a system that was run several times.
+    score_parts : mapping of str to ScorePart
+        What features know of the queries of `own`, by their keys.
     share : float
         What may be spent on orders, listed or drawn, as a share of what is where systems are few.
     """
@@ -349,7 +351,7 @@ class Side:
     rng: Rng
     parts: "tuple[Side, ...]" = ()
     weights: FloatArray | None = None
-    repeats: FloatArray | None = None
+    score_parts: Mapping[str, ScorePart] = field(default_factory=dict)
     share: float = 1.0
 
     @property
@@ -377,7 +379,7 @@ class Side:
         """
         if self.parts:
             return all(part.can_draw for part in self.parts)
-        if self.evaluation is None or isinstance(self.measure, StoredMeasure) or self.repeats is not None:
+        if self.evaluation is None or isinstance(self.measure, StoredMeasure) or REPEATS in self.score_parts:
             return False
         return self.measure.can_list_orders(self.placements)
 
@@ -469,7 +471,7 @@ def side_of(
         is_exact=not np.nan_to_num(scores.standard_error).any(),
         rng=rng,
         weights=over_all(scores.weights, own, 1.0) if scores.weights is not None and scores.is_weighted else None,
-        repeats=None if scores.repeats is None else over_all(scores.repeats.values, own, np.nan),
+        score_parts=scores.parts,
     )
 
 

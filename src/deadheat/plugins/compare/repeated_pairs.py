@@ -1,14 +1,15 @@
 """Pairs of systems with repeats: the noise that all queries of a repeat share, and what another run would reverse."""
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from deadheat.arrays import BoolArray
+from deadheat.arrays import BoolArray, FloatArray
 from deadheat.errors import ParameterError
+from deadheat.evaluation.repeated import REPEATS, Repeated
 from deadheat.kernels import weighting
-from deadheat.plugins.compare.flips import Side
+from deadheat.plugins.compare.flips import Side, over_all
 from deadheat.plugins.compare.pair_parts import ComparedPairs
 from deadheat.plugins.compare.stack import Stack
 from deadheat.settings import CLUSTERED, Design
@@ -22,7 +23,7 @@ class RepeatedPairs:
 
     def is_in(self, side: Side) -> bool:
         """Tell whether a system has repeats."""
-        return side.repeats is not None
+        return REPEATS in side.score_parts
 
     def change_design(self, design: Design) -> Design:
         """Return the design for p values that no sign flips alone give; refuse tests that cannot have the noise."""
@@ -38,9 +39,10 @@ class RepeatedPairs:
         for n, (a, b) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
             difference = stack.values[a] - stack.values[b]
             keep = ~np.isnan(difference)
-            shared = [
-                shared_of(side.repeats[keep]) for side in (stack.sides[a], stack.sides[b]) if side.repeats is not None
-            ]
+            shared = []
+            for side in (stack.sides[a], stack.sides[b]):
+                if self.is_in(side):
+                    shared.append(shared_of(_values_of(side)[keep]))
             if not shared:
                 continue
             mean, spread = float(columns["difference"][n]), math.sqrt(sum(one.variance for one in shared))
@@ -52,13 +54,20 @@ class RepeatedPairs:
                 error = float(standard_errors(difference[:, None], cluster=cluster, weights=own)[0])
                 worth = math.inf if own is None else weighting.effective_number(own[keep])
                 freedom = min(int(keep.sum()) if cluster is None else len(np.unique(cluster[keep])), worth) - 1
-                side = as_alternative(design.alternative)
-                columns["p_value"][n] = max(columns["p_value"][n], shared_p_value(mean, error, freedom, shared, side))
+                alternative = as_alternative(design.alternative)
+                p_value = shared_p_value(mean, error, freedom, shared, alternative)
+                columns["p_value"][n] = max(columns["p_value"][n], p_value)
             columns["standard_error"][n] = math.hypot(columns["standard_error"][n], spread)
             unknown = _why_no_rerun(stack, a, b, keep)
             columns["rerun_unknown"][n] = unknown
             if not unknown:
                 columns["rerun_probability"][n] = rerun_probability(mean, shared)
+
+
+def _values_of(side: Side) -> FloatArray:
+    """Return the values of each run of a system, of shape (n_queries, n_repeats), NaN for queries that it lacks."""
+    repeated = cast("Repeated", side.score_parts[REPEATS])
+    return over_all(repeated.values, side.own, math.nan)
 
 
 def _why_no_rerun(stack: Stack, system: int, baseline: int, keep: BoolArray) -> str:
@@ -73,10 +82,10 @@ def _why_no_rerun(stack: Stack, system: int, baseline: int, keep: BoolArray) -> 
         The queries with a value of both.
     """
     for row, role in ((system, "system"), (baseline, "baseline")):
-        repeats = stack.sides[row].repeats
-        if repeats is None:
+        side = stack.sides[row]
+        if REPEATS not in side.score_parts:
             return f"the {role} has a single run"
-        if not shared_of(repeats[keep]).freedom:
+        if not shared_of(_values_of(side)[keep]).freedom:
             return f"fewer than two queries have a value in every repeat of the {role}"
     if stack.weights is not None and not weighting.are_equal(stack.weights[system][keep]):
         return "the queries have weights"

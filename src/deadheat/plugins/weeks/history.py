@@ -20,8 +20,8 @@ from deadheat.errors import DataError
 from deadheat.evaluation.evaluate import open_evaluation, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
 from deadheat.evaluation.origin import Origin
+from deadheat.evaluation.parts import ScorePart
 from deadheat.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
-from deadheat.evaluation.repeated import Repeated
 from deadheat.evaluation.saved import NUMBERS, SAVED, is_saved, measure_of, stated
 from deadheat.io.files import check_path
 from deadheat.measures import Measure
@@ -82,8 +82,8 @@ class Step:
         By measure: tie_mean, tie_std, tie_min, tie_max, and standard_error where the moments are sampled.
     means : dict of str to dict
         Of each measure: mean, low, high, known, unknown, tie_min, tie_max, n_queries and other numbers.
-    repeats : dict of str to Repeated or None
-        By measure.
+    parts : dict of str to mapping of str to ScorePart
+        What features know of its scores, by measure and key.
     file : str
         Its path; of one that was given as such its name.
     changed : str
@@ -103,7 +103,7 @@ class Step:
     values: dict[str, FloatArray] = field(repr=False)
     ties: dict[str, dict[str, FloatArray]] = field(repr=False)
     means: dict[str, dict[str, Any]] = field(repr=False)
-    repeats: dict[str, Repeated | None] = field(repr=False)
+    parts: dict[str, Mapping[str, ScorePart]] = field(repr=False)
     file: str
     changed: str = ""
     is_comparable: bool = True
@@ -294,7 +294,7 @@ def has_other_queries(found: History, measure: str, place: int) -> bool:
 
 def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
     name, own = measure.label, is_member(query_ids, step.query_ids)
-    repeated, weights = step.repeats[name], None if measure.total else step.weights
+    weights = None if measure.total else step.weights
     ties = {column: over_all(known, own, np.nan) for column, known in step.ties[name].items()}
     return replace(
         side_of_values(measure, over_all(step.values[name], own, np.nan)),
@@ -303,7 +303,8 @@ def _side(step: Step, measure: Measure, query_ids: TextArray) -> Side:
         low=ties["tie_min"],
         high=ties["tie_max"],
         is_exact=not np.nan_to_num(ties["standard_error"]).any(),
-        repeats=None if repeated is None else over_all(repeated.values, own, np.nan),
+        own=own,
+        score_parts=step.parts[name],
         weights=None if weights is None else over_all(weights, own, 0.0),
     )
 
@@ -449,7 +450,7 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
         {str(one.measure): one.values for one in given},
         {str(one.measure): {name: getattr(one, name) for name in NUMBERS} for one in given},
         {str(one.measure): {"label": one.measure.label, **stated(one, one.interval())} for one in given},
-        {str(one.measure): one.repeats for one in given},
+        {str(one.measure): one.parts for one in given},
         file,
     )
 
@@ -474,7 +475,7 @@ def _with_labels(step: Step, labels: Mapping[str, str]) -> Step:
         values=renamed(step.values),
         ties=renamed(step.ties),
         means=renamed(step.means),
-        repeats=renamed(step.repeats),
+        parts=renamed(step.parts),
     )
 
 

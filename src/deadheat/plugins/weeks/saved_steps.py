@@ -12,8 +12,9 @@ from deadheat.data.tables import (
     OF_OLD_SPANS,
     OF_SPANS,
 )
+from deadheat.evaluation.kept import parts_in_tables
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.saved import NUMBERS, measures_in, repeats_in, scores_in, unpacked, weights_in
+from deadheat.evaluation.saved import NUMBERS, measures_in, scores_in, unpacked, weights_in
 from deadheat.evaluation.shapes import (
     WrongValueError,
 )
@@ -47,7 +48,7 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
         "values": dict(zip(means, columns["value"], strict=True)),
         "ties": {name: {one: columns[one][n] for one in NUMBERS} for n, name in enumerate(means)},
         "means": means,
-        "repeats": dict(zip(means, repeats_in(data, len(means), len(ids)), strict=True)),
+        "parts": dict(zip(means, parts_in_tables(data, len(means), len(ids)), strict=True)),
     }
 
 
