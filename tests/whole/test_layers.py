@@ -175,8 +175,8 @@ def test_no_higher_floor_is_named_in_a_string() -> None:
 
 
 def test_every_class_that_shows_itself_has_a_report() -> None:
-    for name in ("plugins.bench.bench", "report.shown"):
-        import_module(f"deadheat.{name}")
+    import_module("deadheat.plugins.bench.bench")
+    import_module("deadheat.report.shown")
     hooks.load("reports")
     hooks.load("pages")
     reports = import_module("deadheat.report.model")
@@ -196,13 +196,13 @@ def test_every_class_that_shows_itself_has_a_report() -> None:
 @pytest.mark.parametrize(
     ("source", "where", "imported"),
     [
-        ("from deadheat.cli import main", "module", "cli"),
-        ("import deadheat.cli", "module", "cli"),
-        ("from deadheat import evaluation", "module", "evaluation"),
+        (f"from {CONTAINER}.cli import main", "module", "cli"),
+        (f"import {CONTAINER}.cli", "module", "cli"),
+        (f"from {CONTAINER} import evaluation", "module", "evaluation"),
         ("from ..evaluation import evaluate", "module", "evaluation"),
         ("from .linear import P", "module", "measures"),
-        ("class A:\n    def b(self):\n        from deadheat.report.text import table", "A.b", "report"),
-        ("if TYPE_CHECKING:\n    from deadheat import stats", "TYPE_CHECKING", "stats"),
+        (f"class A:\n    def b(self):\n        from {CONTAINER}.report.text import table", "A.b", "report"),
+        (f"if TYPE_CHECKING:\n    from {CONTAINER} import stats", "TYPE_CHECKING", "stats"),
     ],
 )
 def test_the_reader_of_imports_sees(source: str, where: str, imported: str, tmp_path: Path) -> None:
