@@ -10,12 +10,14 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import deadheat as dh
+from deadheat import hooks
 from support import typed_user
 from support.command import ok
 from support.paths import ROOT, TESTS
@@ -37,14 +39,7 @@ def test_the_version_is_said_once() -> None:
 
 def test_placeholders_of_addresses_are_in_one_file() -> None:
     assert all(url.startswith("https://deadheat.invalid/") for url in PROJECT["project"]["urls"].values())
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip("not a checkout")
-    texts = (
-        ROOT / name
-        for name in listed.stdout.splitlines()
-        if Path(name).suffix in {".md", ".py", ".yml", ".cff", ".toml"}
-    )
+    texts = (ROOT / name for name in tracked() if Path(name).suffix in {".md", ".py", ".yml", ".cff", ".toml"})
     found = {path.name for path in texts if path.is_file() and "deadheat.invalid" in path.read_text(encoding="utf-8")}
     assert found <= {"pyproject.toml", Path(__file__).name}
 
@@ -68,16 +63,51 @@ def test_links_of_the_long_description_lead_to_the_repository() -> None:
             assert (ROOT / url.removeprefix(place)).is_file() or "example.org" not in url
 
 
+def tracked(*arguments: str) -> list[str]:
+    listed = subprocess.run(["git", "ls-files", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    return listed.stdout.splitlines()
+
+
 def test_a_wheel_is_small_and_has_what_is_no_python() -> None:
-    """What hatchling packs: all that is in the package."""
+    """What hatchling packs: all that is in the package, but for what .gitignore names."""
     names = [path for path in PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as wheel:
         for path in names:
             wheel.write(path, path.relative_to(PACKAGE))
     assert len(held.getvalue()) < MOST_BYTES
-    assert {"py.typed", "__init__.pyi", "evaluate.json", "LICENSE.LLMJudge-benchmark"} <= {path.name for path in names}
+    kinds = {
+        "py.typed",
+        "__init__.pyi",
+        "figures.pyi",
+        "page.html",
+        "page.css",
+        "page.js",
+        "report.html",
+        "schema.json",
+    }
+    kinds |= {"LICENSE.LLMJudge-benchmark", "qrels.human.txt.gz"}
+    kinds |= {f"{command}.json" for command in hooks.schemas()}
+    assert kinds <= {path.name for path in names}
     assert PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"] == {"packages": ["src/deadheat"]}
+    assert all((ROOT / path).is_file() for path in PROJECT["project"]["license-files"])
+    assert tracked("--cached", "--ignored", "--exclude-standard", "src") == []
+
+
+def test_an_sdist_has_every_file_but_those_of_the_repository_alone() -> None:
+    included = [
+        pattern.removeprefix("/") for pattern in PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    ]
+    packed = ("LICENSE", "pyproject.toml")  # always
+    folders = tuple(f"{pattern}/" for pattern in included)
+    missing = []
+    for name in tracked():
+        is_packed = name.startswith(folders) or any(fnmatch(name, pattern) for pattern in (*packed, *included))
+        if not is_packed and not name.startswith("."):
+            missing.append(name)
+    assert missing == []
 
 
 def test_a_user_with_a_type_checker_gets_what_the_types_say(tmp_path: Path) -> None:
