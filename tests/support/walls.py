@@ -1,8 +1,8 @@
-"""How far the core knows plugins: what it imports of them, and in how many of its functions their words stand.
+"""How far the core knows plugins: in how many of its functions their words stand. (It imports none: import-linter.)
 
     PYTHONPATH=tests:src python -m support.walls    # as CI prints it
 
-Both numbers only fall. While features still move out of the core, a core module is any that is not in a plugin's
+The numbers only fall. While features still move out of the core, a core module is any that is not in a plugin's
 folder; a function counts once for a plugin, however often it mentions it.
 """
 
@@ -12,7 +12,6 @@ import ast
 from pathlib import Path
 
 import deadheat
-from deadheat import hooks
 
 PACKAGE = Path(deadheat.__file__).parent
 WITH_BOTH = {"registry.py", "__init__.py", "__init__.pyi"}  # they name the core and plugins
@@ -74,16 +73,6 @@ def modules_imported_by(path: Path) -> set[str]:
     return {module for module in imported if module.startswith("deadheat.")}
 
 
-def imports_of_plugins() -> list[str]:
-    """Return which core modules import which plugins: ``cli/evaluate.py imports leaderboard``."""
-    found = set()
-    for path in core_files():
-        for module in modules_imported_by(path):
-            if plugin := hooks.plugin_of(module):
-                found.add(f"{path.relative_to(PACKAGE).as_posix()} imports {plugin}")
-    return sorted(found)
-
-
 def words_in(function: ast.AST) -> set[str]:
     """Return the names, parameters, attributes and texts of one word in a function."""
     words = set()
@@ -113,10 +102,7 @@ def mentions_of_plugins() -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    imports, mentions = imports_of_plugins(), mentions_of_plugins()
-    print(f"core modules import plugins: {len(imports)}")
-    for line in imports:
-        print(f"  {line}")
+    mentions = mentions_of_plugins()
     print(f"functions of the core that mention plugins: {sum(mentions.values())}")
     for plugin, number in mentions.items():
         print(f"  {plugin}: {number} (at most {MOST_MENTIONS[plugin]})")
