@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -36,6 +36,7 @@ Kind = Literal[
     "pairs",
     "formats",
     "reports",
+    "facts",
     "pages",
     "figures",
 ]
@@ -186,6 +187,22 @@ class BesideTables(NamedTuple):
     keys: tuple[str, ...]
 
 
+class PluginSettings(NamedTuple):
+    """Settings of the core that are of a plugin, or of which it takes some values.
+
+    Attributes
+    ----------
+    module : str
+        Where they are checked: its ``check_settings`` takes the `Settings` that have one of them, and raises
+        `ParameterError` for what does not go with it.
+    values : mapping of str to tuple of str
+        The values by the name of the setting; none: any that is not the default.
+    """
+
+    module: str
+    values: Mapping[str, tuple[str, ...]]
+
+
 class SavedKeys(NamedTuple):
     """A module with what a feature keeps in saved evaluations, and the keys by which it is known.
 
@@ -235,6 +252,9 @@ class Plugin(NamedTuple):
     judgments : tuple of str, default ()
         Modules with an option that takes other judgments in the place of QRELS: ``JUDGMENTS``, a `JudgmentsOption` of
         the command line.
+    facts : tuple of str, default ()
+        Modules with what a feature says in reports: ``facts_of_evaluations`` takes evaluations of one kind,
+        ``facts_of_comparison`` comparisons by stratum; both return facts.
     evaluations : tuple of str, default ()
         Modules with another way to evaluate what the command ``evaluate`` is given: ``is_for`` takes an
         `EvaluationRequest` of the command line and tells whether it is for this module, ``print_report`` takes it then.
@@ -242,6 +262,7 @@ class Plugin(NamedTuple):
         Modules with what a feature changes in how a run is evaluated: ``MODE``, a `Mode`.
     pairs : tuple of str, default ()
         Modules with what a feature makes of the pairs of a comparison: ``PART``, a `PairPart`.
+    settings : tuple of PluginSettings, default ()
     services : tuple of Service, default ()
     query_columns : tuple of QueryColumn, default ()
     tables : tuple of CommandTables, default ()
@@ -267,8 +288,10 @@ class Plugin(NamedTuple):
     pairs: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
     reports: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
     pages: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()
+    settings: tuple[PluginSettings, ...] = ()
     services: tuple[Service, ...] = ()
     query_columns: tuple[QueryColumn, ...] = ()
     tables: tuple[CommandTables, ...] = ()
@@ -633,6 +656,32 @@ def use_of_saved(kind: str) -> str | None:
             if document.kind == kind:
                 return document.use
     return None
+
+
+def modules_for_settings(given: Mapping[str, object]) -> list[ModuleType]:
+    """Return the modules that check settings of plugins, of those that are given; raise as :func:`check_setting`."""
+    modules = {}
+    for name, value in given.items():
+        for plugin, settings in _owners_of_setting(name, value):
+            if not is_installed(plugin.name):
+                raise missing_plugin(f"{name}={value!r}", plugin.name)
+            modules[settings.module] = import_module(settings.module)
+    return list(modules.values())
+
+
+def check_setting(name: str, value: object) -> None:
+    """Raise `MissingPluginError` if a setting has a value of a plugin that is not there."""
+    for plugin, _ in _owners_of_setting(name, value):
+        if not is_installed(plugin.name):
+            raise missing_plugin(f"{name}={value!r}", plugin.name)
+
+
+def _owners_of_setting(name: str, value: object) -> Iterator[tuple[Plugin, PluginSettings]]:
+    """Yield the plugins that take this value of a setting which is not its default."""
+    for plugin in registry().plugins:
+        for settings in plugin.settings:
+            if name in settings.values and (not settings.values[name] or value in settings.values[name]):
+                yield plugin, settings
 
 
 def option_group(name: str) -> str | None:

@@ -12,6 +12,7 @@ from deadheat.hooks import (
     MeasureFile,
     OptionGroup,
     Plugin,
+    PluginSettings,
     QueryColumn,
     Registry,
     SavedDocument,
@@ -55,7 +56,6 @@ CORE = Plugin(
         BesideTables("deadheat.placements.failures", ("failures",)),
     ),
     judgments=("deadheat.cli.spans",),
-    modes=("deadheat.evaluation.bounds_over_labels", "deadheat.evaluation.bounds_over_places"),
     formats=(
         "deadheat.report.as_data",
         "deadheat.report.as_html",
@@ -75,12 +75,6 @@ CORE = Plugin(
     kept=(
         SavedKeys("deadheat.evaluation.saved_repeats", table=("repeats",)),
         SavedKeys("deadheat.evaluation.saved_spans", judgments=("span_rule",)),
-        SavedKeys(
-            "deadheat.evaluation.saved_bounds",
-            judgments=("open_to",),
-            ranking=("failures",),
-            columns=("unjudged_min", "unjudged_max"),
-        ),
     ),
 )
 
@@ -194,10 +188,36 @@ JUDGES = Plugin(
     figures=("deadheat.plugins.judges.figures",),
 )
 
+BOUNDS = Plugin(
+    name="bounds",
+    help="Say what labels of unjudged documents could make of values and differences.",
+    options=(OptionGroup("bounds", "deadheat.plugins.bounds.options", ("--unjudged", "--unjudged-max-rel")),),
+    modes=("deadheat.plugins.bounds.over_labels", "deadheat.plugins.bounds.over_places"),
+    settings=(
+        PluginSettings(
+            "deadheat.plugins.bounds.conventions",
+            {"unjudged": ("bounds",), "unjudged_max_rel": (), "failed": ("bounds",)},
+        ),
+    ),
+    kept=(
+        SavedKeys(
+            "deadheat.plugins.bounds.saved",
+            judgments=("open_to",),
+            ranking=("failures",),
+            columns=("unjudged_min", "unjudged_max"),
+        ),
+    ),
+    facts=("deadheat.plugins.bounds.report",),
+    services=(
+        Service("bounds", "deadheat.plugins.bounds.part", "a bound over unjudged documents"),
+        Service("bounds_of_differences", "deadheat.plugins.bounds.differences", "a bound over unjudged documents"),
+    ),
+)
+
 WEEKS = Plugin(
     name="weeks",
     help="Score saved rankings again, compare judgments, follow a system over time, and say what to judge first.",
-    requires=("compare",),
+    requires=("compare", "bounds"),
     commands=(
         Command(
             "rescore", "deadheat.plugins.weeks.saved_commands", "Score a saved evaluation again, under other judgments."
@@ -412,6 +432,7 @@ PLUGINS = (
     DIVERSITY,
     MORE_MEASURES,
     JUDGES,
+    BOUNDS,
     WEEKS,
     GATES,
     LEADERBOARD,

@@ -29,3 +29,13 @@ def is_number(given: object) -> bool:
     from numbers import Real
 
     return isinstance(given, Real) and not isinstance(given, bool)
+
+
+def are_of_one_sign(low: float, high: float) -> bool:
+    """Return whether both ends are above 0, or below it, by more than rounding."""
+    return low > NOISE or high < -NOISE
+
+
+def are_of_both_signs(low: float, high: float) -> bool:
+    """Return whether the one end is below 0 and the other above, by more than rounding."""
+    return low < -NOISE and high > NOISE

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any, Self, TypedDict
 
+from deadheat import hooks
 from deadheat.checks import as_count, as_flag, as_level, as_list, as_number, as_precision, as_resamples, check_choice
-from deadheat.errors import Advice, ParameterError
+from deadheat.errors import ParameterError
 from deadheat.random_generators import Rng, check_rng
 from deadheat.wording import format_count
 
@@ -55,6 +56,7 @@ def setting(
     metavar: str = "",
     heading: str = "",
     help_heading: str = "",
+    group: str = "",
     rank: int | None = None,
     told: Callable[[Any], str] | None = None,
 ) -> Any:  # noqa: ANN401 - typed by its field
@@ -77,6 +79,8 @@ def setting(
         The heading of the note in reports that says how it was set.
     help_heading : str, default ""
         The heading of --help-all that its option stands under, if it is not that of the other settings.
+    group : str, default ""
+        The group of options of a plugin that its option is in.
     rank : int, optional
         How early its option comes among those that --help shows.
     told : callable, optional
@@ -89,6 +93,7 @@ def setting(
         "metavar": metavar,
         "heading": heading,
         "help_heading": help_heading,
+        "group": group,
         "rank": rank,
         "told": told,
     }
@@ -106,11 +111,18 @@ class Settings:
     """Settings that check themselves when they are created."""
 
     def __post_init__(self) -> None:
-        """Bring every setting to its normal form; raise `ParameterError` for what is not allowed."""
+        """Bring every setting to its normal form; raise `ParameterError` for what is not allowed.
+
+        Settings of a plugin raise `MissingPluginError` where that is not there, and are checked by it where it is.
+        """
+        changed = {}
         for name, own in self.__dataclass_fields__.items():
             given = getattr(self, name)
             if given is not own.default:
-                object.__setattr__(self, name, self.checked(name, given))
+                changed[name] = self.checked(name, given)
+                object.__setattr__(self, name, changed[name])
+        for module in hooks.modules_for_settings(changed):
+            module.check_settings(self)
 
     @classmethod
     def checked(cls, name: str, given: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
@@ -217,12 +229,14 @@ class Conventions(Settings):
         "zero",
         ("zero", "bounds"),
         "Unjudged documents have no gain; or also give the least and greatest value for any relevance of theirs.",
+        group="bounds",
     )
     unjudged_max_rel: float | None = setting(
         None,
         partial(as_number, low=0),
         "The highest relevance that an unjudged document can have, with --unjudged; default: the highest in the qrels.",
         metavar="LEVEL",
+        group="bounds",
     )
 
     @classmethod
@@ -230,32 +244,6 @@ class Conventions(Settings):
         """Return the conventions among named values; `missing` may be None, where nobody confirmed the default."""
         unsaid = {"missing": cls.missing} if given.get("missing") is None else {}
         return super().of({**given, **unsaid}, **changed)
-
-    def __post_init__(self) -> None:
-        """Check each setting, and what bounds over unjudged documents go with."""
-        super().__post_init__()
-        if self.unjudged == "zero":
-            if self.unjudged_max_rel is not None:
-                raise ParameterError(
-                    "requires bounds over unjudged documents",
-                    argument="unjudged_max_rel",
-                    given=self.unjudged_max_rel,
-                    hint=Advice("unjudged", "bounds"),
-                )
-            return
-        # labels of unjudged documents must change gains alone, neither lists nor which queries count
-        beside = {"unjudged": self.unjudged}
-        if self.judged_only:
-            raise ParameterError(argument="judged_only", given=True, allowed="False", beside=beside)
-        if self.ties in {"best", "worst"}:
-            policies = [one for one in TIES if one not in {"best", "worst"}]
-            raise ParameterError(argument="ties", given=self.ties, allowed=policies, beside=beside)
-        if self.no_relevant not in {None, "zero"}:
-            raise ParameterError(argument="no_relevant", given=self.no_relevant, allowed="'zero'", beside=beside)
-
-    def highest_label(self, max_relevance: float) -> float:
-        """Return the highest relevance that an unjudged document can have, given the highest in the qrels."""
-        return max(max_relevance, 0.0) if self.unjudged_max_rel is None else float(self.unjudged_max_rel)
 
 
 class ConventionArguments(TypedDict, total=False):

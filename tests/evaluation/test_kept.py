@@ -42,6 +42,8 @@ class Seconds:
     def columns(self) -> Mapping[str, FloatArray | None]:
         return {}
 
+    def range_column(self) -> None: ...
+
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:  # noqa: ARG002 - as of other parts
         return interval
 

@@ -36,6 +36,8 @@ class Lengths:
     def columns(self) -> dict[str, FloatArray | None]:
         return {"length": self.lengths.astype(np.float64)}
 
+    def range_column(self) -> None: ...
+
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:  # noqa: ARG002 - as of other parts
         return interval
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
+import pytest
 
 import deadheat as dh
 from deadheat import hooks, registry
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.parts import Scored
+from deadheat.evaluation.parts import RangeColumn, Scored
 from deadheat.evaluation.scores import Scores
+from deadheat.report.model import Span
+from deadheat.report.of_evaluation import report_evaluations
 
 QRELS = {f"q{n}": {"a": 1} for n in range(8)}
 RUN = {f"q{n}": {"a": n % 3, "b": 1} for n in range(8)}
@@ -30,7 +33,10 @@ class Costs:
         return Costs(self.costs[keep])
 
     def columns(self) -> Mapping[str, FloatArray | None]:
-        return {"cost": self.costs, "none": None}
+        return {"cost": self.costs, "most": self.costs + 1, "none": None}
+
+    def range_column(self) -> RangeColumn:
+        return RangeColumn("costs", "from to", ("cost", "most"))
 
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:
         return replace(interval, high=interval.high + float(self.costs[scores.kept].mean()), alone=interval)
@@ -64,6 +70,23 @@ def test_a_part_has_columns_where_queries_count() -> None:
     assert frame["cost"].to_list() == (np.arange(8) / 10).tolist()
     assert frame["none"].dtype == pl.Float64
     assert frame["none"].null_count() == 8
+
+
+def test_a_part_shows_a_range_in_tables_and_numbers() -> None:
+    whole = dh.evaluate(QRELS, RUN, ["RR", "P@1"])
+    scores = [with_costs(whole["RR"]), whole["P@1"]]
+    found = Evaluation(scores, **whole.parts())
+    numbers = found.to_flat()
+    assert numbers["rr.cost"] == pytest.approx(0.35)
+    assert numbers["rr.most"] == pytest.approx(1.35)
+    assert "p_at_1.cost" not in numbers
+    assert "from to" in str(found)
+    assert "[0.3500, 1.3500]" in str(found)
+    by_query = next(
+        table for table in report_evaluations([found], "qrels", per_query=True).tables if table.key == "per_query"
+    )
+    assert by_query.columns[-1].heading == "from to"
+    assert by_query.rows[2].cells[0][-1] == Span(0.1, 1.1)  # of the second query
 
 
 def test_a_part_that_the_registry_does_not_name_changes_the_interval_last() -> None:

@@ -122,6 +122,16 @@ def test_every_command_has_a_place() -> None:
 
 # What needs a plugin without naming it: without the plugin each is an error that does.
 NEEDS = {
+    "bounds": (
+        "dh.evaluate(qrels, first, 'RR', unjudged='bounds')",
+        "dh.evaluate(qrels, first, 'RR', unjudged_max_rel=2)",
+        "dh.compare(qrels, {'a': first, 'b': second}, 'RR', unjudged='bounds')",
+        "dh.compare(qrels, {'a': first, 'b': second}, 'RR').unjudged_outer_bounds",
+        "dh.evaluate(qrels, first, 'RR')['RR'].unjudged_min",
+        "dh.read_judgments({'q1': {'a': 'Score: 1'}}, failed='bounds')",
+        "call('evaluate', 'x.qrels', 'one.run', '--unjudged', 'bounds')",
+        "call('compare', 'x.qrels', 'one.run', 'two.run', '--unjudged-max-rel', '2')",
+    ),
     "columns": (
         "dh.Qrels('train.letor')",
         "dh.Run('train.svm')",
@@ -186,6 +196,22 @@ NEEDS = {
         "call('report', '--history', '.', '-o', 'weeks.html')",
     ),
 }
+
+
+def evaluations_with_bounds() -> list[deadheat.Evaluation]:
+    """Return evaluations with bounds over unjudged documents, over failures of a judge, and over places of them."""
+    qrels, answers = {"q": {"a": 1}}, {"q": {"a": "Score: 1", "b": "no idea"}}
+    judged = deadheat.read_judgments(answers, failed="bounds")
+    graded = deadheat.read_judgments(answers, kind="run", failed="bounds")
+    return [
+        deadheat.evaluate(qrels, {"q": ["b", "a"]}, "RR", unjudged="bounds"),
+        deadheat.evaluate(judged, {"q": ["b", "a"]}, "RR"),
+        deadheat.evaluate(qrels, graded, "RR"),
+    ]
+
+
+# Evaluations of which a saved file needs a plugin, beside those by measures of it.
+KEPT = {"bounds": evaluations_with_bounds}
 SCRIPT = """
 import json, sys
 import deadheat as dh, deadheat.errors, deadheat.hooks
@@ -319,6 +345,8 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     for name in classes[:1]:
         saved.append(str(tmp_path / "saved.json"))
         deadheat.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, name).save(saved[0])
+    for number, evaluation in enumerate(KEPT[plugin.name]() if plugin.name in KEPT else []):
+        saved.append(str(evaluation.save(tmp_path / f"saved-{number}.json")))
     figures = names_of(plugin.name, PACKAGE / "plugins" / "figures" / "figures.pyi")
     refused, columns = calls_of(plugin, figures, tmp_path)
     given = (names, measures, commands, services, needs, saved, figures, [*refused, *columns])
@@ -355,7 +383,7 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
         assert found["errors"][f"command {command}"].startswith("2: ")
         assert f"  {command} " not in found["help"]
     for path in saved:
-        assert "saved.json" in found["errors"][path]
+        assert Path(path).name in found["errors"][path]
 
 
 PAGES = """

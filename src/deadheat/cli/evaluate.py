@@ -152,7 +152,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 @table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
 @full_option
-@with_options("spans", *LISTS, "then_by", *READING, *COLLECTION, "engines", *LAST)
+@with_options("spans", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 
@@ -315,6 +315,7 @@ def _report(
     """
     from deadheat.report.model import side_by_side
     from deadheat.report.of_evaluation import report_evaluations
+    from deadheat.report.score_tables import range_columns
 
     found = side_by_side(
         {
@@ -326,7 +327,7 @@ def _report(
     has_more = (
         asked["intervals"] or asked["beside"] or per_query or any(one and one.strata for one in groupings.values())
     )
-    if is_paper and len(evaluations) > 1 and not has_more and evaluations[0].conventions.unjudged == "zero":
+    if is_paper and len(evaluations) > 1 and not has_more and not range_columns(evaluations):
         from deadheat.report.compact_scores import compact_scores
 
         tables = (compact_scores(evaluations, seed=asked["seed"], digits=asked["digits"]), *tables[1:])

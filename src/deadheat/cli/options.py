@@ -45,7 +45,9 @@ def _entering(
     return enter
 
 
-def _options(of: type[Settings], heading: str, *, shown: bool = True) -> dict[str, Callable[[Any], Any]]:
+def options_of(
+    of: type[Settings], heading: str, *, group: str = "", shown: bool = True
+) -> dict[str, Callable[[Any], Any]]:
     """Return the options of a class of settings, each by the name of its field.
 
     Parameters
@@ -53,12 +55,14 @@ def _options(of: type[Settings], heading: str, *, shown: bool = True) -> dict[st
     of : type
     heading : str
         Of --help-all, for those that have no other.
+    group : str, default ""
+        Those of a group of a plugin; by default those of no group.
     shown : bool, default True
         Whether an option has its default; else it is None, which tells that it was not given.
     """
     options = {}
     for field in fields(of):
-        if field.metadata.get("help"):
+        if field.metadata.get("help") and field.metadata["group"] == group:
             options[field.name] = _option(field, field.metadata, heading, shown=shown)
     return options
 
@@ -88,7 +92,7 @@ def _option(field: Field[Any], told: Mapping[str, Any], heading: str, *, shown: 
     )
 
 
-_OF_CONVENTIONS, _OF_INTERVALS = _options(Conventions, "measures"), _options(Estimation, "statistics", shown=False)
+_OF_CONVENTIONS, _OF_INTERVALS = options_of(Conventions, "measures"), options_of(Estimation, "statistics", shown=False)
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "grades": option(
@@ -123,9 +127,9 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         " column.",
         heading="ties",
     ),
-    **_options(Design, "statistics"),
-    **_options(Saving, "output"),
-    **_options(Rejudging, "statistics"),
+    **options_of(Design, "statistics"),
+    **options_of(Saving, "output"),
+    **options_of(Rejudging, "statistics"),
     "label": option(
         "--label", metavar="TEXT", help="A label in the saved file [default: the branch].", heading="output"
     ),
@@ -300,10 +304,9 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
     "flags": flags,
 }
 LISTS = tuple(name for name in _OF_CONVENTIONS if name != "ties")
-WITHOUT_BOUNDS = tuple(name for name in LISTS if name not in {"unjudged", "unjudged_max_rel"})
 SAVING = ("save_depth", "label", "commit", "replace")
 INTERVALS = tuple(_OF_INTERVALS)
-TESTS = tuple(name for name in _options(Design, "statistics") if name not in INTERVALS)
+TESTS = tuple(name for name in options_of(Design, "statistics") if name not in INTERVALS)
 STRATA = ("queries", "weights", "by", "pool_languages")
 READING = ("decimal", "columns", "grades", "ascending", "normalize_ids")
 COLLECTION = ("collection", "strict")
@@ -314,7 +317,7 @@ LAST = ("check_duplicates", *LIMITS, "flags")
 # not for saved evaluations, except --decimal, which tables of queries need too
 OF_EVALUATING = (
     *("notations", "ties", *LISTS, "then_by", *READING[1:], "check_duplicates", *COLLECTION),
-    *("engine", "spark_master", "spark_conf"),
+    *("unjudged", "unjudged_max_rel", "engine", "spark_master", "spark_conf"),
 )
 
 

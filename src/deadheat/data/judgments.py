@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, cast
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.checks import as_number, as_positive, check_choice
 from deadheat.data.rows import first_row_where
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
@@ -211,6 +212,7 @@ def read_judgments(
     ({'q': {'a': 2.0, 'b': 0.0}}, [('q', 'c', None)], ('1 of 3 answers is no grade (None), left out',))
     """
     check_choice("failed", failed, FAILED)
+    hooks.check_setting("failed", failed)
     check_choice("kind", kind, ("qrels", "run"))
     if scale is not None:
         as_positive("scale", scale)

@@ -7,7 +7,7 @@ for tables and saved files, and changes the interval of the mean.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
@@ -65,6 +65,21 @@ class Scored(Protocol):
         ...
 
 
+class RangeColumn(NamedTuple):
+    """A column of reports with the range between two columns of a part.
+
+    Attributes
+    ----------
+    key, heading : str
+    ends : tuple of two str
+        The columns of the least and of the greatest values, by their names in tables.
+    """
+
+    key: str
+    heading: str
+    ends: tuple[str, str]
+
+
 class ScorePart(Protocol):
     """A part of scores. What it does not change it returns as it is."""
 
@@ -74,6 +89,10 @@ class ScorePart(Protocol):
 
     def columns(self) -> Mapping[str, FloatArray | None]:
         """Return columns with a number of each query, by their names in tables; None of this measure has none."""
+        ...
+
+    def range_column(self) -> RangeColumn | None:
+        """Return the column of reports that shows a range between two of `columns`; None: reports show none."""
         ...
 
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:

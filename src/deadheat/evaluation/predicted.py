@@ -43,6 +43,9 @@ class Predicted(NamedTuple):
         """Return none."""
         return {}
 
+    def range_column(self) -> None:
+        """Return None: reports show no range of it."""
+
     def powered(self, scores: Scored) -> Powered | None:
         """Return what the labels add to the mean (prediction-powered inference); None if no query counts."""
         if not scores.n_queries:

@@ -36,6 +36,9 @@ class Repeated:
         """Return none: saved files have a table of repeats."""
         return {}
 
+    def range_column(self) -> None:
+        """Return None: reports show no range of it."""
+
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:
         """Return an interval wider by what all queries of a repeat share."""
         from deadheat.stats.variances import shared_of, widened  # few evaluations have repeats

@@ -25,7 +25,7 @@ from deadheat.arrays import (
 from deadheat.checks import as_level, as_positive
 from deadheat.data.renderable import InNotebooks, Numbers
 from deadheat.data.tables import Source
-from deadheat.errors import MeasureError, ParameterError
+from deadheat.errors import ParameterError
 from deadheat.evaluation.intervals import (
     BEARABLE_SKEWNESS,
     Cluster,
@@ -34,7 +34,6 @@ from deadheat.evaluation.intervals import (
     cluster_codes,
     method_of,
 )
-from deadheat.evaluation.label_ends import BOUNDS, UNJUDGED, KnownBounds, PlacedBounds
 from deadheat.evaluation.parts import ScorePart
 from deadheat.evaluation.predicted import JUDGE, Predicted
 from deadheat.evaluation.repeated import REPEATS, Repeated
@@ -42,7 +41,6 @@ from deadheat.kernels import weighting
 from deadheat.kernels.agreement import n_swapped_pairs
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure
-from deadheat.measures.unjudged import has_ends
 from deadheat.phases import phase
 from deadheat.placements.placements import Placements
 from deadheat.random_generators import Rng
@@ -54,6 +52,7 @@ if TYPE_CHECKING:
     from deadheat.stats.prediction import Powered
     from deadheat.stats.variances import VarianceComponents
 
+BOUNDS = "bounds"  # the part and the service of bounds over unjudged documents
 GEOMETRIC = "geometric"  # the step that takes the interval of a mean logarithm to that of the geometric mean
 PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
 COUNT_1 = ("one", "correct_if_empty")  # what `no_relevant` is where queries without a relevant document may score 1
@@ -230,9 +229,9 @@ class Scores(InNotebooks):
         return cast("Repeated | None", self.parts.get(REPEATS))
 
     @property
-    def unjudged(self) -> PlacedBounds | KnownBounds | None:
+    def unjudged(self) -> ScorePart | None:
         """Bounds over unjudged documents; None if they were not asked for."""
-        return cast("PlacedBounds | KnownBounds | None", self.parts.get(BOUNDS))
+        return self.parts.get(BOUNDS)
 
     @property
     def predicted(self) -> Predicted | None:
@@ -246,6 +245,10 @@ class Scores(InNotebooks):
             for name, column in part.columns().items():
                 found[name] = None if column is None else self._of_kept(column)
         return found
+
+    def means_of_columns(self) -> dict[str, float | None]:
+        """Return the means of :meth:`columns` over the queries, as `mean` is that of the values."""
+        return {name: None if column is None else self._mean(column) for name, column in self.columns().items()}
 
     @cached_property
     def kept(self) -> BoolArray:
@@ -368,17 +371,17 @@ class Scores(InNotebooks):
     @property
     def has_unjudged_bounds(self) -> bool:
         """Whether there are bounds over unjudged documents: they were asked for, and the measure has some."""
-        return self.unjudged is not None and has_ends(self.measure)
+        return self.unjudged is not None and bool(hooks.service(BOUNDS).has_ends(self.measure))
 
     @cached_property
     def unjudged_min(self) -> FloatArray:
         """Least value of each query if its retrieved unjudged documents had any relevance, of shape (n_queries,)."""
-        return self._of_kept(self._unjudged_ends[0])
+        return self._of_kept(hooks.service(BOUNDS).ends_of(self)[0])
 
     @cached_property
     def unjudged_max(self) -> FloatArray:
         """Greatest value of each query if its retrieved unjudged documents had any relevance."""
-        return self._of_kept(self._unjudged_ends[1])
+        return self._of_kept(hooks.service(BOUNDS).ends_of(self)[1])
 
     @property
     def mean_unjudged_min(self) -> float:
@@ -389,14 +392,6 @@ class Scores(InNotebooks):
     def mean_unjudged_max(self) -> float:
         """Mean over queries of `unjudged_max`: the greatest mean that labels of unjudged documents can give."""
         return self._mean(self.unjudged_max)
-
-    @property
-    def _unjudged_ends(self) -> tuple[FloatArray, FloatArray]:
-        if self.unjudged is None:
-            raise ParameterError("there are no bounds over unjudged documents", hint="evaluate with unjudged='bounds'")
-        if not self.has_unjudged_bounds:
-            raise MeasureError("there are no bounds over unjudged documents for it", measure=self.measure.label)
-        return cast("tuple[FloatArray, FloatArray]", self.unjudged.ends)  # which such a measure has
 
     @property
     def mean_tie_std(self) -> float:
@@ -467,8 +462,9 @@ class Scores(InNotebooks):
         yield (self.measure.label,), self.reported()
         for of_ties in ("tie_std", "tie_min", "tie_max"):
             yield (self.measure.label, of_ties), self.reported(of_ties)
-        for name in UNJUDGED if self.has_unjudged_bounds else ():
-            yield (self.measure.label, name), getattr(self, f"mean_{name}")
+        for name, mean in self.means_of_columns().items():
+            if mean is not None:
+                yield (self.measure.label, name), mean
 
     @property
     def has_relevant(self) -> BoolArray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from deadheat import hooks
 from deadheat.evaluation.facts import NOTABLE, TOP, Facts
 from deadheat.evaluation.intervals import FEWEST_RESAMPLED, Interval, heavy
 from deadheat.kernels.weighting import effective_number
@@ -314,8 +315,6 @@ def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
     first, conventions = evaluations[0], evaluations[0].conventions
     settings = [(one, getattr(conventions, one.name)) for one in fields(conventions) if one.metadata["told"]]
     repeated = [own for own in evaluations if any(one.repeats is not None for one in own)]
-    lacking = [one.measure.label for one in first if one.unjudged is not None and not one.has_unjudged_bounds]
-    unbounded = f"over unjudged documents: {', '.join(lacking)}"
     return [
         *(
             Fact(one.name, value, one.metadata["heading"], text, is_note=value != one.default)
@@ -328,8 +327,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
         *weighted(first),
         *helped(evaluations),
         *(_repeated(repeated) if repeated else ()),
-        *_unjudged(evaluations),
-        *([Fact("without_bounds", lacking, "no bound", unbounded, is_note=True)] if lacking else []),
+        *(fact for module in hooks.load("facts") for fact in module.facts_of_evaluations(evaluations)),
         *doubted_names(first.measures),
     ]
 
@@ -344,23 +342,6 @@ def negatives_taken_out(evaluations: Sequence[Evaluation]) -> list[Fact]:
         return []
     text = f"documents of relevance below 0 are taken out, too ({n_negative:,} in the qrels), as trec_eval -J does"
     return [Fact("negative_taken_out", n_negative, "lists", text, is_note=True)]
-
-
-def _unjudged(evaluations: Sequence[Evaluation]) -> list[Fact]:
-    """Say what was assumed of unjudged documents, if anything."""
-    conventions = evaluations[0].conventions
-    top = conventions.unjudged_max_rel
-    highest = f"any relevance, 0 to {'the highest in the qrels' if top is None else f'{top:g}'}"
-    if conventions.unjudged == "bounds":
-        qrels = evaluations[0].qrels
-        of = "document without a grade" if qrels.open_to is not None else "retrieved unjudged document"
-        return [
-            Fact("unjudged", "bounds", "if judged", f"if each {of} had {highest}"),
-            Fact("unjudged_max_rel", top),
-        ]
-    is_open = any(scores.unjudged for one in evaluations for scores in one)
-    text = "if each document without a grade were anywhere in its list"
-    return [Fact("unjudged", "bounds", "if judged", text)] if is_open else []
 
 
 def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> list[Fact]:

@@ -9,7 +9,7 @@ from deadheat.arrays import is_member
 from deadheat.evaluation.evaluate import difference_of, differences
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import KNOWN, NONE, Interval, IntervalOptions, Stratum, keys_of, order
-from deadheat.evaluation.label_ends import UNJUDGED
+from deadheat.evaluation.parts import RangeColumn
 from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
 from deadheat.report.conventions import OF_TIES, RULES, as_cell, cell_of, mean_heading, span_of
@@ -109,10 +109,12 @@ def tabulate_scores(
     beside : sequence of Evaluation, default ()
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
+    ranges = range_columns([evaluation for _, _, evaluation, _ in parts])
     cells: dict[tuple[tuple[str, ...], int, str], dict[str, Any]] = {}
     for name in (one.label for one in measures):
         own = {
             (labels, run, name): _cells(evaluation, intervals.get(name), name, smallest, beside[run : run + 1])
+            | _mean_ranges(evaluation[name], ranges)
             for labels, run, evaluation, intervals in parts
         }
         drawn = bars([one["interval"] for one in own.values()], [one["mean"] for one in own.values()])  # on one scale
@@ -120,7 +122,14 @@ def tabulate_scores(
     return tabulate_groups(
         "strata" if columns else "scores",
         (*(Column(column, column) for column in columns), MEASURE),
-        _columns(measures, list(cells.values()), level, beside[0].ties if beside else "", is_stratified=bool(columns)),
+        _columns(
+            measures,
+            list(cells.values()),
+            level,
+            beside[0].ties if beside else "",
+            ranges,
+            is_stratified=bool(columns),
+        ),
         (
             ((*labels, one.label), [cells.get((labels, run, one.label)) for run in range(len(names))])
             for labels in dict.fromkeys(labels for labels, *_ in parts)
@@ -247,14 +256,32 @@ def _cells(
         **{of_ties: as_cell(scores, of_ties) for of_ties in OF_TIES},
         **{key: None if is_total else getattr(interval, attribute, None) for key, attribute in DETAILS.items()},
     }
-    if scores.unjudged is not None:
-        cells["unjudged"] = (
-            Span(scores.mean_unjudged_min, scores.mean_unjudged_max) if scores.has_unjudged_bounds else NOTHING
-        )
     for other in beside:
         apart = difference_of(scores, other[name].select(is_member(other.query_ids, evaluation.query_ids)), other.ties)
         cells |= {key: getattr(apart, attribute) for key, attribute in APART.items()}
         cells |= {key: cell_of(scores.measure, cells[key]) for key in FOR_PEOPLE}
+    return cells
+
+
+def range_columns(evaluations: Sequence[Evaluation]) -> list[RangeColumn]:
+    """Return the columns with ranges that parts of the scores of some evaluations show, each once."""
+    columns: list[RangeColumn] = []
+    for evaluation in evaluations:
+        for scores in evaluation:
+            for part in scores.parts.values():
+                column = part.range_column()
+                if column is not None and column not in columns:
+                    columns.append(column)
+    return columns
+
+
+def _mean_ranges(scores: Scores, ranges: Sequence[RangeColumn]) -> dict[str, Cell]:
+    """Return the range of the mean in each column, by its key; nothing where no part of the scores has it."""
+    means = scores.means_of_columns() if ranges else {}
+    cells: dict[str, Cell] = {}
+    for column in ranges:
+        low, high = (means.get(end) for end in column.ends)
+        cells[column.key] = NOTHING if low is None or high is None else Span(low, high)
     return cells
 
 
@@ -263,6 +290,7 @@ def _columns(
     found: Sequence[Mapping[str, Any]],
     level: float | None,
     rule: str,
+    ranges: Sequence[RangeColumn],
     *,
     is_stratified: bool,
 ) -> list[Column]:
@@ -281,7 +309,7 @@ def _columns(
         *((has_intervals, Column(key, key, is_data=True)) for key in DETAILS),
         (has_intervals and not is_stratified, replace(n_queries, is_data=len(counts) < 2)),
         *((True, Column(key, key.replace("_", " "), spare=own)) for key, own in zip(OF_TIES, spares, strict=True)),
-        (any("unjudged" in one for one in found), Column("unjudged", "if judged", ends=UNJUDGED)),
+        *((True, Column(one.key, one.heading, ends=one.ends)) for one in ranges),
         (not is_wide, replace(n_queries, is_detail=len(counts) < 2)),
         (any(measure.total for measure in measures), Column("total", "total", is_data=True)),
         (is_stratified, Column("is_small", "small", is_data=True)),
@@ -314,16 +342,16 @@ def list_queries(
         Of each run, with ties broken by a rule that is shown beside the exact values.
     """
     rule = beside[0].ties if beside else ""
-    has_bounds = any(one.unjudged is not None for evaluation in evaluations for one in evaluation)
+    ranges = range_columns(evaluations)
     shown = (
         Column("value", RULES["expected"] if rule else "value"),
         *((Column("traditional", RULES[rule]), Column("difference", "difference")) if rule else ()),
         Column("tie_std", "tie std", spare=1),
         Column("tie_min", "tie min", spare=-1),
         Column("tie_max", "tie max", spare=-1),
-        *([Column("unjudged", "if judged", ends=UNJUDGED)] if has_bounds else []),
+        *(Column(one.key, one.heading, ends=one.ends) for one in ranges),
     )
-    columns = [_by_query(one, beside[n : n + 1]) for n, one in enumerate(evaluations)]
+    columns = [_by_query(one, beside[n : n + 1], ranges) for n, one in enumerate(evaluations)]
     stratum_of: dict[str, Stratum] = {}
     for of_run in strata:
         own = of_run.whole.query_ids.tolist()
@@ -349,7 +377,9 @@ def list_queries(
     )
 
 
-def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tuple[str, str], tuple[Cell, ...]]:
+def _by_query(
+    evaluation: Evaluation, beside: Sequence[Evaluation], ranges: Sequence[RangeColumn]
+) -> dict[tuple[str, str], tuple[Cell, ...]]:
     """Return the cells of each query and measure."""
     found: dict[tuple[str, str], tuple[Cell, ...]] = {}
     for scores in evaluation:
@@ -358,13 +388,20 @@ def _by_query(evaluation: Evaluation, beside: Sequence[Evaluation]) -> dict[tupl
         numbers = [scores.values, *of_rule, scores.tie_std, scores.tie_min, scores.tie_max]
         columns: list[list[float]] = [column.tolist() for column in numbers]
         cells: list[Sequence[Cell]] = [list(map(count_cell, own)) if scores.measure.total else own for own in columns]
-        if scores.has_unjudged_bounds:
-            cells.append(list(map(Span, scores.unjudged_min.tolist(), scores.unjudged_max.tolist())))
-        elif scores.unjudged is not None:
-            cells.append([NOTHING] * len(scores.query_ids))
+        for column in ranges:
+            cells.append(_ranges_by_query(scores, column))
         name = str(scores.measure)
         found |= {(query, name): tuple(row) for query, *row in zip(scores.query_ids.tolist(), *cells, strict=True)}
     return found
+
+
+def _ranges_by_query(scores: Scores, column: RangeColumn) -> list[Cell]:
+    """Return the range of each query; nothing where no part of the scores has it."""
+    columns = scores.columns()
+    low, high = (columns.get(end) for end in column.ends)
+    if low is None or high is None:
+        return [NOTHING] * len(scores.query_ids)
+    return list(map(Span, low.tolist(), high.tolist()))
 
 
 def unexplained(evaluation: Evaluation, scores: Scores) -> list[str]:

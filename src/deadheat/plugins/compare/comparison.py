@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 from warnings import catch_warnings
 
 import numpy as np
 import polars as pl
 
-from deadheat import stats
+from deadheat import hooks, stats
 from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.checks import as_count, as_level, as_positive
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
@@ -37,7 +38,6 @@ from deadheat.phases import lasting
 from deadheat.plugins.compare.deciding import Grounds
 from deadheat.plugins.compare.flips import Side, gap_of, over_all, side_of
 from deadheat.plugins.compare.intervals_by_name import IntervalsByName
-from deadheat.plugins.compare.label_bounds import LabelBound, OuterBound, bound_of_pair, outer_bounds
 from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.margins import estimated_within, planned, within_margins
 from deadheat.plugins.compare.pair import OF_HUMANS, JudgeContribution, Pair, Pairs
@@ -148,13 +148,15 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         )
 
     @cached_property
-    def unjudged_outer_bounds(self) -> tuple[OuterBound, ...]:
+    def unjudged_outer_bounds(self) -> tuple[Any, ...]:
         """How far labels of unjudged documents can move each difference at most; with ``unjudged="bounds"``.
 
-        `OuterBound.is_attained` says whether some labels give both ends: by P, DCG, RBP, R, F and nDCG, of documents
-        that are known by their ids. Else a document that both systems retrieve counts as if it had two labels.
+        Each is an `OuterBound`. Its `is_attained` says whether some labels give both ends: by P, DCG, RBP, R, F and
+        nDCG, of documents that are known by their ids. Else a document that both systems retrieve counts as if it had
+        two labels.
         """
-        return tuple(outer_bounds(self.evaluations, self.query_ids, self.design))
+        bounds = hooks.service("bounds_of_differences")
+        return tuple(bounds.outer_bounds(self.evaluations, pairs_of(self.systems, self.design.against), self.query_ids))
 
     @cached_property
     def differences(self) -> FloatArray:
@@ -377,8 +379,8 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         return found
 
     @cached_property
-    def _known_bounds(self) -> dict[tuple[str, str, str], OuterBound | LabelBound | None]:
-        """Bounds by measure, system and baseline; `_lacking` adds those of others, as several verdicts ask it."""
+    def _known_bounds(self) -> dict[tuple[str, str, str], Any]:
+        """Bounds by measure, system and baseline; `_bound_over_labels` adds others, as several verdicts ask it."""
         return {(bound.measure, bound.system, bound.baseline): bound for bound in self.unjudged_outer_bounds}
 
     def _lacking(self, pair: Pair, rival: str) -> Lacking | None:
@@ -395,15 +397,23 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         has_nonrelevant = bool((both[0].placements.judged_relevance <= 0).any())
         if other < NOTABLE or (other - own < NOTABLE and not has_nonrelevant):
             return None
-        if pair.is_estimated:  # with other labels, which the bounds do not know
-            return Lacking(depth, shares[0], shares[1], math.nan, math.nan)
-        key = (pair.measure, pair.system, pair.baseline)
-        if key not in self._known_bounds:
-            self._known_bounds[key] = bound_of_pair(both[0], both[1], measure, self.query_ids)
-        bound = self._known_bounds[key]
+        bound = None
+        if not pair.is_estimated:  # else with other labels, which the bounds do not know
+            bound = self._bound_over_labels(pair, measure)
         if bound is None:
             return Lacking(depth, shares[0], shares[1], math.nan, math.nan)
         return Lacking(depth, shares[0], shares[1], bound.low, bound.high, bound.is_attained)
+
+    def _bound_over_labels(self, pair: Pair, measure: Measure) -> Any:  # noqa: ANN401 - of a plugin
+        """Return how far labels of unjudged documents can move a difference; None where that is not known."""
+        bounds = hooks.find_service("bounds_of_differences")
+        if bounds is None:
+            return None
+        key = (pair.measure, pair.system, pair.baseline)
+        if key not in self._known_bounds:
+            system, baseline = self.evaluations[pair.system], self.evaluations[pair.baseline]
+            self._known_bounds[key] = bounds.bound_of_pair(system, baseline, measure, self.query_ids)
+        return self._known_bounds[key]
 
     def to_polars(self, *, details: bool = False) -> pl.DataFrame:
         """Return a row for each pair and measure; null where there is no number.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from deadheat import stats
+from deadheat import hooks, stats
 from deadheat.arrays import BoolArray, IntArray, run_starts
 from deadheat.evaluation.evaluation import Evaluation, has_scores_of
 from deadheat.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label, why_unknown
@@ -72,7 +72,6 @@ from deadheat.report.model import (
     Table,
     bars,
     first_true,
-    format_cell,
     notation_of,
     note_fact,
     p_value_cell,
@@ -556,7 +555,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
         *_of_ties(places, pairs),
         *_once_more(places, pairs),
         *made_under(evaluations),
-        *_of_labels(parts),
+        *(fact for module in hooks.load("facts") for fact in module.facts_of_comparison(parts)),
         *(
             note_fact("left out", f"{own} of {name}: without the queries that it lacks")
             for name, own in lacking.items()
@@ -903,29 +902,6 @@ def _reversed_in_brief(places: Sequence[str], pairs: Pairs, is_likely: BoolArray
         return f"{likely}, {n_by_id:,} {BY_DOC_ID}; --full lists them"
     likely += name_in_brief(places, pairs, is_likely)
     return f"{likely}; {n_by_id:,} {BY_DOC_ID}{name_in_brief(places, pairs, is_by_id)}"
-
-
-def _of_labels(parts: Parts) -> list[Fact]:
-    """Say which differences labels of unjudged documents could reverse, and of which that is not known."""
-    placed = [(inside(stratum), one) for stratum, part in parts.items() for one in part.unjudged_outer_bounds]
-    if not placed:
-        return []
-    keys = ("measure", "system", "baseline", "low", "high", "is_attained")
-    held = [{key: getattr(bound, key) for key in keys} for _, bound in placed]
-    reversible, unknown = [], []
-    for where, bound in placed:
-        span = format_cell(Span(bound.low, bound.high))
-        described = f"{bound.measure} {bound.system} - {bound.baseline}{where} {span}"
-        if bound.is_reversible:
-            reversible.append(described)
-        elif bound.is_open:
-            unknown.append(described)
-    total = format_count(len(placed), "difference")
-    what = "labels of unjudged documents could reverse"
-    text = f"{what} {len(reversible)} of {total}: {format_list(reversible)}" if reversible else f"{what} no difference"
-    if unknown:
-        text += f"; of {len(unknown)} that is not known (outer bounds): {format_list(unknown)}"
-    return [Fact("unjudged_outer_bounds", held), replace(prose_fact("if judged", text), brief=text)]
 
 
 @registers_report(Pair)

@@ -9,7 +9,7 @@ from deadheat.cli.errors import refuse, refuse_if
 from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels, open_run
-from deadheat.cli.options import LAST, READING, WITHOUT_BOUNDS, command, with_options
+from deadheat.cli.options import LAST, LISTS, READING, command, with_options
 from deadheat.cli.parsing import parsed_numbers
 from deadheat.cli.paths import INPUT, asked, label
 from deadheat.cli.printing import Output, full_option, output_options
@@ -95,7 +95,7 @@ def ties(run: str, qrels: str | None, at: tuple[int, ...] | None, *, per_query: 
 @option("--query", "query_id", required=True, metavar="ID", help="The query.")
 @with_options("measures", "ties_in_steps")
 @output_options("document", "rows", "scores")
-@with_options(*WITHOUT_BOUNDS, "then_by", *READING, *LAST)
+@with_options(*LISTS, "then_by", *READING, *LAST)
 def steps(qrels: str, run: str, query_id: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Show how the value of a measure for one query comes about, document by document, exactly where scores tie.
 

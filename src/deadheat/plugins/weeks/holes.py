@@ -17,20 +17,13 @@ from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.evaluate import evaluate_under
-from deadheat.evaluation.label_ends import PlacedBounds
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import MeasureLike
-from deadheat.measures.unjudged import (
-    Unjudged,
-    answered,
-    deepest_counted,
-    ends,
-    has_ends,
-    left_after,
-    unjudged_documents,
-)
 from deadheat.phases import phase
 from deadheat.placements.placements import Placements
+from deadheat.plugins.bounds.documents import Unjudged, answered, left_after, unjudged_documents
+from deadheat.plugins.bounds.ends import deepest_counted, ends, has_ends
+from deadheat.plugins.bounds.part import PlacedBounds
 from deadheat.plugins.compare.compare import named_runs
 from deadheat.settings import Conventions
 from deadheat.wording import escape_invisible, format_count

@@ -11,7 +11,7 @@ import deadheat as dh
 from deadheat.cli.errors import refuse_if
 from deadheat.cli.help import option
 from deadheat.cli.inputs import is_saved, open_qrels, open_run
-from deadheat.cli.options import FILE, LAST, READING, WITHOUT_BOUNDS, command, complete_from, with_options
+from deadheat.cli.options import FILE, LAST, LISTS, READING, command, complete_from, with_options
 from deadheat.cli.paths import INPUT, PATH, named_runs
 from deadheat.cli.printing import Output, check_output, full_option, output_options, writing
 from deadheat.cli.read_options import given_conventions, measures_of
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @with_options("measures", "ties_not_drawn")
 @output_options("document", "rows", "scores")
 @full_option
-@with_options(*WITHOUT_BOUNDS, *READING, *LAST)
+@with_options(*LISTS, *READING, *LAST)
 def diff(old: str, new: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Say which queries and judgments differ, from which grade to which.
 

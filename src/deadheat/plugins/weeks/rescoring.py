@@ -33,9 +33,9 @@ from deadheat.io.records import Wanted, as_text, as_written, read_records
 from deadheat.measures import Measure, NumRet
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.measures.orders import StoredMeasure
-from deadheat.measures.unjudged import deepest_counted, has_ends
 from deadheat.placements.contiguous import Kept, KeptRows
 from deadheat.placements.place import engine_of
+from deadheat.plugins.bounds.ends import deepest_counted, has_ends
 from deadheat.settings import ConventionArguments, Conventions
 from deadheat.structures import copy_with
 from deadheat.wording import format_count, format_list

@@ -76,7 +76,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
     metavar="OLD_NEW.csv",
     help="Documents that were renamed since: a table with columns old and new.",
 )
-@with_options("replace", "measures", "ties_not_drawn", *LISTS)
+@with_options("replace", "measures", "ties_not_drawn", *LISTS, "bounds")
 @format_option("document", "rows", "scores", "runs")
 @full_option
 @with_options("spans.documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")

@@ -4,7 +4,7 @@ Each run bounded by itself gives an outer bound: a document that both retrieve c
 Here each document counts once, by how much more it weighs in the one run than in the other. That is exact for measures
 that are a sum over documents, over a divisor that both runs share: P, DCG and RBP, whose divisor no label changes; R, F
 and nDCG, whose divisor depends on the labels alone. The arguments are those of one run, with weights that may be below
-0 (:mod:`deadheat.kernels.unjudged`).
+0 (:mod:`deadheat.plugins.bounds.kernel`).
 """
 
 from collections.abc import Callable
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from deadheat.arrays import FloatArray, IntArray
-from deadheat.kernels import unjudged as kernels
 from deadheat.measures.base import Measure
 from deadheat.measures.discounted import DCG, RBP, nDCG, scale_top
 from deadheat.measures.top import F, P, R, constant_norm
-from deadheat.measures.unjudged import (
+from deadheat.placements.placements import Placements
+from deadheat.plugins.bounds import kernel as kernels
+from deadheat.plugins.bounds.ends import (
     Ends,
     allowed_numbers,
     attainable_gains,
@@ -28,7 +29,6 @@ from deadheat.measures.unjudged import (
     labels_of_ends,
     levels_of,
 )
-from deadheat.placements.placements import Placements
 
 
 @dataclass(frozen=True, eq=False)

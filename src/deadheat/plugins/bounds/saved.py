@@ -6,10 +6,11 @@ from typing import Any
 from deadheat.arrays import FloatArray
 from deadheat.data.tables import Qrels, Run
 from deadheat.evaluation.kept import Kept, KeptColumns, KeptKeys
-from deadheat.evaluation.label_ends import BOUNDS, UNJUDGED, KnownBounds
 from deadheat.evaluation.saved import packed_beside, unpacked_beside
+from deadheat.evaluation.scores import BOUNDS
 from deadheat.evaluation.shapes import NUMBER_OR_NONE, TEXT, WrongValueError
 from deadheat.measures import Measure
+from deadheat.plugins.bounds.part import UNJUDGED, KnownBounds
 from deadheat.structures import copy_with
 
 

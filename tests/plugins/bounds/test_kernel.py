@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from deadheat.kernels.unjudged import ndcg_ends, ratio_ends
+from deadheat.plugins.bounds.kernel import ndcg_ends, ratio_ends
 
 DISCOUNTS = 1 / np.log2(np.arange(2.0, 12.0))
 

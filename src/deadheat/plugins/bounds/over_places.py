@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from deadheat.errors import ParameterError
-from deadheat.evaluation.label_ends import BOUNDS, KnownBounds
-from deadheat.measures.unjudged import ends_anywhere, ungraded_rows
 from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
@@ -39,6 +37,10 @@ class BoundsOverPlaces:
         """Return the scores with their bounds over all places of these documents."""
         if placed.run.failures is None:
             return scores
+        from deadheat.evaluation.scores import BOUNDS
+        from deadheat.plugins.bounds.anywhere import ends_anywhere, ungraded_rows  # few runs have such documents
+        from deadheat.plugins.bounds.part import KnownBounds
+
         is_open, n_open = ungraded_rows(placed.ranked, placed.run.failures)
         bounded = []
         for one in scores:

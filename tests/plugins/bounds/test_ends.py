@@ -12,7 +12,8 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import MeasureError
-from deadheat.measures.unjudged import as_placed, ends, has_ends, with_ties
+from deadheat.plugins.bounds.documents import as_placed, with_ties
+from deadheat.plugins.bounds.ends import ends, has_ends
 from oracle.orders import moments, weighted_rankings
 from oracle.variants import VARIANTS, Variant
 

@@ -9,14 +9,17 @@ from functools import cached_property
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray, with_own_arithmetic
+from deadheat.errors import MeasureError, ParameterError
 from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.parts import Scored
+from deadheat.evaluation.parts import RangeColumn, Scored
+from deadheat.evaluation.scores import Scores
 from deadheat.measures import Measure
-from deadheat.measures.unjudged import Unjudged, ends, has_ends
 from deadheat.placements.placements import Placements
+from deadheat.plugins.bounds.documents import Unjudged
+from deadheat.plugins.bounds.ends import ends, has_ends
 
-BOUNDS = "bounds"
 UNJUDGED = ("unjudged_min", "unjudged_max")  # only with unjudged="bounds"; null for measures without bounds
+RANGE = RangeColumn("unjudged", "if judged", UNJUDGED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,10 @@ class KnownBounds:
         """Return unjudged_min and unjudged_max."""
         return _columns(self.measure, self.ends)
 
+    def range_column(self) -> RangeColumn:
+        """Return the column that shows their range."""
+        return RANGE
+
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:  # noqa: ARG002 - as of other parts
         """Return the interval as it is: it is of the labels that there are."""
         return interval
@@ -59,7 +66,7 @@ class PlacedBounds:
     top : float
         The highest relevance that an unjudged document can have.
     documents : function or None
-        Finds them by their ids, as :func:`deadheat.measures.unjudged.unjudged_documents`; None: they are not known.
+        Finds them by their ids, as `unjudged_documents` of `documents.py`; None: they are not known.
     """
 
     measure: Measure
@@ -82,6 +89,10 @@ class PlacedBounds:
         """Return unjudged_min and unjudged_max."""
         return _columns(self.measure, self.ends if has_ends(self.measure) else None)
 
+    def range_column(self) -> RangeColumn:
+        """Return the column that shows their range."""
+        return RANGE
+
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:  # noqa: ARG002 - as of other parts
         """Return the interval as it is: it is of the labels that there are."""
         return interval
@@ -98,3 +109,21 @@ def _columns(measure: Measure, found: tuple[FloatArray, FloatArray] | None) -> M
     """Return the ends by their names; None for a measure without bounds, of which a file has columns of nulls."""
     low, high = found if found is not None and has_ends(measure) else (None, None)
     return dict(zip(UNJUDGED, (low, high), strict=True))
+
+
+def ends_of(scores: Scores) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest value of each query.
+
+    Raises
+    ------
+    ParameterError
+        Bounds were not asked for.
+    MeasureError
+        There are none for the measure.
+    """
+    bounds = scores.unjudged
+    if not isinstance(bounds, KnownBounds | PlacedBounds):
+        raise ParameterError("there are no bounds over unjudged documents", hint="evaluate with unjudged='bounds'")
+    if not has_ends(scores.measure) or bounds.ends is None:
+        raise MeasureError("there are no bounds over unjudged documents for it", measure=scores.measure.label)
+    return bounds.ends

@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from deadheat.data.rows import UnreadRows
-from deadheat.evaluation.label_ends import BOUNDS, PlacedBounds
-from deadheat.measures.unjudged import as_placed, open_documents, open_ties, unjudged_documents, with_ties
+from deadheat.plugins.bounds.conventions import highest_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from deadheat.evaluation.modes import Placed
     from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure
+    from deadheat.plugins.bounds.part import PlacedBounds
     from deadheat.settings import Conventions
 
 
@@ -35,14 +35,19 @@ class BoundsOverLabels:
 
     def finish(self, scores: list[Scores], placed: Placed) -> list[Scores]:
         """Return the scores with their bounds, which are computed on first use."""
+        from deadheat.evaluation.scores import BOUNDS  # few evaluations have bounds
+
         bounds = _make_bounds_of(placed)
         return [one.with_part(BOUNDS, bounds(one.measure)) for one in scores]
 
 
 def _make_bounds_of(placed: Placed) -> Callable[[Measure], PlacedBounds]:
     """Return a function that makes the bounds of a measure."""
+    from deadheat.plugins.bounds.documents import as_placed, open_documents, open_ties, unjudged_documents, with_ties
+    from deadheat.plugins.bounds.part import PlacedBounds
+
     conventions, qrels, run, placements, ranked = placed
-    top, precision = conventions.highest_label(placements.max_relevance), conventions.score_precision
+    top, precision = highest_label(conventions, placements.max_relevance), conventions.score_precision
     if qrels.open_to is not None:
         documents = open_documents(qrels, run, conventions)
         ties = open_ties(ranked, documents)

@@ -1,12 +1,12 @@
 """How far labels of unjudged documents can move a difference: each document has one label where it is known by its id.
 
-A document that both systems retrieve has one label. For the measures of :mod:`deadheat.measures.unjudged_differences`
+A document that both systems retrieve has one label. For the measures of :mod:`deadheat.plugins.bounds.joint_ends`
 the bound counts it once, if the documents are known by their ids: then some labels give each end. Elsewhere each system
 is bounded by itself, as if such a document had two labels: no labels lead outside of the ends, but these may not be
 attained.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
@@ -17,16 +17,17 @@ import polars as pl
 from deadheat.arrays import FloatArray, IntArray, TextArray, align_values, is_member
 from deadheat.data.rows import UnreadRows
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.label_ends import BOUNDS, PlacedBounds
-from deadheat.evaluation.scores import Scores
+from deadheat.evaluation.scores import BOUNDS, Scores
 from deadheat.kernels import weighting
 from deadheat.measures import Measure
-from deadheat.measures.unjudged import as_placed, deepest_counted, ends, has_ends, unjudged_documents
-from deadheat.measures.unjudged_differences import Pairing, UnjudgedOfTwo, has_joint_ends, joint_ends
 from deadheat.placements.beside import coded
 from deadheat.placements.contiguous import KeptRows
-from deadheat.plugins.compare.pairs import pairs_of
-from deadheat.settings import Design
+from deadheat.plugins.bounds.conventions import highest_label
+from deadheat.plugins.bounds.documents import as_placed, unjudged_documents
+from deadheat.plugins.bounds.ends import deepest_counted, ends, has_ends
+from deadheat.plugins.bounds.joint_ends import Pairing, UnjudgedOfTwo, has_joint_ends, joint_ends
+from deadheat.plugins.bounds.part import PlacedBounds
+from deadheat.scalars import are_of_both_signs, are_of_one_sign
 from deadheat.stats import NEGLIGIBLE_DIFFERENCE
 
 MOST_BOUNDED = 200_000  # documents, whose bounds a verdict looks for unasked
@@ -99,16 +100,6 @@ class OuterBound:
         return abs(self.difference) > NEGLIGIBLE_DIFFERENCE
 
 
-def are_of_one_sign(low: float, high: float) -> bool:
-    """Return whether both ends are above 0, or below it, by more than rounding."""
-    return low > NEGLIGIBLE_DIFFERENCE or high < -NEGLIGIBLE_DIFFERENCE
-
-
-def are_of_both_signs(low: float, high: float) -> bool:
-    """Return whether the one end is below 0 and the other above, by more than rounding."""
-    return low < -NEGLIGIBLE_DIFFERENCE and high > NEGLIGIBLE_DIFFERENCE
-
-
 @dataclass(frozen=True, eq=False)
 class KnownDocuments:
     """The unjudged documents of an evaluation by their ids, as far as its run is at hand.
@@ -152,15 +143,18 @@ class KnownDocuments:
         return bool((self.n_known >= needed).all())
 
 
-def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, design: Design) -> Iterator[OuterBound]:
+def outer_bounds(
+    evaluations: Mapping[str, Evaluation], pairs: Iterable[tuple[str, str]], query_ids: TextArray
+) -> Iterator[OuterBound]:
     """Yield the bound of every difference by a measure that has bounds, if they were asked for and runs are at hand.
 
     Parameters
     ----------
     evaluations : mapping of str to Evaluation
+    pairs : iterable of (str, str)
+        The system and the baseline of each difference.
     query_ids : ndarray of str, shape (n_queries,)
         Of all evaluations together, sorted.
-    design : Design
     """
     measures = []
     for measure in next(iter(evaluations.values())).measures:
@@ -172,7 +166,7 @@ def outer_bounds(evaluations: Mapping[str, Evaluation], query_ids: TextArray, de
     bounds: dict[Measure, list[OuterBound]] = {measure: [] for measure in measures}
     documents = {name: _documents(evaluation, measures[0]) for name, evaluation in evaluations.items()}
     known = {name: KnownDocuments(evaluation) for name, evaluation in evaluations.items()}
-    for system, baseline in pairs_of(list(evaluations), design.against):
+    for system, baseline in pairs:
         shared = documents[system].join(documents[baseline], on=["query_id", "doc_id"]).group_by("query_id").len()
         n_shared = np.nan_to_num(align_values(shared["len"].to_numpy(), shared["query_id"].to_numpy(), query_ids))
         unjudged = unjudged_of_two(known[system], known[baseline], query_ids)
@@ -317,7 +311,7 @@ def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
     placements, scores = evaluation.placements_of(measure), evaluation[str(measure)]
     if placements.n_retrieved.sum() > MOST_BOUNDED or scores.repeats is not None:
         return None
-    top = conventions.highest_label(placements.max_relevance)
+    top = highest_label(conventions, placements.max_relevance)
     return scores.with_part(BOUNDS, PlacedBounds(measure, placements, as_placed(placements), top, None))
 
 
