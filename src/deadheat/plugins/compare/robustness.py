@@ -1,4 +1,4 @@
-"""What a comparison says beside its pairs: ranks and orders of systems, a judge's labels, bounds over all labels."""
+"""What a comparison says beside its pairs: ranks and orders of systems, and what a judge's labels make of them."""
 
 import math
 from collections import Counter
