@@ -1,0 +1,61 @@
+"""The reading list of docs/design.md: its files exist, have what it names, and come after those that they import."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from support.paths import ROOT, SOURCE
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CORE: str = PROJECT["tool"]["importlinter"]["contracts"][0]["containers"][0]
+FOLDER = SOURCE.joinpath(*CORE.split("."))
+PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+(SECTION,) = re.findall(r"^## The book\n(.*?)^## ", PAGE, re.MULTILINE | re.DOTALL)
+BOOK = dict(re.findall(r"^\d+\. `([\w/]+\.py)`: (.+)$", SECTION, re.MULTILINE))
+NUMBERS = [int(number) for number in re.findall(r"^(\d+)\. ", SECTION, re.MULTILINE)]
+
+
+def module_of(name: str) -> str:
+    path = Path(name).with_suffix("")
+    parts = path.parent.parts if path.name == "__init__" else path.parts
+    return ".".join([CORE, *parts])
+
+
+def test_the_book_is_short() -> None:
+    assert list(range(1, len(BOOK) + 1)) == NUMBERS
+    assert len(BOOK) <= 30
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", BOOK)
+def test_a_file_of_the_book_has_what_is_said_of_it(name: str) -> None:
+    tree = ast.parse((FOLDER / name).read_text(encoding="utf-8"))
+    held = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            held.add(node.name)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            held.add(node.target.id)
+        elif isinstance(node, ast.ImportFrom):
+            held |= {alias.name for alias in node.names}
+    named = re.findall(r"`(\w+)`", BOOK[name])
+    assert named
+    assert set(named) <= held
+
+
+@pytest.mark.every_case
+@pytest.mark.parametrize("name", BOOK)
+def test_a_file_of_the_book_imports_earlier_ones_alone(name: str) -> None:
+    """When it is loaded; what functions import later, and what is imported for types, may come after it."""
+    modules = [module_of(one) for one in BOOK]
+    imported = set()
+    for node in ast.parse((FOLDER / name).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            imported |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    later = modules[modules.index(module_of(name)) + 1 :]
+    assert imported.isdisjoint(later)
