@@ -19,7 +19,7 @@ SETTINGS = {
     "OPENBLAS_THREAD_TIMEOUT": "4",
 }
 LARGE = 4 << 20  # bytes of files from which a thread of their own saves time
-MODULES = 1_000_000  # objects that are made while modules are imported: none of them is garbage
+MODULES = 1_000_000  # objects that importing makes, none of them garbage: saves 0.04 s of 0.41 of a small evaluation
 
 
 def start() -> None:
@@ -59,7 +59,9 @@ def _read_ahead(words: list[str]) -> None:
 
 
 def _end(code: int) -> None:
-    """End the process, without taking its memory apart first: a fifth of the time of evaluating a million rows.
+    """End the process, without taking its memory apart first.
+
+    That saves 0.1 s of 0.48 of evaluating a small run, and 0.06 of 0.56 of a million rows, of processor time.
 
     A profiler or tracer has something to write at the end, so it is left alone.
     """
