@@ -5,7 +5,6 @@ from deadheat import figures as figures
 from deadheat.data.from_arrays import from_arrays, pareto_levels
 from deadheat.data.judgments import read_judgments
 from deadheat.data.queries import Queries
-from deadheat.data.spans import Spans
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluation.evaluate import Evaluations, evaluate, load_evaluation
@@ -47,6 +46,7 @@ from deadheat.plugins.leaderboard.ranking import leaderboard
 from deadheat.plugins.recommender.exposure import Exposure, exposure
 from deadheat.plugins.recommender.item_profile import ItemProfile, item_profile
 from deadheat.plugins.recommender.popularity import popularity
+from deadheat.plugins.spans.spans import Spans
 from deadheat.plugins.ties.coarsening import coarsen
 from deadheat.plugins.ties.coarsening_profile import CoarseningProfile, coarsening_profile
 from deadheat.plugins.ties.confidence import ConfidenceEvaluation, evaluate_with_confidence

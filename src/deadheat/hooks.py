@@ -67,7 +67,7 @@ class OptionGroup(NamedTuple):
     Attributes
     ----------
     name : str
-        What commands call the group, such as ``spans``.
+        What commands call the group, such as ``other_judgments``; several plugins may add to one.
     module : str
         Where they are: its ``OPTIONS`` has a decorator of click for each parameter, in the order of the help.
     typed : tuple of str
@@ -684,13 +684,24 @@ def _owners_of_setting(name: str, value: object) -> Iterator[tuple[Plugin, Plugi
                 yield plugin, settings
 
 
-def option_group(name: str) -> str | None:
-    """Return the module with a group of options; None if its plugin is not there."""
-    for plugin in registry().plugins:
-        for group in plugin.options:
-            if group.name == name:
-                return group.module if is_installed(plugin.name) else None
-    raise KeyError(name)
+def option_groups(name: str) -> list[str]:
+    """Return the modules with a group of options, to which several plugins may add; those that are there."""
+    groups = [(plugin, group) for plugin in registry().plugins for group in plugin.options if group.name == name]
+    if not groups:
+        raise KeyError(name)
+    return [group.module for plugin, group in groups if is_installed(plugin.name)]
+
+
+def needs_missing_option(text: str) -> bool:
+    """Tell whether a text, such as an example of a command, names an option of a plugin that is not there.
+
+    Examples
+    --------
+    >>> needs_missing_option("deadheat evaluate --spans spans.csv chunks.jsonl")
+    False
+    """
+    plugins = [plugin_of_option(typed) for typed in re.findall(r"--[a-z-]+", text)]
+    return any(plugin is not None and not is_installed(plugin) for plugin in plugins)
 
 
 def schemas() -> dict[str, Traversable]:

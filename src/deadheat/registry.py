@@ -31,7 +31,6 @@ CORE = Plugin(
         Command("schema", "deadheat.cli.guide", "Print the JSON Schema of what a command prints as JSON."),
         Command("demo", "deadheat.cli.guide", "Show on real data why ties matter."),
     ),
-    options=(OptionGroup("spans", "deadheat.cli.spans", ("--spans", "--overlap", "--overlap-of", "--documents")),),
     measures=(
         MeasureFile(
             "deadheat.measures.top",
@@ -40,7 +39,6 @@ CORE = Plugin(
         MeasureFile("deadheat.measures.discounted", ("DCG", "nDCG", "IDCG", "RBP", "RBPResidual")),
         MeasureFile("deadheat.measures.average", ("AP", "AR", "GAP", "Q")),
         MeasureFile("deadheat.measures.cascade", ("ERR", "nERR")),
-        MeasureFile("deadheat.measures.coverage", ("CharRecall", "CharPrecision", "CharIoU", "CharDensity")),
         MeasureFile("deadheat.measures.first", ("RR", "Hit", "FRP", "MTRR", "TMHits", "ESL", "MR")),
         MeasureFile("deadheat.measures.preference", ("bpref",)),
     ),
@@ -52,10 +50,8 @@ CORE = Plugin(
     ),
     beside=(
         BesideTables("deadheat.placements.subtopics", ("subtopics",)),
-        BesideTables("deadheat.placements.passages", ("passages",)),
         BesideTables("deadheat.placements.failures", ("failures",)),
     ),
-    judgments=("deadheat.cli.spans",),
     formats=(
         "deadheat.report.as_data",
         "deadheat.report.as_html",
@@ -72,10 +68,7 @@ CORE = Plugin(
     saved=(
         SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
     ),
-    kept=(
-        SavedKeys("deadheat.evaluation.saved_repeats", table=("repeats",)),
-        SavedKeys("deadheat.evaluation.saved_spans", judgments=("span_rule",)),
-    ),
+    kept=(SavedKeys("deadheat.evaluation.saved_repeats", table=("repeats",)),),
 )
 
 COMPARE = Plugin(
@@ -134,7 +127,27 @@ DIVERSITY = Plugin(
             aliases=("MAP_IA", "strec"),
         ),
     ),
-    services=(Service("measures_of_spans", "deadheat.plugins.diversity.of_spans"),),
+)
+
+SPANS = Plugin(
+    name="spans",
+    help="Hold runs of chunks against judged passages of documents, however these are cut.",
+    requires=("diversity",),
+    options=(
+        OptionGroup(
+            "other_judgments", "deadheat.plugins.spans.options", ("--spans", "--overlap", "--overlap-of", "--documents")
+        ),
+    ),
+    measures=(
+        MeasureFile(
+            "deadheat.plugins.spans.coverage.measures",
+            ("CharRecall", "CharPrecision", "CharIoU", "CharDensity"),
+            aliases=("TokenRecall", "TokenPrecision", "TokenIoU", "TokenDensity"),
+        ),
+    ),
+    beside=(BesideTables("deadheat.plugins.spans.passages", ("passages",)),),
+    judgments=("deadheat.plugins.spans.options",),
+    kept=(SavedKeys("deadheat.plugins.spans.saved", judgments=("span_rule", "passages")),),
 )
 
 MORE_MEASURES = Plugin(
@@ -430,6 +443,7 @@ PLUGINS = (
     COMPARE,
     TIES,
     DIVERSITY,
+    SPANS,
     MORE_MEASURES,
     JUDGES,
     BOUNDS,

@@ -8,7 +8,8 @@ from typing import ClassVar
 import pytest
 
 import deadheat as dh
-from deadheat.data.judging import DOCUMENTS, KindOfJudgments, judges_runs, kind_of
+from deadheat.data.judging import judges_runs, kind_of
+from deadheat.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
 from deadheat.errors import MeasureError, ParameterError
 from deadheat.measures import Measure
 

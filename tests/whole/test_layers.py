@@ -123,7 +123,6 @@ LATE = {
     "evaluation.scores imports stats in intervals": "SciPy",
     "io.formats.__init__ imports io in scan": "Narwhals",
     "io.formats.parquet imports io in _read": "few files are Parquet",
-    "io.passages imports io in _table_of": "Narwhals",
     "io.sources imports io in read_frame": "Narwhals",
     "io.splitting imports io in _begin": "NumPy",
     "placements.place imports placements in engine_of": "Narwhals",

@@ -149,7 +149,6 @@ NEEDS = {
     "diversity": (
         "dh.evaluate(qrels, first, 'ERR-IA@5')",
         "call('measures', 'alpha_nDCG')",
-        "dh.evaluate(dh.Spans([('q', 'd', 0, 10)]), [('q', 'd', 7, 20, 1)])",
     ),
     "engines": (
         "call('evaluate', 'x.qrels', 'one.run', '--engine', 'polars')",
@@ -188,6 +187,16 @@ NEEDS = {
         "dh.compare(qrels, {'a': first, 'b': second}, 'RR').to_html(full=True)",
         "call('report', 'x.qrels', 'one.run', '-o', 'page.html')",
     ),
+    "spans": (
+        "dh.evaluate({'q': {'d': 1}}, {'q': {'d': 1}}, 'CharRecall@5')",
+        "dh.read_qrels('spans.csv')",
+        "call('evaluate', '--spans', 'spans.csv', 'chunks.csv')",
+        "call('compare', '--spans', 'spans.csv', 'chunks.csv', 'chunks.csv')",
+        "call('gate', '--spans', 'spans.csv', 'chunks.csv', '-c', 'R@5 >= 0.8')",
+        "call('report', '--spans', 'spans.csv', 'chunks.csv', '-o', 'x.html')",
+        "call('rescore', 'x.json', 'spans.csv', '--documents', 'texts.csv')",
+        "call('rescore', 'saved-0.json')",
+    ),
     "recommender": ("dh.evaluate(qrels, first, 'RR').item_profile()",),
     "weeks": (
         "dh.evaluate(qrels, first, 'RR').rescored({'q1': {'a': 2}})",
@@ -210,8 +219,13 @@ def evaluations_with_bounds() -> list[deadheat.Evaluation]:
     ]
 
 
+def evaluations_of_chunks() -> list[deadheat.Evaluation]:
+    """Return an evaluation of chunks that are held against spans."""
+    return [deadheat.evaluate(deadheat.Spans([("q", "d", 0, 10)]), [("q", "d", 7, 20, 1.0)], "P@1")]
+
+
 # Evaluations of which a saved file needs a plugin, beside those by measures of it.
-KEPT = {"bounds": evaluations_with_bounds}
+KEPT = {"bounds": evaluations_with_bounds, "spans": evaluations_of_chunks}
 SCRIPT = """
 import json, sys
 import deadheat as dh, deadheat.errors, deadheat.hooks
@@ -352,6 +366,7 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     given = (names, measures, commands, services, needs, saved, figures, [*refused, *columns])
     for name in ("train.letor", "train.svm", "train.txt"):
         (tmp_path / name).write_text("1 qid:q1 1:0.5\n", encoding="utf-8")
+    (tmp_path / "spans.csv").write_text("query_id,doc_id,start,end\nq,d,0,10\n", encoding="utf-8")
     for document in plugin.saved:
         (tmp_path / "state.json").write_text(json.dumps({"kind": document.kind, "format": 1}), encoding="utf-8")
     result = subprocess.run(

@@ -152,7 +152,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 @table_option("the scores", "quantiles", "averages")
 @output_options("document", "rows", "scores", "runs")
 @full_option
-@with_options("spans", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
+@with_options("other_judgments", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
 def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Score runs against relevance judgments, exactly where scores tie.
 

@@ -25,10 +25,10 @@ def with_figure_options(*kinds: str, such_as: str) -> Callable[[Any], Any]:
     such_as : str
         A figure of them, for the help.
     """
-    module = hooks.option_group("figures")
-    if module is None:
+    modules = hooks.option_groups("figures")
+    if not modules:
         return lambda command: command
-    by_name = import_module(module).option_of_names(kinds, such_as)
+    by_name = import_module(modules[0]).option_of_names(kinds, such_as)
     others = with_options(*(f"figures.{name}" for name in FIGURES[2:]))
     return lambda command: with_options("figures.figures")(by_name(others(command)))
 

@@ -90,13 +90,18 @@ class Command(click.Command):
     *given, **own
         As click's.
     examples : sequence of str
-        Commands, the most useful first; a comment follows after four spaces.
+        Commands, the most useful first; a comment follows after four spaces. One with an option of a plugin that is not
+        there is not shown, nor is such a paragraph of the help.
     """
 
     def __init__(self, *given: Any, examples: Sequence[str] = (), **own: Any) -> None:  # noqa: ANN401 - click's
         super().__init__(*given, **own)
+        if self.help:
+            paragraphs = self.help.split("\n\n")
+            self.help = "\n\n".join(one for one in paragraphs if not hooks.needs_missing_option(one))
+        there = [one for one in examples if not hooks.needs_missing_option(one)]
         # one may go on in the next line
-        self.examples = [one.split("\0") for one in "\n".join(examples).replace("\\\n", "\\\0").split("\n")]
+        self.examples = [one.split("\0") for one in "\n".join(there).replace("\\\n", "\\\0").split("\n")]
         self.params.append(
             Option(
                 [HELP_ALL],

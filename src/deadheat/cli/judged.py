@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from deadheat import hooks
 from deadheat.cli.paths import asked
-from deadheat.data.judging import DOCUMENTS, JudgesRuns, KindOfJudgments
+from deadheat.data.judging import JudgesRuns
+from deadheat.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
+
+if TYPE_CHECKING:
+    from deadheat.data.tables import Qrels
 
 
 class JudgmentsOption(NamedTuple):
@@ -31,6 +35,8 @@ class JudgmentsOption(NamedTuple):
         Returns the record of their kind.
     open : callable
         Reads a file of them, under the other options of the command.
+    open_like : callable
+        Takes a file and the qrels of a saved evaluation that such judgments made, and reads the file under their rule.
     """
 
     name: str
@@ -40,6 +46,7 @@ class JudgmentsOption(NamedTuple):
     runs: str
     kind: Callable[[], KindOfJudgments]
     open: Callable[[str], JudgesRuns]
+    open_like: Callable[[str, Qrels], JudgesRuns]
 
 
 def options_of_judgments() -> list[JudgmentsOption]:

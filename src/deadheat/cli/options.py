@@ -327,8 +327,8 @@ def with_options(*names: str) -> Callable[[Any], Any]:
     Parameters
     ----------
     *names : str
-        Each the name of one of `OPTIONS`; or of a group of options that a plugin adds, such as ``spans``, or of one of
-        them, such as ``spans.documents``: there is none if the plugin is not there.
+        Each the name of one of `OPTIONS`; or of a group of options that plugins add, such as ``other_judgments``, or of
+        one of them, such as ``other_judgments.documents``: there is none if the plugin is not there.
     """
 
     def decorate(command: Any) -> Any:  # noqa: ANN401 - click's
@@ -345,11 +345,12 @@ def _options_named(name: str) -> Sequence[Callable[[Any], Any]]:
     if name in OPTIONS:
         return [OPTIONS[name]]
     group, _, parameter = name.partition(".")
-    module = hooks.option_group(group)
-    if module is None:
-        return []
-    options: Mapping[str, Callable[[Any], Any]] = import_module(module).OPTIONS
-    return [options[parameter]] if parameter else list(options.values())
+    options: dict[str, Callable[[Any], Any]] = {}
+    for module in hooks.option_groups(group):
+        options |= import_module(module).OPTIONS
+    if not parameter:
+        return list(options.values())
+    return [options[parameter]] if parameter in options else []
 
 
 def command(*lines: str, kind: type[Command] = Command) -> Callable[[Callable[..., Any]], Command]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from deadheat.data.tables import OF_DOCUMENTS, Qrels, spans_of, what_is_judged
+from deadheat.data.tables import JudgingRule, Qrels
 from deadheat.wording import format_count
 
 PAIR = ("query_id", "doc_id")
@@ -20,13 +20,16 @@ class Changes:
     same, changed, added, gone : tuple of str
         Queries, sorted: those with equal judgments, those with others, and those of one set alone.
     documents : polars.DataFrame
-        query_id, doc_id, old and new relevance of the judgments that differ; null where there is none. Of spans, doc_id
-        is the name of the span.
+        query_id, doc_id, old and new relevance of the judgments that differ; null where there is none. Of judgments of
+        another kind than documents, doc_id is the name of what is judged.
     grades : polars.DataFrame
         old, new, n: how many judgments there are of each pair of grades, those that are the same too.
     rules : tuple of str
-        If spans ask for another overlap than before: what the old ones asked for, and the new ones.
-    are_of_spans : bool
+        If the judgments are of another kind than documents, and have another rule than before: the old and the new one.
+    of_rules : str
+        What the new rule asks for, in a few words.
+    judging_rule : JudgingRule or None
+        Of the old judgments, if both are of another kind than documents.
     """
 
     same: tuple[str, ...]
@@ -36,7 +39,8 @@ class Changes:
     documents: pl.DataFrame
     grades: pl.DataFrame
     rules: tuple[str, ...] = ()
-    are_of_spans: bool = False
+    of_rules: str = ""
+    judging_rule: JudgingRule | None = None
 
     def __str__(self) -> str:
         n_queries = format_count(len(self.same) + len(self.changed) + len(self.added), "query", "queries")
@@ -47,10 +51,7 @@ class Changes:
             "gone": len(self.gone),
         }
         text = f"{n_queries}: " + ", ".join(f"{number:,} {what}" for what, number in numbers.items() if number)
-        if self.rules:
-            old, new = self.rules
-            text += f"; a chunk had to cover {old}, and has to cover {new} now"
-        return text
+        return f"{text}; {self.of_rules}" if self.of_rules else text
 
     def replaced(self) -> list[tuple[str, str, str]]:
         """Return query, old and new document where one relevant document came for another: it may be renamed."""
@@ -77,14 +78,18 @@ def changes(old: Qrels, new: Qrels) -> Changes:
     >>> found.documents.sort("query_id", "doc_id").rows()
     [('q1', 'b', None, 2.0), ('q2', 'a', 1.0, None), ('q3', 'a', None, 1.0)]
     """
-    are_of_spans = OF_DOCUMENTS not in {what_is_judged(old), what_is_judged(new)}
-    if are_of_spans:  # which differ in nothing if they were held against other chunks
-        judgments = _joined([spans_of(qrels).with_columns(doc_id="span") for qrels in (old, new)], PAIR)
+    own, other = old.judging_rule, new.judging_rule
+    have_rules = own is not None and other is not None
+    rules: tuple[str, ...] = ()
+    of_rules = ""
+    if own is not None and other is not None:  # they differ in nothing if they were held against other runs
+        judgments = _joined([own.judged(old), other.judged(new)], PAIR)
+        of_rules = own.change_to(other)
     else:
         judgments = _joined([qrels.to_polars() for qrels in (old, new)], PAIR)
     documents = judgments.filter(DIFFERS)
     changed = set(documents["query_id"])
-    if not are_of_spans and (old.subtopics is not None or new.subtopics is not None):
+    if not have_rules and (old.subtopics is not None or new.subtopics is not None):
         frames = [
             one.to_polars().with_columns(subtopic=pl.lit("")) if one.subtopics is None else one.subtopics
             for one in (old, new)
@@ -93,9 +98,8 @@ def changes(old: Qrels, new: Qrels) -> Changes:
     changed |= set(old.unanswerable) ^ set(new.unanswerable)
     before, after = (set(one.in_order[0]["query_id"]) for one in (old, new))
     both = before & after
-    rules: tuple[str, ...] = ()
-    if old.span_rule != new.span_rule:
-        rules = (str(old.span_rule), str(new.span_rule))
+    if own != other:
+        rules = (str(own), str(other))
         changed |= both
     same, differing, added, gone = map(sorted, (both - changed, both & changed, after - before, before - after))
     return Changes(
@@ -106,7 +110,8 @@ def changes(old: Qrels, new: Qrels) -> Changes:
         documents=documents,
         grades=judgments.group_by("old", "new").agg(n=pl.len()).sort("old", "new"),
         rules=rules,
-        are_of_spans=are_of_spans,
+        of_rules=of_rules,
+        judging_rule=own if have_rules else None,
     )
 
 

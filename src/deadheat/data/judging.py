@@ -2,62 +2,18 @@
 
 Qrels judge documents, and all runs have the same. Other judgments are a class of their own, which fulfils
 `JudgesRuns`: it makes qrels for each run that it is given. What is different with them is said once, in the record of
-their kind; who evaluates, compares or checks asks the record, and no class.
+their kind; who evaluates, compares or checks asks the record, and no class. Qrels that were made so have their
+`JudgingRule` (`data/tables.py`), which knows what they were made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeGuard
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeGuard
 
-from deadheat.errors import ParameterError
-from deadheat.structures import T
+from deadheat.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
 
 if TYPE_CHECKING:
     from deadheat.data.tables import Qrels, Run
-
-
-class KindOfJudgments(NamedTuple):
-    """What is different with one kind of judgments.
-
-    Attributes
-    ----------
-    what : str
-        What is judged, as messages say it.
-    refuses : mapping of str to str, default {}
-        Arguments of `evaluate` and `compare` that cannot be given with them, and a hint for each, which may be empty.
-    default_measures : callable or None, default None
-        Returns the measures, or their notation, that are computed if none are named; None: those of `evaluate`.
-    measures : callable or None, default None
-        Takes measures that were asked for and returns what they are here, or raises `MeasureError`; None: as they are.
-    """
-
-    what: str
-    refuses: Mapping[str, str] = MappingProxyType({})
-    default_measures: Callable[[], Sequence[Any]] | None = None
-    measures: Callable[[Sequence[Any]], Sequence[Any]] | None = None
-
-    def as_judged(self, measures: Sequence[T]) -> tuple[T, ...]:
-        """Return measures as they are under these judgments."""
-        return tuple(measures if self.measures is None else self.measures(measures))
-
-    def check_refused(self, given: Mapping[str, object]) -> None:
-        """Raise `ParameterError` if an argument was given that does not go with these judgments.
-
-        Parameters
-        ----------
-        given : mapping of str to object
-            The arguments by name; None is not given.
-        """
-        for argument, hint in self.refuses.items():
-            if given.get(argument) is not None:
-                raise ParameterError(
-                    argument=argument, found="some", allowed="None", beside={"qrels": self.what}, hint=hint
-                )
-
-
-DOCUMENTS = KindOfJudgments("documents")
 
 
 class JudgesRuns(Protocol):
@@ -67,6 +23,14 @@ class JudgesRuns(Protocol):
 
     def judge(self, run: object, *, name: str | None = None, ascending: bool = False) -> tuple[Qrels, Run]:
         """Return the judgments of what a run retrieved, and the run, whose name is `name` if it is given."""
+        ...
+
+
+class JudgesAgain(JudgesRuns, Protocol):
+    """Judgments that can judge a run again, of which they have the qrels that earlier ones made for it."""
+
+    def judge_again(self, qrels: Qrels) -> Qrels:
+        """Return the judgments of what the run of these qrels retrieved."""
         ...
 
 
@@ -93,3 +57,16 @@ def kind_of(source: object) -> KindOfJudgments:
     """
     kind: KindOfJudgments = getattr(type(source), "kind_of_judgments", DOCUMENTS)
     return kind
+
+
+def kind_behind(qrels: Qrels) -> KindOfJudgments:
+    """Return the kind of judgments that qrels are, or were made of.
+
+    Examples
+    --------
+    >>> from deadheat import Qrels, Spans
+    >>> qrels, run = Spans([("q", "d", 0, 10)]).judge([("q", "d", 0, 8, 1.0)])
+    >>> kind_behind(qrels).what, kind_behind(Qrels({"q": {"d": 1}})).what
+    ('spans', 'documents')
+    """
+    return DOCUMENTS if qrels.judging_rule is None else qrels.judging_rule.kind

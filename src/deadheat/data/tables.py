@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeAlias, cast
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, cast
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from deadheat import hooks
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.checks import as_precision, as_text, check_choice
 from deadheat.data.doubts import warn_of_list_order, warn_of_order, warn_of_ranks
+from deadheat.data.kind_of_judgments import KindOfJudgments
 from deadheat.data.renderable import InNotebooks
 from deadheat.data.rows import (
     LazyRows,
@@ -57,12 +58,6 @@ from deadheat.wording import escape_invisible, format_count, format_list
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
 REPEAT = "repeat"  # the column that tells several runs of one system apart
-# What judgments are of
-OF_DOCUMENTS = "documents"
-OF_SPANS = "spans"
-OF_OLD_SPANS = "spans of format 2"
-# What a chunk and a span are called: as Python takes the passage from the text
-PLACE = pl.format("{}[{}:{}]", "doc_id", "start", "end")
 LOWER_FIRST = "lower scores rank first, as asked: they are negated"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
@@ -243,9 +238,7 @@ class DocumentTable(InNotebooks):
         """Return the table with other rows, which are checked, and other attributes that go with them."""
         found = copy_with(self, rows=rows, **attributes)
         vars(found).pop("in_order", None)
-        is_of_old_spans = getattr(self, "passages", None) is not None and getattr(self, "span_rule", None) is None
-        if not is_of_old_spans:  # whose fingerprint cannot be made again
-            vars(found).pop("fingerprint", None)
+        vars(found).pop("fingerprint", None)
         return found
 
     def noted(self, notes: Notes) -> Self:
@@ -350,26 +343,44 @@ class DocumentTable(InNotebooks):
         return f"document {doc!r} is retrieved {count} times for query {query!r}; each pair may appear only once"
 
 
-@dataclass(frozen=True)
-class SpanRule:
-    """How much a chunk has to cover to be relevant.
+class JudgingRule(Protocol):
+    """How qrels were made of judgments of another kind, for one run: `Qrels.judging_rule`.
 
-    Attributes
-    ----------
-    overlap : float
-        The share that a chunk covers at least.
-    overlap_of : {"span", "chunk", "any"}
-        Of what it is the share; "any" asks for one character.
+    It goes with the qrels when their queries are selected, and what it needs is in tables beside them.
     """
 
-    overlap: float
-    overlap_of: str
+    @property
+    def kind(self) -> KindOfJudgments:
+        """The kind of the judgments."""
+        ...
 
-    def __str__(self) -> str:
-        """Return what a chunk covers, as reports say it."""
-        if self.overlap_of == "any":
-            return "a part of the span"
-        return f"at least {self.overlap:g} of the {self.overlap_of}"
+    def fingerprint(self, qrels: "Qrels") -> str:
+        """Return a hash of the judgments, the same for all runs that are held against them."""
+        ...
+
+    def judged(self, qrels: "Qrels") -> pl.DataFrame:
+        """Return what is judged: query_id, its name as doc_id, relevance."""
+        ...
+
+    def judge_again(self, judgments: "Qrels", qrels: "Qrels") -> "Qrels":
+        """Return what the judgments, of which there are qrels, say of what the run of other qrels retrieved."""
+        ...
+
+    def is_any_known(self, qrels: "Qrels") -> bool:
+        """Tell whether anything that the run retrieved is of a document that the judgments know."""
+        ...
+
+    def change_to(self, other: "JudgingRule") -> str:
+        """Say how another rule differs from this one; "" if it does not."""
+        ...
+
+    def warning_of_renamed(self, shown: str) -> str:
+        """Return a warning that documents may have been renamed: those that are shown."""
+        ...
+
+    def none_known(self, name: str, reference: str) -> str:
+        """Say that nothing that the run `name` retrieved is of a document that the judgments of `reference` know."""
+        ...
 
 
 class Qrels(DocumentTable):
@@ -397,8 +408,8 @@ class Qrels(DocumentTable):
     passages : polars.DataFrame or None
         query_id, doc_id, document, start, end and relevance of the chunks of a run (without relevance) and of the spans
         that :class:`Spans` holds them against (without doc_id).
-    span_rule : SpanRule or None
-        How much of a span makes a chunk relevant; None without passages, and of a file that deadheat 1.0 saved.
+    judging_rule : JudgingRule or None
+        How judgments of another kind, such as :class:`Spans`, made these for one run; None of others.
     unanswerable : tuple of str
         The queries that the source says no document answers, sorted.
     source_form : {"trec", "array", "other"}
@@ -413,7 +424,7 @@ class Qrels(DocumentTable):
     kind = "qrels"
     subtopics: pl.DataFrame | None = None
     passages: pl.DataFrame | None = None
-    span_rule: SpanRule | None = None
+    judging_rule: JudgingRule | None = None
     unanswerable: tuple[str, ...] = ()
     source_form: str = "other"
     open_to: float | None = None  # the highest relevance that documents of `failures` may have; None: they have none
@@ -568,6 +579,11 @@ class Qrels(DocumentTable):
             },
         )
 
+    @property
+    def span_rule(self) -> object:
+        """How much of a span makes a chunk relevant; None of other judgments, and of a file in format 2."""
+        return getattr(self.judging_rule, "span_rule", None)
+
     @cached_property
     def in_order(self) -> tuple[pl.DataFrame, IntArray, FloatArray]:
         """The queries as query_id and code, and of each judgment the code and the relevance, highest first."""
@@ -589,11 +605,9 @@ class Qrels(DocumentTable):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A SHA-256 hash of the judgments, independent of their order; of spans the same for all runs of chunks."""
-        if self.span_rule is not None:
-            spans, queries = spans_of(self), {*self.in_order[0]["query_id"]}
-            empty_queries = sorted(queries.difference(spans["query_id"], self.unanswerable))
-            return hash_of_spans(spans, self.span_rule, self.unanswerable, empty_queries)
+        """A SHA-256 hash of the judgments, independent of their order; of such as judge each run the same for all."""
+        if self.judging_rule is not None:
+            return self.judging_rule.fingerprint(self)
         rows = self.to_polars().sort("query_id", "doc_id")
         parts = [_written(rows["query_id"].to_list()), _written(rows["doc_id"].to_list()), _bytes_of(rows["relevance"])]
         parts += map(_written, filter(None, (self.bare, self.unanswerable)))
@@ -983,63 +997,6 @@ def hash_of_ids(ids: Sequence[str]) -> str:
     False
     """
     return hashlib.sha256(_written(ids)).hexdigest()
-
-
-def what_is_judged(qrels: Qrels) -> str:
-    """Return what judgments are of: documents, spans, or spans of a file in format 2, which lacks their rule."""
-    if qrels.passages is None:
-        return OF_DOCUMENTS
-    return OF_OLD_SPANS if qrels.span_rule is None else OF_SPANS
-
-
-def spans_of(qrels: Qrels) -> pl.DataFrame:
-    """Return query_id, doc_id, start, end, relevance and span, its name, of qrels that :class:`Spans` made.
-
-    Examples
-    --------
-    >>> from deadheat import Spans
-    >>> qrels, run = Spans([("q", "d", 0, 10)]).judge([("q", "d", 0, 8, 1.0)])
-    >>> spans_of(qrels).rows()
-    [('q', 'd', 0, 10, 1.0, 'd[0:10]')]
-    """
-    rows = cast("pl.DataFrame", qrels.passages).filter(pl.col("doc_id").is_null()).drop("doc_id")
-    rows = rows.rename({"document": "doc_id"})
-    return rows.select("query_id", "doc_id", "start", "end", "relevance", span=PLACE)
-
-
-def chunks_of(qrels: Qrels) -> pl.DataFrame:
-    """Return query_id, doc_id, start, end and chunk, its name, of qrels that :class:`Spans` made.
-
-    Examples
-    --------
-    >>> from deadheat import Spans
-    >>> qrels, run = Spans([("q", "d", 0, 10)]).judge([("q", "d", 0, 8, 1.0)])
-    >>> chunks_of(qrels).rows()
-    [('q', 'd', 0, 8, 'd[0:8]')]
-    """
-    rows = cast("pl.DataFrame", qrels.passages).filter(pl.col("doc_id").is_not_null())
-    rows = rows.rename({"doc_id": "chunk", "document": "doc_id"})
-    return rows.select("query_id", "doc_id", "start", "end", "chunk")
-
-
-def hash_of_spans(
-    spans: pl.DataFrame, rule: SpanRule, unanswerable: Sequence[str], empty_queries: Sequence[str]
-) -> str:
-    """Return the SHA-256 of spans, whatever their order.
-
-    Parameters
-    ----------
-    spans : polars.DataFrame
-        query_id, span and relevance, among others.
-    rule : SpanRule
-    unanswerable, empty_queries : sequence of str
-        The queries that no document answers, and those that have no span, sorted.
-    """
-    rows = spans.sort("query_id", "span").select("query_id", "span", "relevance").iter_rows()
-    parts = [f"{rule.overlap} {rule.overlap_of}", *map(str, rows), *unanswerable]
-    if empty_queries:
-        parts += ["", *empty_queries]  # no id is empty: they are no unanswerable ones
-    return hash_of_ids(parts)
 
 
 def _written(ids: Sequence[str]) -> bytes:

@@ -566,7 +566,7 @@ def _evaluate_judged(
     judgments.kind_of_judgments.check_refused(options)
     chosen = measures_under(judgments.kind_of_judgments, measures)
     own: Any = {**options, "ascending": False, "check_duplicates": False}  # as they are read
-    runs = run if are_runs(run, of_chunks=True) else {"": run}
+    runs = run if are_runs(run, is_run=judgments.kind_of_judgments.is_run) else {"": run}
     pairs = by_name(
         (name, judgments.judge(one, name=str(name), ascending=options["ascending"])) for name, one in runs.items()
     )

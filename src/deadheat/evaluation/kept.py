@@ -18,6 +18,7 @@ from deadheat.evaluation.shapes import TEXT, Fields, Shape, WrongValueError
 from deadheat.structures import T
 
 if TYPE_CHECKING:
+    from deadheat.data.tables import JudgingRule
     from deadheat.evaluation.parts import ScorePart
     from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure
@@ -36,11 +37,15 @@ class KeptKeys(NamedTuple):
     read : callable
         Takes the `Qrels`, or the `Run`, as the core has read them, and what the file says of them, and returns them
         with what the feature knows. It is called where the file has one of the keys.
+    judging_rule : callable or None, default None
+        Of judgments of another kind than documents: takes what the file says, and the fingerprint, and returns how the
+        qrels were made of them, for who reads no more of the file.
     """
 
     shapes: Mapping[str, Shape]
     write: Callable[[Any], Mapping[str, object]]
     read: Callable[[Any, Mapping[str, Any]], Any]
+    judging_rule: Callable[[Mapping[str, Any], str], JudgingRule] | None = None
 
 
 class KeptTable(NamedTuple):
@@ -149,6 +154,22 @@ def with_keys(owner: Literal["judgments", "ranking"], subject: T, stated: Mappin
     for module in hooks.modules_that_read(owner, filled(stated)):
         subject = getattr(module.KEPT, owner).read(subject, stated)
     return subject
+
+
+def rule_in(stated: Mapping[str, Any], fingerprint: str) -> JudgingRule | None:
+    """Return how judgments of another kind made the qrels of a file; None if no such judgments did.
+
+    Parameters
+    ----------
+    stated : mapping of str to object
+        What the file says of the qrels.
+    fingerprint : str
+    """
+    for module in hooks.modules_that_read("judgments", filled(stated)):
+        keys: KeptKeys = module.KEPT.judgments
+        if keys.judging_rule is not None:
+            return keys.judging_rule(stated, fingerprint)
+    return None
 
 
 def tables_of(scores: Sequence[Scores]) -> dict[str, object]:

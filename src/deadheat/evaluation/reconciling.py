@@ -13,10 +13,8 @@ import numpy as np
 from deadheat import hooks
 from deadheat.arrays import FloatArray, TextArray, is_member
 from deadheat.data.changes import Changes, changes
-from deadheat.data.tables import (
-    OF_OLD_SPANS,
-    what_is_judged,
-)
+from deadheat.data.judging import kind_behind
+from deadheat.data.kind_of_judgments import KindOfJudgments
 from deadheat.errors import Advice, DataError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.kernels.weighting import are_equal
@@ -31,30 +29,14 @@ Bring: TypeAlias = Callable[[Mapping[str, Evaluation], str, Mapping[str, Evaluat
 """Takes all evaluations, the name of the one whose judgments count, and those that have others."""
 
 
-def check_judged(names: tuple[str, str], judged: tuple[str, str]) -> None:
-    """Raise `DataError` if two evaluations cannot be held against the same judgments.
-
-    Parameters
-    ----------
-    names : tuple of str
-    judged : tuple of str
-        What the judgments of each are of, as :func:`what_is_judged` says it.
-    """
-    for name, kind in zip(names, judged, strict=True):
-        check_rule_is_kept(name, kind)
-    if judged[0] != judged[1]:
+def check_judged(names: tuple[str, str], kinds: tuple[KindOfJudgments, KindOfJudgments]) -> None:
+    """Raise `DataError` if two evaluations, with judgments of these kinds, cannot be held against the same ones."""
+    for name, kind in zip(names, kinds, strict=True):
+        kind.check_known(name)
+    if kinds[0].what != kinds[1].what:
         raise DataError(
-            f"{names[0]} has judgments of {judged[0]}, and {names[1]} of {judged[1]}",
+            f"{names[0]} has judgments of {kinds[0].what}, and {names[1]} of {kinds[1].what}",
             hint="evaluate both under the same judgments",
-        )
-
-
-def check_rule_is_kept(name: str, judged: str) -> None:
-    """Raise `DataError` for spans of a file that does not say which overlap they ask for."""
-    if judged == OF_OLD_SPANS:
-        raise DataError(
-            f"{name} was saved in format 2, which does not keep how much of a span a chunk has to cover",
-            hint="evaluate its run again, and save it",
         )
 
 
@@ -115,11 +97,9 @@ class Reconciled:
         if not pairs or self.way == "shared":
             return ""
         shown = format_list([f"{old!r} by {new!r}" for old, new in pairs])
-        if any(one.are_of_spans for one in self.changes.values()):
-            return (
-                f"{shown} in the spans: if the documents were changed or renamed, the offsets of the earlier chunks are"
-                " of other text, and that run is to be evaluated again"
-            )
+        for one in self.changes.values():
+            if one.judging_rule is not None:
+                return one.judging_rule.warning_of_renamed(shown)
         return f"{shown} in the judgments: if these are new ids of the same documents, use deadheat rescore --ids"
 
 
@@ -217,7 +197,7 @@ def _check_alike(evaluations: Mapping[str, Evaluation]) -> None:
     (first, one), *others = evaluations.items()
     is_any = any(each.unanswerable for each in evaluations.values())
     for name, other in others:
-        check_judged((first, name), (what_is_judged(one.qrels), what_is_judged(other.qrels)))
+        check_judged((first, name), (kind_behind(one.qrels), kind_behind(other.qrels)))
         check_conventions((first, name), (vars(one.conventions), vars(other.conventions)), is_any=is_any)
         check_weights((first, name), (one.query_ids, one.weights), (other.query_ids, other.weights))
 

@@ -1,7 +1,7 @@
 """Several runs: by name, or repeats of one system, and the scores of their queries over all of them."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -17,7 +17,6 @@ from deadheat.evaluation.repeated import REPEATS, Repeated
 from deadheat.evaluation.scores import Scores, TieSpread
 from deadheat.io.formats import format_of
 from deadheat.io.formats.parquet import scan_parquet
-from deadheat.io.passages import NAMES, ROW
 from deadheat.io.records import Wanted, read_records
 from deadheat.io.results import is_result_set
 from deadheat.io.values import is_id
@@ -26,24 +25,22 @@ from deadheat.wording import escape_invisible, format_count
 
 
 def are_runs(
-    source: Source, qrels: Source | None = None, *, of_chunks: bool = False
+    source: Source, qrels: Source | None = None, *, is_run: Callable[[list[Any]], bool] | None = None
 ) -> TypeGuard[Mapping[object, Source]]:
     """Tell whether a source is several runs by name: `Run`, `Repeats`, files, frames, or dicts of lists or dicts.
 
     A list of whole numbers may be ids, or the scores of a document by several keys; what one search returned may be a
-    query's, or a system's (Chroma's is so): then the qrels know the queries. The chunks of a query are a list: dicts,
-    files and frames are runs, as are lists of rows that name their query.
+    query's, or a system's (Chroma's is so): then the qrels know the queries. Where judgments of another kind say which
+    lists are runs (`is_run` of `KindOfJudgments`), other lists are of a query; dicts, files and frames are runs.
     """
     if not isinstance(source, Mapping) or not source:
         return False
     first = next((one for one in source.values() if not isinstance(one, Mapping) or one), {})
     if isinstance(first, str):  # a document, unless there are files
         return any(os.path.isfile(one) for one in source.values() if isinstance(one, str))  # noqa: PTH113 - never raises
-    if of_chunks and isinstance(first, list):
-        row = next(iter(first), None)
-        names_query = isinstance(row, Mapping) and not {*NAMES["query_id"]}.isdisjoint(row)
-        return names_query or (isinstance(row, tuple) and len(row) == len(ROW))
-    if isinstance(first, Mapping) and not of_chunks:
+    if is_run is not None and isinstance(first, list):
+        return is_run(first)
+    if isinstance(first, Mapping) and is_run is None:
         inner = next(iter(first.values()), None)
         if not isinstance(inner, Mapping | list | tuple):
             return False

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set as Abst
 from pathlib import Path
 from typing import Literal, cast
 
+from deadheat import hooks
 from deadheat.checks import check_choice
 from deadheat.errors import Advice, ColumnError, ParameterError, SwappedFilesError
 from deadheat.wording import did_you_mean
@@ -341,7 +342,7 @@ def _missing_column(
 ) -> ColumnError:
     problem = f"{kind} without a column {canonical!r}: found {_listed(names)}"
     if kind == "qrels" and have_offsets(names):
-        return ColumnError(problem, hint=GIVE_AS_SPANS, path=where)
+        return ColumnError(problem, hint=_hint_of_passages(), path=where)
     hint = _hint_of_form(names) or _hint_of_columns(names, kind, canonical, lists)
     return ColumnError(
         problem,
@@ -372,9 +373,14 @@ def _refuse_offsets(names: Collection[object], kind: Kind, given: Mapping[str, s
     if name in ALL_OFFSETS and name in names and have_offsets(names):
         raise ColumnError(
             f"column {name!r} is an offset of a passage, and no {value}",
-            hint=GIVE_AS_SPANS if kind == "qrels" else None,
+            hint=_hint_of_passages() if kind == "qrels" else None,
             path=where,
         )
+
+
+def _hint_of_passages() -> str:
+    """Return how to read passages, or which plugin does that is not there."""
+    return hooks.advice_on_missing("dh.Spans", "judgments") or GIVE_AS_SPANS
 
 
 def _hint_of_form(names: Sequence[object]) -> str:

@@ -3,7 +3,6 @@
 from deadheat.measures.average import AP, AR, GAP, MAP, MAR, Q
 from deadheat.measures.base import CutMeasure, Measure, measures, register
 from deadheat.measures.cascade import ERR, MERR, nERR
-from deadheat.measures.coverage import CharDensity, CharIoU, CharPrecision, CharRecall
 from deadheat.measures.discounted import DCG, IDCG, RBP, RBPResidual, nDCG
 from deadheat.measures.first import ESL, FRP, HR, MR, MRR, MTRR, RR, Hit, Success, TMHits
 from deadheat.measures.notation import parse_measure, unit_of
@@ -32,6 +31,7 @@ from deadheat.plugins.more_measures.preference import AUC, GAUC, Accuracy, binG
 from deadheat.plugins.more_measures.prefix import AUPRC, G, infAP
 from deadheat.plugins.more_measures.sets import NumNonrelJudgedRet, SetAP, Utility
 from deadheat.plugins.more_measures.top import Hole, RelP, RprecMult
+from deadheat.plugins.spans.coverage.measures import CharDensity, CharIoU, CharPrecision, CharRecall
 
 __all__ = [
     "AP",

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from deadheat.checks import as_list, literal
-from deadheat.data.judging import KindOfJudgments
+from deadheat.data.kind_of_judgments import KindOfJudgments
 from deadheat.errors import ABSENT, MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
 from deadheat.hooks import missing_measure
 from deadheat.measures.base import ALIASES, PRESETS, REGISTRY, Measure
@@ -492,7 +492,7 @@ def measures_under(kind: KindOfJudgments, measures: Measures) -> tuple[Measure, 
 
     Examples
     --------
-    >>> from deadheat.data.judging import DOCUMENTS
+    >>> from deadheat.data.kind_of_judgments import DOCUMENTS
     >>> measures_under(DOCUMENTS, "P@5")
     (P@5,)
     """

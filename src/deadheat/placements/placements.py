@@ -30,7 +30,6 @@ from deadheat.structures import T
 from deadheat.wording import format_count, format_list
 
 if TYPE_CHECKING:
-    from deadheat.placements.passages import Passages
     from deadheat.placements.subtopics import Subtopics
 
 
@@ -94,7 +93,7 @@ class Placements(Renderable):
     retrieves_itself : ndarray of bool, shape (n_queries,), or None
         Which queries retrieve a document that has their id; None if unknown.
     beside : dict of str to OfQueries
-        What measures need of the tables beside the judgments, by their keys: of subtopics, of passages.
+        What measures need of the tables beside the judgments, by their keys, such as subtopics.
     """
 
     query_ids: TextArray
@@ -128,11 +127,6 @@ class Placements(Renderable):
     def subtopics(self) -> "Subtopics | None":
         """Judgments by subtopic, if the qrels have some."""
         return cast("Subtopics | None", self.beside.get("subtopics"))
-
-    @property
-    def passages(self) -> "Passages | None":
-        """Chunks and spans, if the run is held against spans."""
-        return cast("Passages | None", self.beside.get("passages"))
 
     @cached_property
     def n_queries(self) -> int:

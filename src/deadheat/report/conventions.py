@@ -576,7 +576,7 @@ def _not_retrieved(evaluations: Sequence[Evaluation]) -> Iterator[Fact]:
         first.conventions.depth is not None
         or any(one.known_depth is not None for one in evaluations)
         or (len(evaluations) > 1 and first.conventions.missing == "skip")
-        or first.placements.passages is not None  # of spans R says it
+        or first.qrels.judging_rule is not None  # of spans R says it
     ):
         return
     level = LOWEST_POSITIVE if first.conventions.rel is None else first.conventions.rel

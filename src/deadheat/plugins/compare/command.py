@@ -99,7 +99,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
 @output_options("document", "rows", "scores")
 @full_option
 @table_option("that of the pairs", *TABLES, *hooks.tables_of("compare"))
-@with_options("spans", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
+@with_options("other_judgments", *LISTS, "bounds", "then_by", *READING, *COLLECTION, "engines", *LAST)
 def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Compare runs in pairs over the same queries; or evaluations that deadheat evaluate --save has saved.
 

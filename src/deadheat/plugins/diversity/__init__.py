@@ -5,7 +5,6 @@ subtopics of qrels and hands them on in the placements.
 
 * `topics` finds the subtopics of the documents of placements, and the ideal list.
 * `measures` has the measures, each a class.
-* `of_spans` says which measures are of spans, and which of these stands for one of documents.
 
 A new measure is a subclass of `TopicMeasure`, whose `worth` says what a document adds; registry.py has its name.
 """

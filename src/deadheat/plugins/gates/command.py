@@ -161,7 +161,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
 @format_option("gates")
 @output_option
 @full_option
-@with_options("ties_not_drawn", "spans", *LISTS, "bounds", "then_by", *READING, *COLLECTION, *LAST)
+@with_options("ties_not_drawn", "other_judgments", *LISTS, "bounds", "then_by", *READING, *COLLECTION, *LAST)
 def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - click's
     """Check an evaluation against thresholds and against a saved baseline.
 

@@ -76,7 +76,7 @@ MOST_PAIRED = 100  # systems that are compared two by two; more are compared wit
 @with_options(
     "baseline", "measures", *TESTS, "margin", *INTERVALS, "cluster", "seed", *STRATA, "ties", *LISTS, "bounds"
 )
-@with_options("spans", *READING, *LAST)
+@with_options("other_judgments", *READING, *LAST)
 def report(qrels: str | None, runs: tuple[str, ...], output: str, **options: Any) -> None:  # noqa: ANN401 - click's
     """Write one HTML file that needs no other file and no network: to look at, to mail, to put into a wiki.
 

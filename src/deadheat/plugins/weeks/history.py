@@ -14,8 +14,9 @@ import polars as pl
 from deadheat.arrays import FloatArray, TextArray, align_values, is_member
 from deadheat.checks import as_count, as_list
 from deadheat.data.changes import changes
+from deadheat.data.judging import kind_behind
+from deadheat.data.kind_of_judgments import KindOfJudgments
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.data.tables import what_is_judged
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluate import open_evaluation, shared_measures
 from deadheat.evaluation.evaluation import Evaluation, refuse_judge
@@ -69,8 +70,8 @@ class Step:
         Time, label and commit.
     conventions : dict
         As written.
-    judged : str
-        What the judgments are of: documents or spans.
+    judged : KindOfJudgments
+        What the judgments are of.
     unanswerable : tuple of str
         The queries that the judgments say no document answers.
     query_ids : ndarray of str, shape (n_queries,)
@@ -96,7 +97,7 @@ class Step:
     qrels_hash: str
     origin: Origin
     conventions: Mapping[str, object]
-    judged: str
+    judged: KindOfJudgments
     unanswerable: tuple[str, ...]
     query_ids: TextArray
     weights: FloatArray | None = field(repr=False)
@@ -443,7 +444,7 @@ def _step(file: str, given: Evaluation | str | Path, now: Origin) -> Step:
         given.qrels_hash,
         given.origin or now,
         vars(given.conventions),
-        what_is_judged(given.qrels),
+        kind_behind(given.qrels),
         given.unanswerable,
         given.query_ids,
         given.weights,

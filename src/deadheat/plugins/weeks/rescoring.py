@@ -3,30 +3,25 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import polars as pl
 
-from deadheat import hooks
 from deadheat.arrays import BoolArray
 from deadheat.data.changes import Changes, changes
+from deadheat.data.judging import JudgesAgain, judges_runs, kind_behind, kind_of
+from deadheat.data.kind_of_judgments import DOCUMENTS
 from deadheat.data.rows import MemoryRows
-from deadheat.data.spans import Spans
 from deadheat.data.tables import (
-    OF_DOCUMENTS,
-    OF_SPANS,
     Qrels,
     Run,
     Source,
-    chunks_of,
-    spans_of,
-    what_is_judged,
 )
 from deadheat.errors import ColumnError, DataError, NotKeptError, ParameterError
 from deadheat.evaluation.evaluate import evaluate_under
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.reconciling import Brought, check_rule_is_kept
+from deadheat.evaluation.reconciling import Brought
 from deadheat.evaluation.warned import warn
 from deadheat.io.files import check_path
 from deadheat.io.records import Wanted, as_text, as_written, read_records
@@ -54,17 +49,17 @@ def rescored(
     conventions: ConventionArguments,
 ) -> Evaluation:
     """Do what :meth:`Evaluation.rescored` does."""
-    is_of_spans = evaluation.qrels.passages is not None
+    kind = kind_behind(evaluation.qrels)
     if ids is not None and qrels is None:
         raise ParameterError("needs the judgments that have the new ids: give them too", argument="ids")
-    if ids is not None and is_of_spans:
+    if ids is not None and kind is not DOCUMENTS:
         raise ParameterError(
-            "renames documents, and not those of chunks", argument="ids", hint="evaluate the run again"
+            f"renames documents, and not those of {kind.retrieved}", argument="ids", hint="evaluate the run again"
         )
     if qrels is None:
         judgments = evaluation.qrels
     else:
-        judgments = judgments_for(evaluation, qrels if isinstance(qrels, Spans) else Qrels.of(qrels))
+        judgments = judgments_for(evaluation, cast("JudgesAgain", qrels) if judges_runs(qrels) else Qrels.of(qrels))
     run = evaluation.run if ids is None or evaluation.run is None else renamed(evaluation.run, ids)
     given: dict[str, Any] = {name: one for name, one in conventions.items() if (name, one) != ("missing", None)}
     if qrels is not None:
@@ -74,9 +69,7 @@ def rescored(
     if measures is None:
         chosen = evaluation.measures
     else:
-        chosen = parse_measures(measures)
-        if is_of_spans:
-            chosen = hooks.service("measures_of_spans").measures_of_spans(chosen)
+        chosen = kind.as_judged(parse_measures(measures))
     found, unknown = rescore(
         evaluation,
         judgments,
@@ -100,34 +93,36 @@ def rescored(
     return found
 
 
-def judgments_for(evaluation: Evaluation, judgments: Qrels | Spans) -> Qrels:
-    """Return judgments for the ranking of an evaluation: of spans those of its own chunks.
+def judgments_for(evaluation: Evaluation, judgments: Qrels | JudgesAgain) -> Qrels:
+    """Return judgments for the ranking of an evaluation: of another kind than documents, those of what it retrieved.
 
     Parameters
     ----------
     evaluation : Evaluation
-    judgments : Qrels or Spans
-        Qrels that :class:`Spans` made hold the chunks of one run, which is another one perhaps.
+    judgments : Qrels or JudgesAgain
+        Qrels that judgments of another kind made are those of one run, which is another one perhaps.
 
     Raises
     ------
     DataError
-        Only one of the two is of spans, or either is of a file in format 2, which lacks the rule of its spans.
+        The two are of different kinds, or of a file that keeps too little of them.
     """
-    before, now = what_is_judged(evaluation.qrels), OF_SPANS
-    if isinstance(judgments, Qrels):
-        now = what_is_judged(judgments)
-    check_rule_is_kept(evaluation.name, before)
-    check_rule_is_kept("the reference", now)
-    if before != now:
+    before = kind_behind(evaluation.qrels)
+    now = kind_behind(judgments) if isinstance(judgments, Qrels) else kind_of(judgments)
+    before.check_known(evaluation.name)
+    now.check_known("the reference")
+    if before.what != now.what:
+        hint = f"give {before.what}"
+        if before is DOCUMENTS:
+            hint = f"evaluate a run of {now.retrieved} against the {now.what}"
         raise DataError(
-            f"{evaluation.name} has judgments of {before}, and the new ones are of {now}",
-            hint="give spans" if before == OF_SPANS else "evaluate a run of chunks against the spans",
+            f"{evaluation.name} has judgments of {before.what}, and the new ones are of {now.what}", hint=hint
         )
-    if isinstance(judgments, Qrels) and now == OF_DOCUMENTS:
+    if not isinstance(judgments, Qrels):
+        return judgments.judge_again(evaluation.qrels)
+    if judgments.judging_rule is None:
         return judgments
-    spans = judgments if isinstance(judgments, Spans) else Spans.of_qrels(judgments)
-    return spans.judge_chunks(chunks_of(evaluation.qrels))
+    return judgments.judging_rule.judge_again(judgments, evaluation.qrels)
 
 
 def never_asked(evaluation: Evaluation, qrels: Qrels) -> set[str]:
@@ -321,15 +316,13 @@ def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others
         judgments = judgments_for(one, newest)
         again, unknown = rescore(one.called(name), judgments, one.measures, allowing)
         if _retrieves_judged(one, one.qrels) and not _retrieves_judged(again, judgments):
-            if judgments.passages is None:
+            rule = judgments.judging_rule
+            if rule is None:
                 raise DataError(
                     f"no document that {name} retrieved is judged any more by the judgments of {reference}",
                     hint="if documents have new ids, use deadheat rescore --ids",
                 )
-            raise DataError(
-                f"no chunk that {name} retrieved is of a document with a span of {reference}",
-                hint="if documents have new ids, evaluate the run again",
-            )
+            raise DataError(rule.none_known(name, reference), hint="if documents have new ids, evaluate the run again")
         found[name] = weighted_as(
             Evaluation(again, **again.parts() | {"conventions": conventions, "name": one.name}),
             one,
@@ -341,8 +334,7 @@ def rescore_others(evaluations: Mapping[str, Evaluation], reference: str, others
 
 
 def _retrieves_judged(evaluation: Evaluation, judgments: Qrels) -> bool:
-    """Tell whether a retrieved document is judged; of spans, whether a chunk is of a document that has one."""
-    if judgments.passages is None:
+    """Tell whether a retrieved document is judged, or known to judgments of another kind."""
+    if judgments.judging_rule is None:
         return len(evaluation.placements.query) > 0
-    chunks, spans = chunks_of(judgments), spans_of(judgments)
-    return not chunks.join(spans, on=["query_id", "doc_id"], how="semi").is_empty()
+    return judgments.judging_rule.is_any_known(judgments)

@@ -12,11 +12,13 @@ from deadheat.cli.errors import refuse
 from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import open_qrels
+from deadheat.cli.judged import options_of_judgments
 from deadheat.cli.options import LIMITS, LISTS, command, with_options
 from deadheat.cli.paths import INPUT, PATH, label, shown_path
 from deadheat.cli.printing import Output, format_option, full_option, output_options
 from deadheat.cli.read_options import given_conventions, given_intervals, measures_of
 from deadheat.cli.saving import save_all, save_targets
+from deadheat.data.judging import JudgesRuns, kind_behind
 
 
 @command(
@@ -79,7 +81,7 @@ def history(saved: tuple[str, ...], reference: str | None, **options: Any) -> No
 @with_options("replace", "measures", "ties_not_drawn", *LISTS, "bounds")
 @format_option("document", "rows", "scores", "runs")
 @full_option
-@with_options("spans.documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
+@with_options("other_judgments.documents", "decimal", "columns", "normalize_ids", "check_duplicates", *LIMITS, "flags")
 def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN401 - click's
     """Score the ranking of a saved evaluation again: under other judgments, measures or conventions.
 
@@ -95,7 +97,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
         refuse(("columns", "normalize_ids", "check_duplicates", "documents"), "is of judgments: give QRELS too")
     if options["save"] is None:
         refuse(("replace",), "is of a saved evaluation: give --save FOLDER/ too")
-    output = Output(options, [saved, qrels, options["ids"], options["documents"]])
+    output = Output(options, [saved, qrels, options["ids"], options.get("documents")])
     replaces = saved if options["replace"] else None
     targets = save_targets(
         options["save"],
@@ -106,7 +108,7 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     )
     evaluation = dh.load_evaluation(saved)
     found = evaluation.rescored(
-        None if qrels is None else _judgments(evaluation, qrels, options),
+        None if qrels is None else _judgments(evaluation, qrels),
         measures_of(options) if options["notations"] else None,
         ids=options["ids"],
         **given_conventions(options),
@@ -118,14 +120,13 @@ def rescore(saved: str, qrels: str | None, **options: Any) -> None:  # noqa: ANN
     output.print(report)
 
 
-def _judgments(evaluation: dh.Evaluation, path: str, options: dict[str, Any]) -> dh.Qrels | dh.Spans:
-    """Read judgments for a saved evaluation: spans where it is of chunks, else qrels."""
-    if evaluation.qrels.passages is None:
-        refuse(("documents",), f"is about spans: {evaluation.name} is of documents")
-        return open_qrels(path)
-    refuse(("columns", "normalize_ids", "check_duplicates"), "is not for spans")
-    rule = evaluation.qrels.span_rule
-    overlap: dict[str, Any] = {}
-    if rule is not None:  # else it is of an earlier format, and refused
-        overlap = {"overlap": rule.overlap, "overlap_of": rule.overlap_of}
-    return dh.Spans(path, documents=options["documents"], **overlap)
+def _judgments(evaluation: dh.Evaluation, path: str) -> dh.Qrels | JudgesRuns:
+    """Read judgments for a saved evaluation: of the kind that it has, as spans where it is of chunks."""
+    judged = kind_behind(evaluation.qrels).what
+    for other in options_of_judgments():
+        what = other.kind().what
+        if what == judged:
+            refuse(("columns", "normalize_ids", "check_duplicates"), f"is not for {what}")
+            return other.open_like(path, evaluation.qrels)
+        refuse(other.others, f"is about {what}: {evaluation.name} is of {judged}")
+    return open_qrels(path)

@@ -7,12 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from deadheat.data.tables import (
-    OF_DOCUMENTS,
-    OF_OLD_SPANS,
-    OF_SPANS,
-)
-from deadheat.evaluation.kept import parts_in_tables
+from deadheat.data.kind_of_judgments import DOCUMENTS, KindOfJudgments
+from deadheat.evaluation.kept import parts_in_tables, rule_in
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.saved import NUMBERS, measures_in, scores_in, unpacked, weights_in
 from deadheat.evaluation.shapes import (
@@ -41,7 +37,7 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
         "qrels_hash": document["qrels_hash"],
         "origin": Origin(*(document[name] for name in ("time", "label", "commit"))),
         "conventions": document["conventions"],
-        "judged": _judged_in(data["judgments"]),
+        "judged": _judged_in(data["judgments"], document["qrels_hash"]),
         "unanswerable": tuple(data["judgments"].get("unanswerable", ())),
         "query_ids": ids,
         "weights": weights,
@@ -52,8 +48,7 @@ def summary_in(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _judged_in(judgments: Mapping[str, Any]) -> str:
-    """Return what judgments are of, as :func:`what_is_judged` says it."""
-    if "passages" not in judgments:
-        return OF_DOCUMENTS
-    return OF_SPANS if judgments.get("span_rule") else OF_OLD_SPANS
+def _judged_in(judgments: Mapping[str, Any], fingerprint: str) -> KindOfJudgments:
+    """Return the kind of the judgments in a file, as :func:`kind_behind` does."""
+    rule = rule_in(judgments, fingerprint)
+    return DOCUMENTS if rule is None else rule.kind

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import deadheat as dh
-from deadheat.kernels import coverage
+from deadheat.plugins.spans.coverage import top as coverage
 from oracle.passages import Case, Place, covered, drawn, moments
 
 NAMES = ("CharRecall", "CharPrecision", "CharIoU", "CharDensity")

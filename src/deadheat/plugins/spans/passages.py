@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import polars as pl
 
 from deadheat.arrays import FloatArray, IntArray
 from deadheat.placements.beside import BesideTable, OfQueries, PlacedTable, TableForm, add_beside, coded
+from deadheat.placements.placements import Placements
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,11 @@ def passages_of(passages: pl.DataFrame, query_ids: Sequence[str]) -> Passages:
     document = rows["document"].rank("dense").cast(pl.Int64).to_numpy()
     numbers = (rows[name].to_numpy() for name in ("start", "end", "relevance"))
     return Passages(rows["code"].to_numpy(), rows["doc_id"], document, *numbers)
+
+
+def passages_in(placements: Placements) -> Passages | None:
+    """Return the chunks and spans that placements have, if the run is held against spans."""
+    return cast("Passages | None", placements.beside.get("passages"))
 
 
 NULLABLE = {"doc_id", "start", "end", "document", "relevance"}

@@ -24,8 +24,8 @@ from deadheat.measures import (
     nDCG,
     nERR,
 )
-from deadheat.measures.coverage import CoverageMeasure
 from deadheat.plugins.diversity.measures import TopicMeasure
+from deadheat.plugins.spans.coverage.measures import CoverageMeasure
 
 OF_CHUNKS = (P, Hit, RR, FRP, NumQ, NumRet, Custom)  # ask of chunks whether they hit a span, not how many do
 ALSO_OF_CHUNKS = {"Abstain"}  # likewise, of another plugin

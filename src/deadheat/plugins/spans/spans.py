@@ -1,62 +1,37 @@
 """Spans: judged passages of documents, which the chunks of a run are held against, however documents are cut."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from deadheat import hooks
 from deadheat.checks import as_positive, check_choice
-from deadheat.data.judging import KindOfJudgments
+from deadheat.data.kind_of_judgments import KindOfJudgments
 from deadheat.data.rows import first_row_where
 from deadheat.data.tables import (
     LOWER_FIRST,
-    PLACE,
     REPEAT,
+    JudgingRule,
     Qrels,
     Run,
     Source,
-    SpanRule,
     has_repeats,
-    hash_of_spans,
     label_of,
     path_of,
-    spans_of,
 )
 from deadheat.errors import Advice, ColumnError, DataError, DuplicateError, NothingJudgedWarning, ParameterError
 from deadheat.io.kinds import ANSWERABLE, KEYS, find_column
-from deadheat.io.passages import OFFSETS, TEXT, read_passages
 from deadheat.io.records import Wanted, as_text, as_written, read_records
+from deadheat.plugins.spans.kind import OLD_SPANS, SPANS
+from deadheat.plugins.spans.reading import OFFSETS, TEXT, read_passages
+from deadheat.plugins.spans.rows import PLACE, chunks_of, hash_of_spans, spans_of
 from deadheat.structures import copy_with
 from deadheat.wording import escape_invisible, format_count, format_list, quote_text
 
-
-def _default_measures() -> Sequence[Any]:
-    """Return the measures of spans that are computed if none are named."""
-    found: Sequence[Any] = hooks.service("measures_of_spans").SPAN_MEASURES
-    return found
-
-
-def _measures_of_spans(measures: Sequence[Any]) -> Sequence[Any]:
-    """Return measures as they are of spans."""
-    found: Sequence[Any] = hooks.service("measures_of_spans").measures_of_spans(measures)
-    return found
-
-
-SPANS = KindOfJudgments(
-    "spans",
-    refuses={
-        "collection": "dh.Spans(rows, documents=...) checks the ids of documents",
-        "then_by": "",
-        "judge": "",
-        "normalize_ids": "",
-    },
-    default_measures=_default_measures,
-    measures=_measures_of_spans,
-)
 OVERLAP_OF = ("span", "chunk", "any")
 UNITS = "count code points, as Python does, not bytes or UTF-16"
 
@@ -155,7 +130,7 @@ class Spans:
         return str(self.path) if self.path else self.name
 
     @property
-    def rule(self) -> SpanRule:
+    def rule(self) -> "SpanRule":
         """How much a chunk has to cover."""
         return SpanRule(self.overlap, self.overlap_of)
 
@@ -166,7 +141,7 @@ class Spans:
         Parameters
         ----------
         qrels : Qrels
-            With `passages` and `span_rule`.
+            With `passages` and a `judging_rule`.
 
         Examples
         --------
@@ -175,14 +150,15 @@ class Spans:
         >>> spans.rows["span"].to_list(), spans.overlap
         (['d[0:10]'], 0.3)
         """
-        if qrels.span_rule is None:
+        rule = qrels.judging_rule
+        if not isinstance(rule, SpanRule):
             raise ParameterError(argument="qrels", given=qrels, allowed="qrels that Spans.judge made")
         rows = spans_of(qrels)
         queries = {*qrels.in_order[0]["query_id"]}
         return copy_with(
             cls.__new__(cls),
-            overlap=qrels.span_rule.overlap,
-            overlap_of=qrels.span_rule.overlap_of,
+            overlap=rule.overlap,
+            overlap_of=rule.overlap_of,
             path=qrels.path,
             name=qrels.name,
             rows=rows,
@@ -271,7 +247,7 @@ class Spans:
     @cached_property
     def fingerprint(self) -> str:
         """A SHA-256 hash of the spans and the overlap, the same for all runs."""
-        return hash_of_spans(self.rows, self.rule, self.unanswerable, self.empty_queries)
+        return hash_of_spans(self.rows, self.rule.as_hashed, self.unanswerable, self.empty_queries)
 
     def judge(self, run: Source, *, name: str | None = None, ascending: bool = False) -> tuple[Qrels, Run]:
         """Return judgments of the chunks of a run, with a subtopic for each span, and the run.
@@ -319,6 +295,22 @@ class Spans:
             retrieved.rows, retrieved.notes = retrieved.rows.negated(), (LOWER_FIRST,)
         return qrels, retrieved
 
+    def judge_again(self, qrels: Qrels) -> Qrels:
+        """Return judgments of the chunks of a run, of which there are those that earlier spans made.
+
+        Parameters
+        ----------
+        qrels : Qrels
+            That :meth:`judge` returned.
+
+        Examples
+        --------
+        >>> qrels, run = Spans([("q", "d", 0, 10)]).judge([("q", "d", 0, 8, 1.0)])
+        >>> Spans([("q", "d", 0, 20)]).judge_again(qrels).to_dict()
+        {'q': {'d[0:8]': 0.0, 'd[0:20]': 1.0}}
+        """
+        return self.judge_chunks(chunks_of(qrels))
+
     def judge_chunks(self, chunks: pl.DataFrame) -> Qrels:
         """Return judgments of chunks, as :meth:`judge` does.
 
@@ -360,7 +352,7 @@ class Spans:
             Qrels.of_checked(pl.concat([judged, alone.select(*KEYS, "relevance")]), self.name),
             subtopics=pl.concat([topics, alone]),
             passages=pl.concat([rows.select(columns) for rows in of_both]),
-            span_rule=self.rule,
+            judging_rule=self.rule,
             fingerprint=self.fingerprint,
             unanswerable=self.unanswerable,
             bare=tuple(sorted({*without_span}.difference(judged["query_id"].unique()))),
@@ -386,6 +378,110 @@ class Spans:
             return pairs
         start, end = OFFSETS if self.overlap_of == "chunk" else (f"{one}_span" for one in OFFSETS)
         return pairs.filter(pl.col("common") / (pl.col(end) - pl.col(start)) >= self.overlap)
+
+
+class _AnyRule:
+    """What is so of the rules of all qrels of chunks."""
+
+    def judged(self, qrels: Qrels) -> pl.DataFrame:
+        """Return the spans: query_id, doc_id (the name of the span), relevance."""
+        return spans_of(qrels).with_columns(doc_id="span")
+
+    def judge_again(self, judgments: Qrels, qrels: Qrels) -> Qrels:
+        """Return judgments of the chunks of some qrels, by the spans of others."""
+        return Spans.of_qrels(judgments).judge_again(qrels)
+
+    def is_any_known(self, qrels: Qrels) -> bool:
+        """Tell whether a chunk is of a document that has a span."""
+        return not chunks_of(qrels).join(spans_of(qrels), on=["query_id", "doc_id"], how="semi").is_empty()
+
+    def warning_of_renamed(self, shown: str) -> str:
+        """Return a warning that documents may have been renamed."""
+        return (
+            f"{shown} in the spans: if the documents were changed or renamed, the offsets of the earlier chunks are"
+            " of other text, and that run is to be evaluated again"
+        )
+
+    def none_known(self, name: str, reference: str) -> str:
+        """Say that no chunk is of a document that has a span."""
+        return f"no chunk that {name} retrieved is of a document with a span of {reference}"
+
+
+@dataclass(frozen=True)
+class SpanRule(_AnyRule):
+    """How much a chunk has to cover to be relevant.
+
+    Attributes
+    ----------
+    overlap : float
+        The share that a chunk covers at least.
+    overlap_of : {"span", "chunk", "any"}
+        Of what it is the share; "any" asks for one character.
+    """
+
+    overlap: float
+    overlap_of: str
+
+    def __str__(self) -> str:
+        """Return what a chunk covers, as reports say it."""
+        if self.overlap_of == "any":
+            return "a part of the span"
+        return f"at least {self.overlap:g} of the {self.overlap_of}"
+
+    @property
+    def as_hashed(self) -> str:
+        """The rule, as the fingerprint has it."""
+        return f"{self.overlap} {self.overlap_of}"
+
+    @property
+    def span_rule(self) -> "SpanRule":
+        """Itself, as `Qrels.span_rule` has it."""
+        return self
+
+    @property
+    def kind(self) -> KindOfJudgments:
+        """Spans."""
+        return SPANS
+
+    def fingerprint(self, qrels: Qrels) -> str:
+        """Return a hash of the spans and of this rule."""
+        spans, queries = spans_of(qrels), {*qrels.in_order[0]["query_id"]}
+        empty_queries = sorted(queries.difference(spans["query_id"], qrels.unanswerable))
+        return hash_of_spans(spans, self.as_hashed, qrels.unanswerable, empty_queries)
+
+    def change_to(self, other: JudgingRule) -> str:
+        """Say what chunks have to cover by another rule."""
+        return "" if other == self else f"a chunk had to cover {self}, and has to cover {other} now"
+
+
+@dataclass(frozen=True)
+class LostRule(_AnyRule):
+    """The rule of spans in a file of format 2, which does not say it.
+
+    Attributes
+    ----------
+    hashed : str
+        The fingerprint, which cannot be made again.
+    """
+
+    hashed: str = field(compare=False)
+
+    def __str__(self) -> str:
+        """Return what a chunk covers: it is not known."""
+        return "a part of the span that is not known"
+
+    @property
+    def kind(self) -> KindOfJudgments:
+        """Spans of format 2."""
+        return OLD_SPANS
+
+    def fingerprint(self, qrels: Qrels) -> str:  # noqa: ARG002 - as of any rule
+        """Return the hash that the file has."""
+        return self.hashed
+
+    def change_to(self, other: JudgingRule) -> str:  # noqa: ARG002 - as of any rule
+        """Say nothing: what it was is not known."""
+        return ""
 
 
 def _share(overlap: float) -> float:

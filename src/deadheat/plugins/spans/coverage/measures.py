@@ -12,13 +12,13 @@ import numpy as np
 import polars as pl
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
-from deadheat.kernels.coverage import CutTie, Pieces, Top, top_of
 from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures.base import CutMeasure, JointMeasure, Number, computed_once, parameter, parameters, register
 from deadheat.measures.orders import OrdersMeasure, moments_of
 from deadheat.measures.top import REL
-from deadheat.placements.passages import Passages
 from deadheat.placements.placements import Placements
+from deadheat.plugins.spans.coverage.top import CutTie, Pieces, Top, top_of
+from deadheat.plugins.spans.passages import Passages, passages_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +58,12 @@ class CoverageMeasure(CutMeasure):
     @computed_once("rel")
     def text(self, placements: Placements) -> Text:
         """Return the line of the chunks and spans; without spans each document is a point."""
-        if placements.passages is None:
+        own = passages_in(placements)
+        if own is None:
             row = np.arange(len(placements.query))
             is_relevant = placements.relevance >= self.rel
             relevant, _ = Pieces.of(row[is_relevant], row[is_relevant] + 1)
             return Text(row, row, row + 1, relevant, placements.n_relevant(self.rel).astype(np.float64))
-        own = placements.passages
         place = _places(own, placements)
         of_document = own.query.astype(np.int64) * (int(own.document.max(initial=0)) + 1) + own.document
         block = np.unique(of_document, return_inverse=True)[1]
@@ -99,7 +99,7 @@ class CoverageMeasure(CutMeasure):
 
     def can_list_orders(self, placements: Placements) -> bool:
         """Whether there are no passages: documents of one relevance may differ in theirs."""
-        return placements.passages is None
+        return passages_in(placements) is None
 
 
 @register(
@@ -196,7 +196,7 @@ class ShareMeasure(CoverageMeasure, JointMeasure):
 
     def _others(self, placements: Placements) -> FloatArray:
         """Return how many unjudged documents are in the top k in every order; with passages there are none."""
-        if placements.passages is not None:
+        if passages_in(placements) is not None:
             return np.zeros(placements.n_queries)
         inside = self.inside(placements.above, placements.tied)
         is_in, n_queries = inside == placements.tied, placements.n_queries

@@ -12,7 +12,7 @@ from deadheat.cli.help import option
 from deadheat.cli.judged import JudgmentsOption
 from deadheat.cli.options import COLLECTION, FILE
 from deadheat.cli.paths import asked
-from deadheat.data.judging import KindOfJudgments
+from deadheat.data.kind_of_judgments import KindOfJudgments
 
 OPTIONS: dict[str, Callable[[Any], Any]] = {
     "spans": option(
@@ -66,6 +66,15 @@ def _open_spans(path: str) -> dh.Spans:
     return dh.Spans(path, **{name: options[name] for name in ("overlap", "overlap_of", "documents")})
 
 
+def _open_like(path: str, qrels: dh.Qrels) -> dh.Spans:
+    """Read spans under the overlap of earlier ones; a file of format 2 does not say it, and its spans are refused."""
+    from deadheat.plugins.spans.spans import SpanRule
+
+    rule = qrels.judging_rule
+    overlap = vars(rule) if isinstance(rule, SpanRule) else {}
+    return dh.Spans(path, documents=asked()["documents"], **overlap)
+
+
 JUDGMENTS = JudgmentsOption(
     name="spans",
     typed="--spans",
@@ -74,4 +83,5 @@ JUDGMENTS = JudgmentsOption(
     runs="runs of chunks",
     kind=_kind,
     open=_open_spans,
+    open_like=_open_like,
 )
