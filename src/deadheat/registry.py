@@ -323,7 +323,7 @@ AGREE = Plugin(
 COLUMNS = Plugin(
     name="columns",
     help="Evaluate several columns of one table, or the features of a LETOR file, each as a run.",
-    options=(OptionGroup("score_columns", "deadheat.plugins.columns.options", ("--score-columns",)),),
+    options=(OptionGroup("other_evaluations", "deadheat.plugins.columns.options", ("--score-columns",)),),
     readers=(FileFormats("deadheat.plugins.columns.letor", ("letor",), (".letor", ".svmlight", ".svm", ".libsvm")),),
     evaluations=("deadheat.plugins.columns.command",),
 )

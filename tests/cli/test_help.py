@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
+from collections.abc import Iterator
+from types import SimpleNamespace
 
 import click
 import pytest
 
-from deadheat.cli.help import HEADINGS, MOST, Command, heading_of
-from deadheat.cli.options import OPTIONS
+from deadheat import hooks, registry
+from deadheat.cli.help import HEADINGS, MOST, Command, heading_of, option
+from deadheat.cli.options import OPTIONS, command as new_command, with_options
 from deadheat.hooks import commands_by_name
 from support.command import call, command, ok
 
@@ -96,3 +100,48 @@ def test_help_lists_no_policy_of_ties_that_a_command_refuses(name: str, refused:
 def test_help_may_stand_anywhere() -> None:
     assert call("evaluate", "nothing.txt", "--help-all").exit_code == 0
     assert call("--help-all").exit_code == 2
+
+
+@pytest.fixture
+def groups(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Two plugins that add to one group of options, and one that is not there."""
+    plugins = []
+    for name in ("north", "south", "lost"):
+        if name != "lost":
+            added = SimpleNamespace(OPTIONS={name: option(f"--{name}", is_flag=True, heading="input", help="Go.")})
+            monkeypatch.setitem(sys.modules, name, added)
+        group = hooks.OptionGroup("ways", name, (f"--{name}",))
+        plugins.append(hooks.Plugin(name, "A way.", package="deadheat" if name != "lost" else name, options=(group,)))
+    hooks.use(registry.REGISTRY._replace(plugins=(*registry.PLUGINS, *plugins)))
+    yield
+    hooks.use(registry.REGISTRY)
+
+
+@pytest.mark.usefixtures("groups")
+def test_several_plugins_may_add_to_a_group_of_options() -> None:
+    @new_command("deadheat go --north", "deadheat go --lost", "deadheat go --south --lost    # far")
+    @with_options("ways")
+    def go() -> None:
+        """Go.
+
+        With --lost nobody
+        comes back.
+
+        With --south one comes far.
+        """
+
+    assert [one.opts for one in go.params][:2] == [["--north"], ["--south"]]
+    assert isinstance(go, Command)
+    assert go.examples == [["deadheat go --north"]]
+    assert "--south" in (go.help or "")
+    assert "lost" not in (go.help or "")
+
+    @new_command("deadheat stay")
+    @with_options("ways.south", "ways.lost")
+    def stay() -> None:
+        """Stay."""
+
+    assert [one.opts for one in stay.params][:1] == [["--south"]]
+    assert len(stay.params) == 2  # and --help-all
+    with pytest.raises(KeyError):
+        with_options("no such group")(stay)

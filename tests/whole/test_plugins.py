@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -277,6 +278,9 @@ for code in json.loads(sys.argv[5]):
         found["errors"][code] = str(error)
 
 found["help"] = CliRunner().invoke(main, ["--help"]).output
+found["help_all"] = {
+    name: CliRunner().invoke(main, [name, "--help-all"]).output for name in dh.hooks.commands_by_name()
+}
 for name in json.loads(sys.argv[4]):
     try:
         dh.hooks.service(name)
@@ -344,6 +348,15 @@ def calls_of(plugin: hooks.Plugin, figures: list[str], folder: Path) -> tuple[li
     return refused, columns
 
 
+def check_help(plugin: hooks.Plugin, found: Mapping[str, Any]) -> None:
+    """Check that the help of no command has what a plugin that is not there adds, not even in an example."""
+    typed = "|".join(typed for group in plugin.options for typed in group.typed)
+    for name, text in found["help_all"].items():
+        assert not typed or not re.search(rf"({typed})(?![\w-])", text), name
+    for command in plugin.commands:
+        assert f"  {command.name} " not in found["help"]
+
+
 @pytest.mark.every_case
 @pytest.mark.parametrize("plugin", SHIPPED, ids=NAMES)
 def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.Plugin, tmp_path: Path) -> None:
@@ -394,9 +407,9 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     for words in columns:  # the rest is compared, and a note says what is not
         assert found["errors"][" ".join(words)].startswith("0: ")
         assert missing in " ".join(found["errors"][" ".join(words)].split())
+    check_help(plugin, found)
     for command in commands:
         assert found["errors"][f"command {command}"].startswith("2: ")
-        assert f"  {command} " not in found["help"]
     for path in saved:
         assert Path(path).name in found["errors"][path]
 

@@ -142,7 +142,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 )
 @with_options(*SAVING)
 @with_figure_options("systems", "strata", such_as="cutoffs")
-@with_options("score_columns")
+@with_options("other_evaluations")
 @option(
     "--sort",
     metavar="name|given|MEASURE",
