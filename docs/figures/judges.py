@@ -15,7 +15,7 @@ import numpy as np
 from scipy import special
 
 import deadheat as dh
-from deadheat.stats.prediction import powered_mean
+from deadheat.plugins.judges.prediction import powered_mean
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray

@@ -3,7 +3,6 @@
 import deadheat.measures as _measures
 from deadheat import figures as figures
 from deadheat.data.from_arrays import from_arrays, pareto_levels
-from deadheat.data.judgments import read_judgments
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Qrels, Run, read_qrels, read_run
 from deadheat.errors import DeadheatError, DeadheatWarning
@@ -38,6 +37,7 @@ from deadheat.plugins.dense.accumulator import Accumulator
 from deadheat.plugins.dense.evaluating import evaluate_dense, evaluate_embeddings
 from deadheat.plugins.gates.gate import gate
 from deadheat.plugins.gates.notation import GateResult
+from deadheat.plugins.judges.answers import read_judgments
 from deadheat.plugins.judges.judge_agreement import JudgeAgreement, judge_agreement
 from deadheat.plugins.languages.across import Languages
 from deadheat.plugins.languages.comparing import compare_languages

@@ -191,7 +191,7 @@ MORE_MEASURES = Plugin(
 
 JUDGES = Plugin(
     name="judges",
-    help="Say how far the labels of a judge agree with human ones, and what follows for systems.",
+    help="Say how far the labels of a judge agree with human ones, and estimate means and differences with their help.",
     requires=("compare",),
     commands=(
         Command("judges", "deadheat.plugins.judges.command", "Show how far a judge's labels agree with human ones."),
@@ -199,6 +199,15 @@ JUDGES = Plugin(
     reports=("deadheat.plugins.judges.report",),
     pages=("deadheat.plugins.judges.page",),
     figures=("deadheat.plugins.judges.figures",),
+    options=(
+        OptionGroup("judge", "deadheat.plugins.judges.options", ("--judge",)),
+        OptionGroup("grades", "deadheat.plugins.judges.answer_options", ("--grades",)),
+    ),
+    services=(
+        Service("judge", "deadheat.plugins.judges.labels", "judge="),
+        Service("judge_in_files", "deadheat.plugins.judges.files", "--judge"),
+        Service("answers_in_files", "deadheat.plugins.judges.files", "--grades"),
+    ),
 )
 
 BOUNDS = Plugin(
@@ -397,7 +406,7 @@ PAGE = Plugin(
 BENCH = Plugin(
     name="bench",
     help="Run retrievers on labelled cases, and compare them: cases, ontologies, retrievers, language models.",
-    requires=("compare", "more_measures", "languages"),
+    requires=("compare", "judges", "more_measures", "languages"),
     commands=(
         Command("bench", "deadheat.plugins.bench.command", "Run retrievers on labelled cases, and compare them."),
         Command(

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import deadheat as dh
-from deadheat.data.judgments import read_grade
 from deadheat.errors import DataError, DeadheatError, ParameterError
 from deadheat.plugins.bench.retrievers.language_model import name_of
+from deadheat.plugins.judges.answers import read_grade
 from fuzz.case import Kind
 from fuzz.mutations import damaged
 from support.hostile_server import HostileServer, forever, hostile_server

@@ -172,6 +172,15 @@ NEEDS = {
         "dh.compare(qrels, {'a': first, 'b': second}, 'RR').plot('forest')",
         "call('ties', 'one.run', '--figures', 'drawn')",
     ),
+    "judges": (
+        "dh.evaluate(qrels, first, 'RR', judge=qrels)",
+        "dh.compare(qrels, {'a': first, 'b': second}, 'RR', judge=qrels)",
+        "dh.compare_evaluations({'a': saved(qrels), 'b': saved(qrels)}, judge=qrels)",
+        "call('evaluate', 'x.qrels', 'one.run', '--judge', 'x.qrels')",
+        "call('compare', 'x.qrels', 'one.run', 'two.run', '--judge', 'x.qrels')",
+        "call('gate', 'x.qrels', 'one.run', '-c', 'RR >= 0', '--judge', 'x.qrels')",
+        "call('evaluate', 'x.qrels', 'one.run', '--grades', 'drop')",
+    ),
     "more_measures": (
         "dh.evaluate(qrels, first, 'pr_curve')",
         "dh.parse_measure('Accuracy')",  # but accuracy is Hit

@@ -125,7 +125,7 @@ def convert(  # noqa: PLR0917 - click passes by name
 
 def _with_judgments(qrels: dh.Qrels | dh.Run, path: str, rows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
     """Return the rows of qrels with the judgments of a file, and how many these are, in words."""
-    from deadheat.data.judgments import add_judgments
+    from deadheat.data.added_judgments import add_judgments
 
     refuse_if(
         "subtopic" in rows.columns, f"the qrels have judgments by subtopic, and {path!r} has none: give --no-subtopics"

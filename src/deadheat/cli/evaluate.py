@@ -123,14 +123,7 @@ def _parsed_quantiles(_: click.Context, __: click.Parameter, text: str | None) -
 )
 @with_options(*STRATA)
 @option("--per-query", is_flag=True, help="Add the scores of each query.", heading="output", rank=110)
-@option(
-    "--judge",
-    type=INPUT,
-    metavar="QRELS",
-    help="Labels of a judge for the queries of the human labels, a random sample, and for more: means and their"
-    " intervals are estimated from both.",
-    heading="input",
-)
+@with_options("judge.evaluate")
 @option(
     "--save",
     type=PATH,
@@ -187,7 +180,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         options,
         seed,
         for_what="" if has_intervals else "--ci",
-        also=("confidence_level",) if options["quantiles"] or options["judge"] else (),
+        also=("confidence_level",) if options["quantiles"] or options.get("judge") else (),
     )
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
@@ -203,7 +196,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
             replace=options["replace"],
         )
         _refuse_other_runs(options, targets)
-    output = Output(options, [qrels, *runs, *(options[name] for name in ("queries", "judge"))])
+    output = Output(options, [qrels, *runs, options["queries"], options.get("judge")])
     queries = read_queries(options)
     _check_form(output.form, options)
     # figures have a tick at the value by document id, as trec_eval has it
@@ -217,7 +210,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         rule,
         form=form,
         repeats=options["repeats"],
-        judge=options["judge"],
+        judge=options.get("judge"),
         save_depth=options["save_depth"] if targets else 0,
     )
     sort = options["sort"] or ("given" if output.form == "trec" else "")
@@ -228,7 +221,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     of_strata = [one for one in groupings.values() if one is not None and one.strata]
     output.check_sets(columns)
     refuse_if(
-        output.form == "trec" and options["judge"],
+        output.form == "trec" and options.get("judge"),
         "--format trec has no place for --judge: its values of queries are by human labels, and its means are not",
     )
     if output.form == "trec" and of_strata:
@@ -366,14 +359,14 @@ def _refuse_other_runs(options: Mapping[str, Any], targets: Mapping[str, str]) -
 def _check_form(form: str, options: Mapping[str, Any]) -> None:
     """Refuse options whose output a format has no place for, and a rule beside values that are not exact."""
     for given, names, why in NOT_WITH:
-        if options[given]:
+        if options.get(given):
             refuse(names, why)
     refuse_if(
         options["beside"] and options["ties"] != "expected",
         f"--beside puts a rule beside the exact values: leave out --ties {options['ties']}",
     )
     more = ("ci", "by", "beside", "quantiles", "judge")
-    added = [f"--{name}" for name in more if options[name]]
+    added = [f"--{name}" for name in more if options.get(name)]
     refuse_if(
         form == "trec" and added,
         f"--format trec has no place for what {' and '.join(added)} adds: choose another format",

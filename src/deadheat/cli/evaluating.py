@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import deadheat as dh
-from deadheat.cli.inputs import checked_run, labels_of_judge, open_pairs, open_run
+from deadheat import hooks
+from deadheat.cli.inputs import checked_run, open_pairs, open_run
 from deadheat.cli.paths import label
 from deadheat.random_generators import Rng
 from deadheat.settings import Conventions
@@ -55,9 +56,9 @@ def evaluate_each(
     from deadheat.evaluation.evaluate import evaluate_many
     from deadheat.evaluation.warned import warn_of_form
 
-    by_judge = labels_of_judge(judge)
+    evaluate_runs = evaluate_many if judge is None else hooks.service("judge_in_files").labels_in(judge).evaluate_many
     for judgments, opened in open_pairs(qrels, runs, form=form):
-        each = evaluate_many(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule, judge=by_judge)
+        each = evaluate_runs(conventions, judgments, opened, measures, [seed] * len(opened), rule=rule)
         for run, (evaluation, by_rule) in zip(opened, each, strict=True):
             warn_of_form(evaluation, judgments, run)
             yield judgments, run, evaluation, by_rule

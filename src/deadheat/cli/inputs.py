@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +12,8 @@ import deadheat as dh
 from deadheat import hooks
 from deadheat.cli.errors import error_message, refuse, refuse_if
 from deadheat.cli.judged import judgments_asked, options_of_judgments
-from deadheat.cli.paths import asked, label, named_runs, stands_for_file
-from deadheat.errors import DataError, SwappedFilesError
+from deadheat.cli.paths import asked, label, stands_for_file
+from deadheat.errors import DataError
 from deadheat.io.guarding import guard_polars
 from deadheat.structures import copy_with
 from deadheat.wording import escape_invisible
@@ -26,18 +24,15 @@ else:
     TextChoice = click.Choice  # click 8.1 does not say what the choices are
 
 
-GRADED = re.compile(
-    r"\.(csv|tsv|jsonl|json|parquet|xlsx)(\.gz|\.zst)?$", re.IGNORECASE
-)  # tables, which may hold answers
-
-
 def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     """Read qrels under the options of the command, for its engine if it has one.
 
     Repeated judgments are merged, or an error if they contradict each other; of training data, repeats are usual.
     """
     options = asked()
-    graded = cast("dh.Qrels | None", options.get("grades") and _graded(path, "qrels", None, options["grades"]))
+    graded: dh.Qrels | None = None
+    if options.get("grades"):
+        graded = hooks.service("answers_in_files").read_answers(path, "qrels", None, options["grades"])
     qrels = (graded or dh.Qrels(path, columns=named_columns("qrels"))).normalized(options.get("normalize_ids"))
     if is_checked:
         qrels.check_duplicates()
@@ -55,25 +50,6 @@ def open_qrels(path: str, *, is_checked: bool = True) -> dh.Qrels:
     return copy_with(qrels, rows=LazyRows(frame, qrels.where), bare=qrels.bare)
 
 
-def _graded(
-    path: str, kind: Literal["qrels", "run"], name: str | None, given: Mapping[str, Any]
-) -> dh.Qrels | dh.Run | None:
-    """Read what a judge wrote, if this is a table: --grades, which is given, says that tables hold that.
-
-    A run is what a judge wrote only if it has a column for that, or its scores are not numbers.
-    """
-    from deadheat.data.judgments import GRADES
-    from deadheat.io.formats import has_column
-
-    is_table = GRADED.search(path)
-    known = [given["grade"]] if "grade" in given else [one for one in GRADES if one != "score"]
-    if kind == "run" and is_table and not any(has_column(Path(path), one) for one in known):
-        with suppress(DataError):
-            dh.Run(path, columns=named_columns("run"))
-            return None
-    return dh.read_judgments(path, kind=kind, name=name, **given) if is_table else None
-
-
 def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool = True) -> dh.Run:
     """Read and check a run under the options of the command.
 
@@ -89,7 +65,9 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     """
     options = asked()
     name = name or label(path)
-    graded = options.get("grades") and _graded(path, "run", name, options["grades"])
+    graded = None
+    if options.get("grades"):
+        graded = hooks.service("answers_in_files").read_answers(path, "run", name, options["grades"])
     source: object = path if graded is None else graded.to_polars()
     run = dh.Run(
         _in_engine(path) if options.get("engine") else source,
@@ -205,20 +183,6 @@ def open_pairs(
     for name, path in runs.items():
         judgments, run = of_each.judge(path, name=name, ascending=asked()["ascending"])
         yield judgments, [run]
-
-
-def labels_of_judge(path: str | None) -> dh.Qrels | None:
-    """Read the labels of the one judge that an option names, if it names one."""
-    from deadheat.data.judgments import as_qrels
-
-    return None if path is None else as_qrels(labels_of(path, next(iter(named_runs([path])))))
-
-
-def labels_of(path: str, name: str) -> Any:  # noqa: ANN401 - qrels or a run
-    """Read what a judge said, which may be written as a run."""
-    with suppress(SwappedFilesError):
-        return open_qrels(path)
-    return dh.Run(path, name=name, columns=named_columns("run"))  # grades, which do not rank
 
 
 def named_columns(kind: str) -> dict[str, str]:

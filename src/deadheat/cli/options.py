@@ -12,7 +12,7 @@ import click
 
 from deadheat import hooks
 from deadheat.cli.help import Command, flags, option
-from deadheat.cli.parsing import n_bytes, parsed_grades, parsed_names, parsed_repeats
+from deadheat.cli.parsing import n_bytes, parsed_names, parsed_repeats
 from deadheat.cli.paths import INPUT
 from deadheat.settings import (
     TIES,
@@ -95,15 +95,6 @@ def _option(field: Field[Any], told: Mapping[str, Any], heading: str, *, shown: 
 _OF_CONVENTIONS, _OF_INTERVALS = options_of(Conventions, "measures"), options_of(Estimation, "statistics", shown=False)
 FILE: dict[str, Any] = {"type": INPUT, "metavar": "FILE"}
 OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "grades": option(
-        "--grades",
-        callback=parsed_grades,
-        metavar="FAILED,...",
-        help="Files that are tables (CSV, JSON Lines, ...) hold what judges wrote, such as 'Score: 2'; runs only if"
-        " their scores are no numbers. What becomes of answers that are no grade: error, drop, lowest or bounds (values"
-        " have a range); then, with commas, scale=10, grade=COLUMN, and what words mean: 'Highly relevant=3'.",
-        heading="input",
-    ),
     "measures": option(
         "-m",
         "--measure",

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from glob import glob
-from typing import Any
 
 import click
-
-from deadheat.checks import check_choice
 
 SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?)b?|b)?", re.IGNORECASE)
 POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
@@ -65,25 +62,4 @@ def parsed_repeats(_: click.Context, __: click.Parameter, given: tuple[str, ...]
     few = next((f"{pattern!r} matches {len(found[name])}" for name, pattern in pairs if len(found[name]) < 2), "")
     if few or len(found) < len(pairs):
         raise click.BadParameter(f"{few or 'a name is given twice'}: repeats are two files or more of each name")
-    return found
-
-
-def parsed_grades(_: click.Context, __: click.Parameter, text: str | None) -> dict[str, Any] | None:
-    """Return how to read what judges wrote, of ``drop,scale=10,Highly relevant=3``."""
-    if text is None:
-        return None
-    found: dict[str, Any] = {"failed": "error", "grades": {}}
-    for part in filter(None, (one.strip() for one in text.split(","))):
-        words, is_given, value = (one.strip() for one in part.rpartition("="))
-        if not is_given:
-            check_choice("grades", value, ("error", "drop", "lowest", "bounds"))
-            found["failed"] = value
-        elif words == "grade":
-            found["grade"] = value
-        else:
-            try:
-                number = float(value)
-            except ValueError:
-                raise click.BadParameter(f"{part!r}: write a number, as in 'Highly relevant=3' or scale=10") from None
-            found |= {"scale": number} if words == "scale" else {"grades": {**found["grades"], words: number}}
     return found

@@ -12,16 +12,16 @@ from typing import Any, Unpack, cast, overload
 import numpy as np
 import polars as pl
 
+from deadheat import hooks
 from deadheat.arrays import BoolArray, FloatArray, is_member
 from deadheat.checks import as_list, by_name
 from deadheat.data.doubts import alike, note_of_negative
 from deadheat.data.judging import JudgesRuns, judges_runs
-from deadheat.data.judgments import as_qrels
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import DocumentTable, Qrels, Run, Source, path_of
 from deadheat.errors import Advice, DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation, helped_by
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.modes import Mode, Placed, modes_on
 from deadheat.evaluation.repeats import Repeats, are_runs, together
@@ -54,7 +54,6 @@ def evaluate_many(
     rngs: Sequence[Rng] | None = None,
     *,
     rule: str | None = None,
-    judge: Qrels | None = None,
 ) -> Iterator[tuple[Evaluation, list[FloatArray]]]:
     """Evaluate runs as :func:`evaluate_under` does each, those of rows in memory together.
 
@@ -68,8 +67,6 @@ def evaluate_many(
         For ``ties="random"``, one for each run.
     rule : {"doc_id", "input"}, optional
         To break ties by beside the policy of the conventions.
-    judge : Qrels, optional
-        Labels of a judge.
 
     Yields
     ------
@@ -79,11 +76,10 @@ def evaluate_many(
     """
     check_measures(conventions, measures)
     are_whole = conventions.depth is None and not conventions.judged_only
-    is_plain = are_whole and judge is None
     is_drawn = conventions.ties == "random" or any(isinstance(one, OrdersMeasure) for one in measures)
     are_of_queries = not any(one.only_total for one in measures)  # others look at all queries at once
     are_in_modes = any(modes_on(conventions, qrels, run) for run in runs)
-    can_share = len(runs) > 1 and is_plain and not is_drawn and are_of_queries and not are_in_modes
+    can_share = len(runs) > 1 and are_whole and not is_drawn and are_of_queries and not are_in_modes
     if can_share and can_be_together(qrels, runs):
         for first in range(0, len(runs), MOST_TOGETHER):
             yield from _together(conventions, qrels, runs[first : first + MOST_TOGETHER], measures, rule)
@@ -94,7 +90,7 @@ def evaluate_many(
         engine = engine_of(qrels, run, conventions.score_precision)
         if rule:
             engine = engine_under(conventions, engine, measures, rng, modes_on(conventions, qrels, run))
-        found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine, judge=judge)
+        found = evaluate_under(conventions, qrels, run, measures, rng, engine=engine)
         ranked = policies.by_rule(found.placements, engine, rule) if rule else None
         yield found, [] if ranked is None else [np.where(own.kept, own.spread.of(ranked), np.nan) for own in found]
 
@@ -132,7 +128,6 @@ def evaluate_under(
     rng: Rng = None,
     *,
     engine: Engine | None = None,
-    judge: Qrels | None = None,
 ) -> Evaluation:
     """Evaluate a run under given conventions, without warnings and without a check for duplicates.
 
@@ -145,13 +140,8 @@ def evaluate_under(
         For ``ties="random"``.
     engine : Engine, optional
         Of the qrels and the run; made here by default.
-    judge : Qrels, optional
-        Labels of a judge, which help to estimate the means.
     """
     check_measures(conventions, measures)
-    if judge is not None:
-        human, by_judge = (evaluate_under(conventions, one, run, measures, rng) for one in (qrels, judge))
-        return helped_by(human, by_judge)
     modes = modes_on(conventions, qrels, run)
     for mode in modes:
         conventions = mode.prepare(conventions, qrels, run)
@@ -514,7 +504,8 @@ def evaluate(
         return _evaluate_judged(qrels, run, measures, options)
     conventions = Conventions.of(options)
     chosen, given = parse_measures(measures), qrels
-    labels = None if judge is None else as_qrels(judge).normalized(normalize_ids)
+    labels = None if judge is None else hooks.service("judge").labels_of(judge, normalize_ids)
+    evaluate_runs = evaluate_many if labels is None else labels.evaluate_many
     sources: dict[str, Source] = by_name(run.items()) if (is_several := are_runs(run, qrels)) else {"": run}
     judged: Qrels | None = None
     found = Evaluations()
@@ -534,7 +525,7 @@ def evaluate(
             keys, precision = keys_of(source, then_by), conventions.score_precision
             runs.append(read.normalized(normalize_ids).then_by(*keys, score_precision=precision))
         assert judged is not None  # noqa: S101 - a piece has a run
-        evaluations = evaluate_many(conventions, judged, runs, chosen, [rng] * len(runs), judge=labels)
+        evaluations = evaluate_runs(conventions, judged, runs, chosen, [rng] * len(runs))
         for (name, source), read, (evaluation, _) in zip(piece, runs, evaluations, strict=True):
             found[name] = evaluation if weights is None and queries is None else evaluation.weighted(weights, queries)
             warn({read.where: found[name]}, judged, {read.where: read}, missing=missing)

@@ -12,12 +12,13 @@ import numpy as np
 import polars as pl
 
 from deadheat import hooks
-from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, align_values, is_member
+from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray
 from deadheat.checks import as_count, as_text
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
-from deadheat.data.tables import Qrels, Run, Source, are_scores_of, hash_of_ids
-from deadheat.errors import DataError, MeasureError, ParameterError, UnknownMeasureError
+from deadheat.data.tables import Qrels, Run, Source, hash_of_ids
+from deadheat.errors import MeasureError, ParameterError, UnknownMeasureError
+from deadheat.evaluation.evaluation_parts import EvaluationPart
 from deadheat.evaluation.facts import TOP, Facts, facts_of
 from deadheat.evaluation.intervals import (
     AVERAGES,
@@ -38,11 +39,9 @@ from deadheat.evaluation.intervals import (
     label,
     names_of,
     order,
-    strata_of,
     weights_of,
 )
 from deadheat.evaluation.origin import Origin
-from deadheat.evaluation.predicted import JUDGE, Predicted
 from deadheat.evaluation.scores import Scores, intervals
 from deadheat.io.guarding import check_threads
 from deadheat.kernels.ranks import first_ranks
@@ -54,7 +53,7 @@ from deadheat.placements.placements import Placements
 from deadheat.random_generators import Rng
 from deadheat.settings import ConventionArguments, Conventions, Saving
 from deadheat.structures import copy_with, group_values
-from deadheat.wording import did_you_mean, escape_invisible, format_count, format_path
+from deadheat.wording import did_you_mean, escape_invisible, format_path
 
 
 class KeptLists(Protocol):
@@ -106,10 +105,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         The first documents of each list, where they were kept (``evaluate_dense(items=True)``).
     known_depth : int or None
         The rank to which lists were known when the evaluation was scored again; None if it was not.
-    judge : Evaluation or None
-        By the labels of a judge, which help to estimate the means.
-    is_own_judge : bool
-        Whether the labels of the judge are the scores of the run; False for a run that was not in memory.
+    features : mapping of str to EvaluationPart
+        What features know of the whole of it, by their keys, such as the labels of a judge.
     saved_files : tuple of pathlib.Path
         That :meth:`save` wrote of it; none of them is a baseline of it where a folder is given.
     """
@@ -134,8 +131,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         origin: Origin | None = None,
         known_depth: int | None = None,
         lists: KeptLists | None = None,
-        judge: "Evaluation | None" = None,
-        is_own_judge: bool = False,
+        features: "Mapping[str, EvaluationPart[Evaluation]] | None" = None,
     ) -> None:
         self._scores = {of_measure.measure: of_measure for of_measure in scores}
         self.measures = tuple(self._scores)
@@ -145,8 +141,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         self.placements, self.graded, self.qrels = placements, graded, qrels
         self.notes, self.alike = notes, alike
         self.run, self.origin, self.known_depth = run, origin, known_depth
-        self.lists, self.judge = lists, judge
-        self.is_own_judge = is_own_judge
+        self.lists, self.features = lists, dict(features or {})
         self.saved_files: tuple[Path, ...] = ()
 
     def __repr__(self) -> str:
@@ -424,11 +419,8 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             origin = Origin(origin.time, as_text("label", label), origin.commit)
         if commit is not None:
             origin = Origin(origin.time, origin.label, as_text("commit", commit))
-        if any(one.predicted is not None for one in self):
-            raise ParameterError(
-                "an evaluation with a judge's labels cannot be saved",
-                hint="save that of human labels: compare_evaluations(judge=) takes saved ones",
-            )
+        for part in self.features.values():
+            part.refuse_saving(self)
         parts = self.keeping(save_depth).parts() | {"origin": origin}
         is_replaced = Saving.checked("replace", replace)
         with target_of_save(path, self.name, origin, replace=is_replaced) as target:
@@ -499,8 +491,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             name: getattr(self, name)
             for name in (
                 *("name", "query_ids", "conventions", "missing_queries", "unjudged_queries", "placements", "graded"),
-                *("qrels", "notes", "alike", "run", "origin", "known_depth", "lists", "judge"),
-                "is_own_judge",
+                *("qrels", "notes", "alike", "run", "origin", "known_depth", "lists", "features"),
             )
         }
 
@@ -524,7 +515,7 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             "graded": self.graded and self.graded.select(keep),
             "run": None,
             "lists": self.lists and self.lists.select(keep),
-            "judge": None,
+            "features": {},
         }
         return Evaluation([scores.select(keep) for scores in self], **self.parts() | of_queries)
 
@@ -561,6 +552,18 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             "qrels": self.qrels.of_queries({one: names[one] for one in self.query_ids.tolist() if one in names}),
         }
         return Evaluation([replace(one, query_ids=ids) for one in some], **some.parts() | renamed)
+
+    @property
+    def judge(self) -> Any:  # noqa: ANN401 - an Evaluation or None, of the plugin judges
+        """By the labels of a judge, which help to estimate the means; None without a judge."""
+        part: Any = self.features.get("judge")
+        return None if part is None else part.by_labels
+
+    @property
+    def is_own_judge(self) -> bool:
+        """Whether the labels of the judge are the scores of the run; False for a run that was not in memory."""
+        part: Any = self.features.get("judge")
+        return part is not None and bool(part.are_scores_of_run)
 
     @property
     def weights(self) -> FloatArray | None:
@@ -601,7 +604,9 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         own = weights_of(weights, table, self.query_ids)
         notes = (f"weights: {weights} of {format_path(table.where)}",) if isinstance(table, Queries) else ()
         found = Evaluation([one.weighted(own) for one in self], **self.parts() | {"notes": (*self.notes, *notes)})
-        return found if self.judge is None else helped_by(found, self.judge.weighted(weights, table))
+        for part in self.features.values():
+            found = part.weight(found, weights, table)
+        return found
 
     @cached_property
     def unanswerable(self) -> tuple[str, ...]:
@@ -668,74 +673,6 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             yield from scores.named_numbers()
 
 
-def helped_by(human: Evaluation, judge: Evaluation) -> Evaluation:
-    """Return an evaluation whose means are estimated with the help of a judge's labels, which more queries have.
-
-    Parameters
-    ----------
-    human, judge : Evaluation
-        Of one run, by either labels, both with weights or both without. Totals and geometric means stay as they are.
-    """
-    refuse_bounds((human, judge))
-    others = np.array(sorted({*judge.query_ids.tolist()}.difference(human.query_ids.tolist())), object)
-    scores = []
-    for own in human:
-        by_judge = judge[own.measure]
-        same, rest = (align_values(by_judge.values, by_judge.query_ids, ids) for ids in (human.query_ids, others))
-        check_judge_has_values(own, same, judge.qrels.where)
-        weights = None if by_judge.weights is None else align_values(by_judge.weights, by_judge.query_ids, others)
-        is_mean = not (own.measure.total or own.measure.geometric)
-        scores.append(own.with_part(JUDGE, Predicted(same, rest, weights) if is_mean else None))
-    helped = {
-        "judge": judge,
-        "unjudged_queries": labelled_by_none(human, judge),
-        "is_own_judge": human.is_own_judge or has_scores_of(judge, human.run),
-    }
-    return Evaluation(scores, **human.parts() | helped)
-
-
-def has_scores_of(judge: Evaluation, run: Run | None) -> bool:
-    """Tell whether the labels of a judge are the scores of a run; False where it is not at hand."""
-    return run is not None and are_scores_of(judge.qrels, run)
-
-
-def check_judge_has_values(scores: Scores, by_judge: FloatArray, judge: str) -> None:
-    """Raise if a judge gives no value for a query that human labels give one for.
-
-    Parameters
-    ----------
-    scores : Scores
-        By human labels.
-    by_judge : ndarray of shape (n_queries,)
-        The values of the same queries by the judge's labels; NaN where there is none.
-    judge : str
-        Where its labels come from.
-    """
-    n_lacking = int((scores.kept & np.isnan(by_judge)).sum())
-    if n_lacking:
-        raise DataError(
-            f"{judge} gives no {scores.measure.label} for {n_lacking:,} of"
-            f" {format_count(scores.n_queries, 'query', 'queries')} with human labels"
-        )
-
-
-def labelled_by_none(human: Evaluation, judge: Evaluation) -> tuple[str, ...]:
-    """Return the queries of a run that neither humans nor a judge labelled."""
-    known = {*judge.query_ids.tolist()}
-    return tuple(query for query in human.unjudged_queries if query not in known)
-
-
-def refuse_bounds(evaluations: Iterable[Evaluation]) -> None:
-    """Raise if there are bounds over documents without a label, beside a judge: they would be of human means alone."""
-    for evaluation in evaluations:
-        if any(scores.unjudged is not None for scores in evaluation):
-            raise ParameterError(
-                "bounds over documents without a label do not go with a judge's labels",
-                found=evaluation.qrels.where,
-                hint="leave out one of them",
-            )
-
-
 def refuse_repeats(evaluations: Iterable[Evaluation], what: str) -> None:
     """Raise if a system has repeats, of which `what` would leave out the noise."""
     for evaluation in evaluations:
@@ -745,13 +682,11 @@ def refuse_repeats(evaluations: Iterable[Evaluation], what: str) -> None:
             )
 
 
-def refuse_judge(evaluations: Iterable[Evaluation], what: str, hint: str = "evaluate without a judge") -> None:
-    """Raise if a judge's labels help to estimate a mean, which `what` would mix with values by human labels alone."""
+def refuse_features(evaluations: Iterable[Evaluation], what: str, hint: str | None = None) -> None:
+    """Raise if `what` is not for an evaluation with a part of some feature, such as means with a judge's labels."""
     for evaluation in evaluations:
-        if any(scores.predicted is not None for scores in evaluation):
-            raise ParameterError(
-                f"{what} is not for means that a judge's labels help to estimate", found=evaluation.name, hint=hint
-            )
+        for part in evaluation.features.values():
+            part.refuse(evaluation, what, hint)
 
 
 class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata", shown=("strata",)):
@@ -786,9 +721,8 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
         self.columns, self.smallest = tuple(columns), smallest
         self.whole, self.queries, self._places = whole, queries, dict(places)
         super().__init__({stratum: whole.select(own) for stratum, own in places.items()})
-        if whole.judge is not None:
-            by_judge = strata_of(whole.judge, columns, queries)
-            self.update({one: helped_by(self[one], judged) for one, judged in by_judge.items() if one in self})
+        for part in whole.features.values():
+            self.update(part.in_strata(self, columns, queries))
         self.small = tuple(stratum for stratum, part in self.items() if len(part.query_ids) < smallest)
         lacking = [part.query_ids for stratum, part in self.items() if not is_assigned(stratum)]
         self.unassigned: tuple[str, ...] = tuple(sorted(query for ids in lacking for query in ids.tolist()))
@@ -900,12 +834,12 @@ class Strata(Plottable, Renderable, dict[Stratum, Evaluation], figures="strata",
 
     def _average(self, measure: Measure, strata: list[Stratum], place: int | None) -> tuple[float | str | None, ...]:
         """Return the numbers named by `AVERAGES`, of one measure over some strata that share the column at `place`."""
-        keep, judge = np.unique(np.concatenate([self._places[one] for one in strata])), self.whole.judge
+        keep = np.unique(np.concatenate([self._places[one] for one in strata]))
         are_all = len(keep) == len(self.whole.query_ids)
         scores = self.whole[measure] if are_all else self.whole[measure].select(keep)
-        if judge is not None and not are_all:
-            ids = np.unique(np.concatenate([one.judge.query_ids for one in map(self.get, strata) if one and one.judge]))
-            scores = helped_by(self.whole.select(keep), judge.select(is_member(judge.query_ids, ids)))[measure]
+        for part in self.whole.features.values():
+            if not are_all:
+                scores = part.in_union(self.whole.select(keep), [self[one] for one in strata if one in self])[measure]
         found = {one: self[one][measure].mean for one in strata if is_assigned(one)}
         means = {one: mean for one, mean in found.items() if not np.isnan(mean)}
         if not means:

@@ -7,13 +7,12 @@ for tables and saved files, and changes the interval of the mean.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from deadheat.arrays import BoolArray, FloatArray, IntArray
     from deadheat.evaluation.intervals import Interval
     from deadheat.measures import Measure
-    from deadheat.stats.prediction import Powered
 
 
 class Scored(Protocol):
@@ -60,8 +59,27 @@ class Scored(Protocol):
         ...
 
     @property
-    def powered(self) -> Powered | None:
-        """What the labels of a judge add to the mean."""
+    def estimated_mean(self) -> MeanEstimate | None:
+        """The mean as a part estimates it; None where it is that of the values."""
+        ...
+
+
+class MeanEstimate(Protocol):
+    """A mean that is estimated with more than the values of the queries."""
+
+    @property
+    def estimate(self) -> float:
+        """The mean."""
+        ...
+
+    @property
+    def weight(self) -> float:
+        """What counts beside the values, from 0 to 1; with 0 the mean is that of the values."""
+        ...
+
+    @property
+    def n_effective(self) -> float:
+        """How many queries alone would give a mean as precise."""
         ...
 
 
@@ -101,4 +119,18 @@ class ScorePart(Protocol):
         The registry states in which order the parts change it (``ORDER_OF_INTERVAL_STEPS``): the interval is what the
         earlier ones have made of it.
         """
+        ...
+
+
+@runtime_checkable
+class EstimatesMean(Protocol):
+    """A part with which a mean is estimated, such as values by other labels, which more queries have."""
+
+    @property
+    def argument(self) -> str:
+        """The argument of :func:`deadheat.evaluate` that it is made of, for errors."""
+        ...
+
+    def estimate_mean(self, scores: Scored) -> MeanEstimate | None:
+        """Return the mean of scores with this part; None if no query counts."""
         ...

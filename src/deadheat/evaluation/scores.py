@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 import polars as pl
@@ -34,8 +34,7 @@ from deadheat.evaluation.intervals import (
     cluster_codes,
     method_of,
 )
-from deadheat.evaluation.parts import ScorePart
-from deadheat.evaluation.predicted import JUDGE, Predicted
+from deadheat.evaluation.parts import EstimatesMean, MeanEstimate, ScorePart
 from deadheat.evaluation.repeated import REPEATS, Repeated
 from deadheat.kernels import weighting
 from deadheat.kernels.agreement import n_swapped_pairs
@@ -49,7 +48,6 @@ from deadheat.structures import copy_with, group_values
 from deadheat.wording import escape_invisible, format_count
 
 if TYPE_CHECKING:
-    from deadheat.stats.prediction import Powered
     from deadheat.stats.variances import VarianceComponents
 
 BOUNDS = "bounds"  # the part and the service of bounds over unjudged documents
@@ -234,9 +232,9 @@ class Scores(InNotebooks):
         return self.parts.get(BOUNDS)
 
     @property
-    def predicted(self) -> Predicted | None:
+    def predicted(self) -> Any:  # noqa: ANN401 - of the plugin judges
         """Values by the labels of a judge, of these queries and of others; None without a judge."""
-        return cast("Predicted | None", self.parts.get(JUDGE))
+        return self.parts.get("judge")
 
     def columns(self) -> dict[str, FloatArray | None]:
         """Return the columns of the parts by name, NaN where a query does not count; None of this measure has none."""
@@ -276,22 +274,35 @@ class Scores(InNotebooks):
 
         With a judge's labels for more queries (``judge=``) it is estimated from both; `human_mean` is that of humans.
         """
-        return self.human_mean if self.powered is None else self.powered.estimate
+        return self.mean_of_values if self.estimated_mean is None else self.estimated_mean.estimate
 
     @property
     def human_mean(self) -> float:
         """Mean over the queries of the qrels, whatever a judge says of others."""
+        return self.mean_of_values
+
+    @property
+    def mean_of_values(self) -> float:
+        """Mean of the values of the queries that count, with which a part may estimate another."""
         return self._mean(self.values)
 
     @cached_property
-    def powered(self) -> Powered | None:
+    def estimated_mean(self) -> MeanEstimate | None:
+        """The mean as a part estimates it, with more than these values; None where none does."""
+        for part in self.parts.values():
+            if isinstance(part, EstimatesMean):
+                return part.estimate_mean(self)
+        return None
+
+    @property
+    def powered(self) -> Any:  # noqa: ANN401 - of the plugin judges
         """What the labels of a judge add to the mean (prediction-powered inference); None without a judge."""
-        return None if self.predicted is None else self.predicted.powered(self)
+        return self.estimated_mean
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the labels of a judge count in the mean, which then is another number than `human_mean`."""
-        return self.powered is not None and self.powered.weight > 0
+        """Whether more than the values counts in the mean, such as a judge's labels: it is not `mean_of_values`."""
+        return self.estimated_mean is not None and self.estimated_mean.weight > 0
 
     @cached_property
     def variance_components(self) -> VarianceComponents:
@@ -400,7 +411,7 @@ class Scores(InNotebooks):
         Of a geometric mean to first order: the mean times the standard deviation of the mean logarithm. NaN where a
         judge's labels count in the mean: ties change their values too, and `human_tie_std` is of human labels alone.
         """
-        return math.nan if self.is_estimated else self.human_tie_std
+        return math.nan if self.is_estimated else self.tie_std_of_values
 
     @property
     def mean_tie_min(self) -> float:
@@ -408,7 +419,7 @@ class Scores(InNotebooks):
 
         NaN where a judge's labels count in the mean; `human_tie_min` is of human labels alone.
         """
-        return math.nan if self.is_estimated else self.human_tie_min
+        return math.nan if self.is_estimated else self.tie_min_of_values
 
     @property
     def mean_tie_max(self) -> float:
@@ -416,24 +427,39 @@ class Scores(InNotebooks):
 
         NaN where a judge's labels count in the mean; `human_tie_max` is of human labels alone.
         """
-        return math.nan if self.is_estimated else self.human_tie_max
+        return math.nan if self.is_estimated else self.tie_max_of_values
+
+    @property
+    def human_tie_std(self) -> float:
+        """What `mean_tie_std` is of `human_mean`."""
+        return self.tie_std_of_values
+
+    @property
+    def human_tie_min(self) -> float:
+        """What `mean_tie_min` is of `human_mean`."""
+        return self.tie_min_of_values
+
+    @property
+    def human_tie_max(self) -> float:
+        """What `mean_tie_max` is of `human_mean`."""
+        return self.tie_max_of_values
 
     @property
     @with_own_arithmetic
-    def human_tie_std(self) -> float:
-        """What `mean_tie_std` is of `human_mean`."""
+    def tie_std_of_values(self) -> float:
+        """What `mean_tie_std` is of `mean_of_values`."""
         own = weighting.relative(self._weights_of(self.kept), self.n_queries)
         found = float(np.sqrt(((own * self.tie_std[self.kept]) ** 2).sum()) / own.sum()) if len(own) else math.nan
-        return found * self.human_mean if self.measure.geometric else found
+        return found * self.mean_of_values if self.measure.geometric else found
 
     @cached_property
-    def human_tie_min(self) -> float:
-        """What `mean_tie_min` is of `human_mean`."""
+    def tie_min_of_values(self) -> float:
+        """What `mean_tie_min` is of `mean_of_values`."""
         return self._mean(self.tie_min)
 
     @cached_property
-    def human_tie_max(self) -> float:
-        """What `mean_tie_max` is of `human_mean`."""
+    def tie_max_of_values(self) -> float:
+        """What `mean_tie_max` is of `mean_of_values`."""
         return self._mean(self.tie_max)
 
     @property
@@ -600,7 +626,7 @@ class Scores(InNotebooks):
         lowest, highest = self.limits
         kept = values[self.kept]
         return Interval(
-            mean=self.human_mean,
+            mean=self.mean_of_values,
             low=max(low, lowest),
             high=min(high, highest),
             standard_error=math.nan,
@@ -690,8 +716,8 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
     from deadheat import stats  # slow to import, and only intervals need it
 
     codes = cluster_codes(options.cluster, options.queries, scores[0].query_ids)
-    if codes is not None and any(one.predicted is not None for one in scores):
-        raise ParameterError(argument="cluster", found="some", allowed="none", beside={"judge": None})
+    if codes is not None:
+        _refuse_clusters(scores)
     n_clusters = [None if codes is None else len(np.unique(codes[one.kept])) for one in scores]
     weights = weights_beside(scores)
     error, query_error = (
@@ -716,7 +742,7 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
             high[n],
             error[n],
             query_error[n],
-            one.human_tie_std,
+            one.tie_std_of_values,
             methods[n],
             options.confidence_level,
             one.n_queries,
@@ -727,6 +753,14 @@ def intervals(scores: Sequence[Scores], options: IntervalOptions) -> list[Interv
         for n, one in enumerate(scores)
     ]
     return [_changed(interval, one) for interval, one in zip(found, scores, strict=True)]
+
+
+def _refuse_clusters(scores: Sequence[Scores]) -> None:
+    """Raise `ParameterError` if a mean is estimated with more than its values, which know no clusters."""
+    for one in scores:
+        for part in one.parts.values():
+            if isinstance(part, EstimatesMean):
+                raise ParameterError(argument="cluster", found="some", allowed="none", beside={part.argument: None})
 
 
 def _changed(interval: Interval, scores: Scores) -> Interval:
@@ -805,7 +839,7 @@ def _exponentiated(found: Interval, scores: Scores) -> Interval:
     low, high = np.exp([found.low, found.high]).tolist()
     return replace(
         found,
-        mean=scores.human_mean,
+        mean=scores.mean_of_values,
         low=low,
         high=high,
         standard_error=found.standard_error * scores.mean,

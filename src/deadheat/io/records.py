@@ -20,7 +20,15 @@ from zipfile import ZipFile
 
 import polars as pl
 
-from deadheat.errors import Advice, DataError, DeadheatWarning, FileFormatError, MalformedRowError, ParameterError
+from deadheat.errors import (
+    Advice,
+    DataError,
+    DeadheatWarning,
+    FileFormatError,
+    MalformedRowError,
+    ParameterError,
+    SourceTypeError,
+)
 from deadheat.io import files
 from deadheat.io.files import WithValue, check_readable, decode_utf8, read_all
 from deadheat.io.formats import chosen_format, ending
@@ -544,3 +552,29 @@ def _part(book: ZipFile, name: str) -> Any:  # noqa: ANN401 - an element, or a C
 def _text(element: Any) -> str:  # noqa: ANN401 - as above
     """Return the text of a cell, which may be in pieces of different looks; how it is pronounced is no part of it."""
     return "".join(one.text or "" for pieces in _TEXTS for one in element.findall(pieces))
+
+
+def records_in(source: object, path: Path | None, what: str) -> Iterable[Mapping[str, Any]]:
+    """Return the rows of a table: a file, a list of dicts or a frame.
+
+    Parameters
+    ----------
+    source
+    path : Path or None
+        Of the source, if it is a file.
+    what : str
+        The records, for messages.
+    """
+    if path is not None:
+        table = read_records(path, None, Wanted(what=what)).table
+        return table.iter_rows(named=True) if isinstance(table, pl.DataFrame) else table
+    if isinstance(source, list) and all(isinstance(row, Mapping) for row in source):
+        return source
+    import narwhals as nw
+
+    from deadheat.io.lazy import as_narwhals, collect
+
+    frame = as_narwhals(source, what)
+    if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
+        raise SourceTypeError(found=f"{source!r:.60}", allowed=f"{what}: a path, a list of dicts or a dataframe")
+    return collect(frame.lazy()).iter_rows(named=True)

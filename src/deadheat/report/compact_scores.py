@@ -9,6 +9,7 @@ from deadheat.evaluation.evaluation import Evaluation
 from deadheat.measures import Measure
 from deadheat.report.conventions import broken_by
 from deadheat.report.model import SYSTEM, Column, NumberCell, Table, ranked, tabulate
+from deadheat.report.report_parts import report_parts_of
 from deadheat.wording import join_sentences
 
 LOWER = "↓"  # behind a measure of which less is better
@@ -61,14 +62,13 @@ def compact_scores(evaluations: Sequence[Evaluation], *, seed: int | None = None
         for one in measures
     }
     over = "-".join(f"{n:,}" for n in dict.fromkeys([counts[0], counts[-1]]))
-    judge = evaluations[0].judge
-    helped = "" if judge is None else f"Means are estimated with the help of the labels of {judge.qrels.where}."
+    estimated = [part.describe_means(evaluations[0]) for part in report_parts_of(evaluations[0])]
     ties = f"Ties: {broken_by(evaluations[0].ties, seed)}."
     return tabulate(
         "scores",
         (replace(SYSTEM, of=str),),
         columns_of_measures(measures, lambda name, measure: cells[measure][name]),
         [one.name for one in evaluations],
-        caption=join_sentences(describe_numbers(measures, over), helped, ties),
+        caption=join_sentences(describe_numbers(measures, over), *estimated, ties),
         main=-1,
     )

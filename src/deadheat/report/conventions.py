@@ -25,12 +25,12 @@ from deadheat.report.model import (
     first_true,
     format_cell,
     note_fact,
-    prose_fact,
     share_cell,
     warning_fact,
 )
+from deadheat.report.report_parts import tell_parts
 from deadheat.structures import group_values
-from deadheat.wording import BY_DOC_ID, UNIT, format_count, format_in_brackets, format_list, format_path
+from deadheat.wording import BY_DOC_ID, UNIT, format_count, format_in_brackets, format_list
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -76,7 +76,6 @@ OF_MEANS = {
     *("simultaneous_low", "simultaneous_high"),
     *("standard_error", "query_standard_error", "tie_standard_error", "tie_std", "tie_min", "tie_max"),
 }  # numbers that are as many times as large of a total as it has queries; a test and its p value do not change
-OF_MEANS |= {f"human_{name}" for name in OF_MEANS}  # of a comparison with a judge
 
 
 class Known(Protocol):
@@ -177,16 +176,20 @@ def reported_interval(scores: Scores, interval: Interval) -> Interval:
     return in_totals(interval, scores.n_queries) if scores.measure.total else interval
 
 
-def totals_of_row(row: Mapping[str, Any], counts: Collection[str], n_queries: int) -> dict[str, Any]:
+def totals_of_row(
+    row: Mapping[str, Any], counts: Collection[str], n_queries: int, prefixes: Sequence[str] = ("",)
+) -> dict[str, Any]:
     """Return a row with a field `total` if there are counts, and `baseline_total` of a pair.
 
-    A row of a count has totals there, no means, and all its numbers are of the total.
+    A row of a count has totals there, no means, and all its numbers are of the total. `prefixes` are what names of
+    numbers may begin with, as those of a part of a comparison do.
     """
-    means = ("mean", "baseline_mean", "human_mean", "human_baseline_mean")
+    means = [f"{prefix}{mean}" for prefix in prefixes for mean in ("mean", "baseline_mean")]
+    of_means = {f"{prefix}{name}" for prefix in prefixes for name in OF_MEANS}
     totals = {mean: mean.replace("mean", "total") for mean in means if counts and mean in row}
     if row["measure"] not in counts:
         return {**row, **dict.fromkeys(totals.values())}
-    own = {name: n_queries * row[name] for name in OF_MEANS.intersection(row) if row[name] is not None}
+    own = {name: n_queries * row[name] for name in of_means.intersection(row) if row[name] is not None}
     return {**row, **own, **dict.fromkeys(totals), **{total: own.get(mean) for mean, total in totals.items()}}
 
 
@@ -325,7 +328,7 @@ def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
         Fact("missing", conventions.missing),
         Fact("no_relevant", conventions.no_relevant or (None if first.unanswerable else "zero")),
         *weighted(first),
-        *helped(evaluations),
+        *tell_parts(evaluations),
         *(_repeated(repeated) if repeated else ()),
         *(fact for module in hooks.load("facts") for fact in module.facts_of_evaluations(evaluations)),
         *doubted_names(first.measures),
@@ -342,78 +345,6 @@ def negatives_taken_out(evaluations: Sequence[Evaluation]) -> list[Fact]:
         return []
     text = f"documents of relevance below 0 are taken out, too ({n_negative:,} in the qrels), as trec_eval -J does"
     return [Fact("negative_taken_out", n_negative, "lists", text, is_note=True)]
-
-
-def of_judge(judge: Evaluation, human: Evaluation, n_others: int, n_queries: int, what: str) -> list[Fact]:
-    """Say what was assumed of a judge's labels that help to estimate something, and to read them."""
-    name = format_path(judge.qrels.where)
-    text = (
-        f"{name} labelled {format_count(n_others, 'query', 'queries')} beside {n_queries} with human labels, which must"
-        f" be a random sample of all; {what} by prediction-powered inference"
-    )
-    known = {*human.notes, *judge.alike}
-    return [
-        Fact("judge", name, "judge", text, brief=text),
-        *(note_fact("judge", one) for one in judge.notes if one not in known),
-    ]
-
-
-def tell_own_judges(systems: Sequence[str]) -> Fact:
-    """Warn of systems whose scores are the labels of the judge."""
-    text = f"the labels of the judge are the scores of {format_list(systems)}, which they favour"
-    return warning_fact("judge", text if systems else "")
-
-
-def not_a_sample(measure: str, p: float, what: str) -> Fact:
-    """Warn of queries with human labels that a judge scores otherwise than others."""
-    text = f"by {measure} the judge's values differ between queries with human labels and others (p = {p:.2g}): are"
-    return warning_fact("sample", f"{text} these a random sample? If not, the {what} are off")
-
-
-def strata_of_sample(counts: Iterable[tuple[int, int]], n_queries: int) -> Iterator[Fact]:
-    """Warn where the queries with human labels are of other strata than those that a judge labelled.
-
-    Parameters
-    ----------
-    counts : iterable of (int, int)
-        Of each stratum that has human labels: the queries with these, and all that the judge labelled.
-    n_queries : int
-        All that the judge labelled; those of no such stratum are one more.
-    """
-    from deadheat.stats.sampling import strata_doubt  # few evaluations have a judge
-
-    known, every = np.array([*counts, (0, 0)]).T
-    every[-1] = max(n_queries - every.sum(), 0)
-    known, every = known[every > 0], every[every > 0]
-    if len(known) > 1 and (p := strata_doubt(known, np.maximum(every - known, 0))) is not None:
-        text = f"queries with human labels are of other strata than those of the judge (p = {p:.2g})"
-        yield warning_fact("sample", f"{text}: they are no random sample of all, and only strata by themselves hold")
-
-
-def helped(evaluations: Sequence[Evaluation]) -> list[Fact]:
-    """Say what was assumed of a judge's labels, and where they add nothing."""
-    if (judge := evaluations[0].judge) is None:
-        return []
-    from deadheat.stats.prediction import FEWEST_OF_MEAN  # few evaluations have a judge
-    from deadheat.stats.sampling import sample_doubt
-
-    scores = [one for evaluation in evaluations for one in evaluation if one.powered is not None]
-    n_others = len({*judge.query_ids.tolist()}.difference(evaluations[0].query_ids.tolist()))
-    total = format_count(len(scores), "mean")
-    n_few = sum(one.n_effective < FEWEST_OF_MEAN for one in scores)
-    n_useless = sum(not one.is_estimated for one in scores) - n_few
-    few = f"human labels alone make {n_few} of {total}: the judge counts from {FEWEST_OF_MEAN} labelled queries on"
-    useless = f"the judge adds nothing to {n_useless} of {total}: human labels alone make these"
-    doubts = {
-        one.measure.label: sample_doubt(*one.predicted[:2]) for one in evaluations[0] if one.predicted is not None
-    }
-    return [
-        *of_judge(judge, evaluations[0], n_others, len(evaluations[0].query_ids), "means and their intervals"),
-        tell_own_judges([one.name for one in evaluations if one.is_own_judge]),
-        Fact("few_labels", n_few, "few labels", few if n_few else "", is_note=True, brief=few if n_few else ""),
-        prose_fact("weight 0", useless if n_useless else ""),
-        *(not_a_sample(measure, p, "means") for measure, p in doubts.items() if p is not None),
-    ]
 
 
 def weighted(evaluation: Evaluation) -> list[Fact]:

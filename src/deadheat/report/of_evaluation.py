@@ -23,7 +23,6 @@ from deadheat.report.conventions import (
     named,
     nothing_judged,
     of_runs,
-    strata_of_sample,
     tell_counts,
     tell_ties,
 )
@@ -44,14 +43,13 @@ from deadheat.report.model import (
     tabulate_groups,
     warning_fact,
 )
+from deadheat.report.report_parts import Part, report_parts_of
 from deadheat.report.score_tables import (
-    Part,
     Quantiles,
     inside,
     list_queries,
     parts_of,
     quantiles_of,
-    tabulate_judged,
     tabulate_quantiles,
     tabulate_scores,
     unexplained,
@@ -165,11 +163,11 @@ def report_evaluations(
         beside=beside,
     )
     of_queries = quantiles_of(parts, quantiles, confidence_level) if quantiles else {}
-    title = "Quantiles over queries" if first.judge is None else "Quantiles over queries, by human labels alone"
+    title = "".join(["Quantiles over queries", *(f", by {own.values_are_by} alone" for own in report_parts_of(first))])
     tables = (
         *([list_queries(evaluations, strata, beside)] if per_query else []),
         summary,
-        *([] if first.judge is None else [tabulate_judged(parts, names, columns, confidence_level)]),
+        *(own.tabulate_means(parts, names, columns, confidence_level) for own in report_parts_of(first)),
         *(_averages(grouping) if grouping else []),
         *(
             [tabulate_quantiles(of_queries, names, level=confidence_level, columns=columns, title=title)]
@@ -249,29 +247,37 @@ def _leaders(evaluations: Sequence[Evaluation], measure: Measure, values: FloatA
 
 
 def _effect(parts: Sequence[Part], digits: int | None) -> Fact:
-    """Return which value tie orders change most; with a judge, of the human labels."""
+    """Return which value tie orders change most; where means are estimated with more, of the values alone."""
     spans = [
         (math.isfinite(scores.measure.range[1]), span, scores.measure.label, one.name, labels, scores.measure)
         for labels, _, one, _ in parts
         for scores in one
         if (span := _tie_range(scores)) > NOISE
     ]
-    by_human = "by human labels " if any(scores.is_estimated for _, _, one, _ in parts for scores in one) else ""
+    by = _whose_values(parts)
     # measures without an upper bound, such as ranks, are of another scale: they count if no other moves
     _, span, name, run, labels, measure = max(spans, key=lambda one: one[:5], default=(False, 0.0, "", "", (), None))
     if measure is None:
-        return Fact("effect_of_ties", None, "tie order", f"{by_human}no order of equal scores changes any value")
+        return Fact("effect_of_ties", None, "tie order", f"{by}no order of equal scores changes any value")
     value = {"run": run, **({"stratum": list(labels)} if labels else {}), **notation_of(name), "range": span}
     size = format_cell(cell_of(measure, span), digits)
-    text = f"{by_human}moves {name} of {run}{inside(labels)} by up to {size}"
+    text = f"{by}moves {name} of {run}{inside(labels)} by up to {size}"
     return Fact("effect_of_ties", value, "tie order", text, brief=text)
 
 
+def _whose_values(parts: Sequence[Part]) -> str:
+    """Return "by human labels " or the like where a mean is estimated with more than the values; else nothing."""
+    for _, _, evaluation, _ in parts:
+        if any(scores.is_estimated for scores in evaluation):
+            return "".join(f"by {own.values_are_by} " for own in report_parts_of(evaluation))
+    return ""
+
+
 def _tie_range(scores: Scores) -> float:
-    """Return how far tie orders move what is reported of scores; with a judge, the mean by human labels."""
+    """Return how far tie orders move what is reported of scores; of an estimated mean that of the values."""
     if scores.measure.total:
         return scores.total_tie_max - scores.total_tie_min
-    return scores.human_tie_max - scores.human_tie_min
+    return scores.tie_max_of_values - scores.tie_min_of_values
 
 
 def _estimated(evaluations: Sequence[Evaluation], digits: int | None) -> list[Fact]:
@@ -424,8 +430,7 @@ def _grouped(grouping: Grouping) -> list[Fact]:
     if not grouping.strata:
         return of_all
     first, *_ = grouping.strata
-    measures, judge = first.whole.measures, first.whole.judge
-    each = ((len(one.query_ids), len(one.judge.query_ids)) for one in first.values() if one.judge)
+    measures = first.whole.measures
     counts = [one.label for one in measures if one.total]
     how = (
         "mean of languages: each counts the same; variance, std: of the languages' means (divisor: n)"
@@ -443,7 +448,7 @@ def _grouped(grouping: Grouping) -> list[Fact]:
     few = few_queries(found, first.smallest)
     return [
         *of_all,
-        *strata_of_sample(each, 0 if judge is None else len(judge.query_ids)),
+        *(fact for own in report_parts_of(first.whole) for fact in own.tell_of_strata(first)),
         prose_fact("averages", how if len(counts) < len(measures) else ""),
         prose_fact("averages", none_of if counts else ""),
         *overlapping(part.query_ids.tolist() for part in first.values()),

@@ -18,7 +18,6 @@ from deadheat.report.model import (
     MEASURE,
     OF_FEW,
     QUERY,
-    SYSTEM,
     Cell,
     Column,
     NumberCell,
@@ -27,9 +26,9 @@ from deadheat.report.model import (
     Table,
     bars,
     count_cell,
-    tabulate,
     tabulate_groups,
 )
+from deadheat.report.report_parts import Part
 from deadheat.wording import format_level
 
 FOR_PEOPLE = ("traditional", "difference")
@@ -46,9 +45,6 @@ NOTHING = Span(math.nan, math.nan)
 DETAILS = {**{name: name for name in ("standard_error", "query_standard_error", "tie_share")}, **KNOWN}
 """What CSV and JSON hold of an interval beside its ends, and the attribute of it."""
 
-
-Part = tuple[tuple[str, ...], int, Evaluation, Mapping[str, Interval]]
-"""The labels of a stratum, or none; the number of a run, its evaluation there, and its intervals by measure."""
 
 Quantiles = dict[tuple[tuple[str, ...], int], Interval]
 """By the labels of a stratum, the measure and the quantile; and the number of the run."""
@@ -138,52 +134,6 @@ def tabulate_scores(
         names,
         main=1 if columns else 0,
         has_blocks=bool(columns),
-    )
-
-
-def with_judge(level: str) -> tuple[Column, ...]:
-    """Return the columns of what a judge's labels make of a mean or a difference."""
-    return (
-        Column("with", "and judge"),
-        Column("both", level, ends=("judge_low", "judge_high"), spare=1),
-        Column("weight", "weight"),
-        Column("correlation", "correlation", spare=2),
-        Column("n_effective", "as if queries", lambda row: NumberCell(row["n_effective"], "worth")),
-    )
-
-
-def tabulate_judged(parts: Sequence[Part], names: Sequence[str], columns: Sequence[str], level: float) -> Table:
-    """Return what the labels of a judge add to each mean."""
-    rows = [
-        {
-            **vars(scores.powered),
-            "stratum": labels,
-            "system": names[run],
-            "measure": scores.measure.label,
-            "human": scores.human_mean,
-            "alone": span_of(found.alone or found),
-            "ties": Span(scores.human_tie_min, scores.human_tie_max),
-            "with": scores.mean,
-            "both": span_of(found),
-        }
-        for labels, run, evaluation, intervals in parts
-        for scores, found in zip(
-            evaluation, (intervals or evaluation.intervals(confidence_level=level)).values(), strict=True
-        )
-        if scores.powered is not None
-    ]
-    heading = level_heading(level, set())
-    return tabulate(
-        "judge",
-        (*columns_of_strata(columns), SYSTEM, MEASURE),
-        (
-            Column("human", "human"),
-            Column("alone", heading, ends=("human_low", "human_high"), spare=1),
-            Column("ties", "human tie orders", ends=("human_tie_min", "human_tie_max"), spare=2),
-            *with_judge(heading),
-        ),
-        rows,
-        title="What the judge adds",
     )
 
 

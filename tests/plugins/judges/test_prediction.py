@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from deadheat.stats.prediction import Sample, powered_by, powered_mean
+from deadheat.plugins.judges.prediction import Sample, powered_by, powered_mean
 
 N_DRAWS = 600  # a share of 0.95 is then known to within 0.02
 

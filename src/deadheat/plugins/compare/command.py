@@ -15,7 +15,6 @@ from deadheat.cli.figures import befores, with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import (
     is_saved,
-    labels_of_judge,
     open_pairs,
     open_qrels,
     split_judgments,
@@ -49,6 +48,7 @@ from deadheat.random_generators import random_generator
 
 if TYPE_CHECKING:
     from deadheat.plugins.compare.companions import Companion
+    from deadheat.plugins.compare.comparison_parts import OtherLabels
 
 
 TABLES = ("systems", "one_tie_rule", "orders")
@@ -80,14 +80,7 @@ TABLES = ("systems", "one_tie_rule", "orders")
     help="Also list the N queries on which a system is best, worst, and that hang most on ties; with their texts if"
     " --queries has a column such as text.",
 )
-@option(
-    "--judge",
-    type=INPUT,
-    metavar="QRELS",
-    help="Labels of a judge, such as a language model, for the queries of the human labels, a random sample, and for"
-    " more: differences are estimated from both.",
-    heading="input",
-)
+@with_options("judge.compare")
 @option(
     "--orders",
     is_flag=True,
@@ -119,7 +112,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
 
     qrels, runs = split_judgments(qrels, runs)
     check_strata(options)
-    output = Output(options, [qrels, *runs, options["queries"], options["judge"]])
+    output = Output(options, [qrels, *runs, options["queries"], options.get("judge")])
     _check_tables(options, output)
     if not (runs or options["repeats"]):
         raise missing("runs")
@@ -131,7 +124,7 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
         named, options["repeats"] = split_repeats(named, options["repeats"])
     if options["repeats"]:
         refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks", "figures"), "is not for repeats of a run")
-    if options["judge"]:
+    if options.get("judge"):
         refuse(("orders", "ranks", "figures"), "is not for --judge: it would be by the human labels alone")
     alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
@@ -231,7 +224,7 @@ def compare_files(
             evaluations,
             **clusters,
             judgments=options.get("judgments"),
-            judge=labels_of_judge(options.get("judge")),
+            judge=_labels_of_judge(options),
         )
     else:
         judgments = open_qrels(qrels)
@@ -245,7 +238,7 @@ def compare_files(
             measures,
             **clusters,
             check_duplicates=False,
-            judge=labels_of_judge(options.get("judge")),
+            judge=_labels_of_judge(options),
         )
         for name, run in runs.items():
             warn_of_form(comparison.evaluations[name], judgments, run)
@@ -287,3 +280,9 @@ def _subjects(
             continue
         of_each = {name: strata_of(one, columns, queries) for name, one in comparison.evaluations.items()}
         yield before, of_each, {"options": comparison.options_of_intervals}
+
+
+def _labels_of_judge(options: Mapping[str, Any]) -> OtherLabels[dh.Comparison] | None:
+    """Read the labels of --judge, if it is given."""
+    path = options.get("judge")
+    return None if path is None else hooks.service("judge_in_files").labels_in(path)

@@ -6,9 +6,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from deadheat import hooks
 from deadheat.checks import as_list, as_positive, by_name
 from deadheat.data.judging import judges_runs, kind_of
-from deadheat.data.judgments import as_qrels
 from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each, label_of, path_of
 from deadheat.errors import DataError, ParameterError
@@ -18,10 +18,9 @@ from deadheat.evaluation.evaluate import (
     checked,
     evaluate,
     evaluate_many,
-    evaluate_under,
     keys_of,
 )
-from deadheat.evaluation.evaluation import Evaluation, refuse_judge
+from deadheat.evaluation.evaluation import Evaluation, refuse_features
 from deadheat.evaluation.intervals import Cluster, Weights
 from deadheat.evaluation.reconciling import reconciled
 from deadheat.evaluation.repeats import Repeats
@@ -29,6 +28,7 @@ from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
 from deadheat.plugins.compare.comparison import Comparison, assemble, check_queries_shared
+from deadheat.plugins.compare.comparison_parts import OtherLabels
 from deadheat.random_generators import Rng, random_generator
 from deadheat.settings import Conventions, Design
 
@@ -179,7 +179,7 @@ def compare(
         cluster=cluster,
         queries=queries,
         check_duplicates=check_duplicates,
-        judge=None if judge is None else as_qrels(judge).normalized(normalize_ids),
+        judge=None if judge is None else hooks.service("judge").labels_of(judge, normalize_ids),
         weights=weights,
     )
     # the last name may be that of a single run in its other order, which was not given
@@ -233,13 +233,13 @@ def compare_under(
     cluster: Cluster = None,
     queries: Source | None = None,
     check_duplicates: bool = True,
-    judge: Qrels | None = None,
+    judge: OtherLabels[Comparison] | None = None,
     weights: Weights | None = None,
 ) -> Comparison:
     """Compare runs by a design that was checked for them, without warnings."""
     if judge is not None:
-        design = design.without_maxima({"judge": "some"})
-    check_each(qrels, *runs.values(), judge, is_asked=check_duplicates)
+        design = judge.change_design(design)
+    check_each(qrels, *runs.values(), None if judge is None else judge.qrels, is_asked=check_duplicates)
     each = list(
         evaluate_many(
             conventions,
@@ -257,11 +257,7 @@ def compare_under(
     found = assemble(weighed, design, cluster, _of_clusters(cluster, queries, weights), by_doc_id)
     if judge is None:
         return found
-    return found.with_judge(
-        {name: evaluate_under(conventions, judge, run, measures, design.rng) for name, run in runs.items()},
-        weights,
-        queries,
-    )
+    return judge.help_runs(found, conventions, runs, measures, weights, queries)
 
 
 def compare_evaluations(
@@ -331,7 +327,7 @@ def compare_evaluations(
         queries,
         judgments,
         weights=weights,
-        judge=None if judge is None else as_qrels(judge),
+        judge=None if judge is None else hooks.service("judge").labels_of(judge),
     )
     return replace(found, margin=margin, detect=detect)
 
@@ -344,13 +340,13 @@ def compare_evaluated(
     judgments: str | None = None,
     *,
     weights: Weights | None = None,
-    judge: Qrels | None = None,
+    judge: OtherLabels[Comparison] | None = None,
 ) -> Comparison:
     """Do what :func:`compare_evaluations` does, under a given design."""
     given = evaluations
     if judge is not None:
-        design = design.without_maxima({"judge": "some"})
-    refuse_judge(
+        design = judge.change_design(design)
+    refuse_features(
         evaluations.values(),
         "a comparison of evaluations",
         "evaluate without a judge, and give its labels to the comparison",
@@ -377,9 +373,7 @@ def compare_evaluated(
     )
     if judge is None:
         return found
-    return found.with_judge(
-        {name: one.rescored(judge, missing=one.conventions.missing) for name, one in given.items()}, weights, queries
-    )
+    return judge.help_evaluations(found, given, weights, queries)
 
 
 def _of_clusters(cluster: Cluster, queries: Source | None, weights: Weights | None) -> Source | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
-from warnings import catch_warnings
 
 import numpy as np
 import polars as pl
@@ -18,7 +17,7 @@ from deadheat.checks import as_count, as_level, as_positive
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation, check_judge_has_values, labelled_by_none, refuse_bounds
+from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
     KNOWN,
@@ -26,7 +25,6 @@ from deadheat.evaluation.intervals import (
     Interval,
     IntervalOptions,
     Stratum,
-    Weights,
     cluster_codes,
     groups,
 )
@@ -35,14 +33,15 @@ from deadheat.evaluation.scores import Scores, intervals
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike
 from deadheat.phases import lasting
+from deadheat.plugins.compare.comparison_parts import ComparisonPart
 from deadheat.plugins.compare.deciding import Grounds
 from deadheat.plugins.compare.flips import Side, gap_of, over_all, side_of
 from deadheat.plugins.compare.intervals_by_name import IntervalsByName
 from deadheat.plugins.compare.least_p import n_units
 from deadheat.plugins.compare.margins import estimated_within, planned, within_margins
-from deadheat.plugins.compare.pair import OF_HUMANS, JudgeContribution, Pair, Pairs
+from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.pairs import compare_sides, pairs_of
-from deadheat.plugins.compare.robustness import SystemOrders, judged_pairs, orders_of, rank_intervals
+from deadheat.plugins.compare.robustness import SystemOrders, orders_of, rank_intervals
 from deadheat.plugins.compare.testing import corrected
 from deadheat.plugins.compare.verdict import Lacking, Verdict, Within
 from deadheat.plugins.compare.verdict_facts import describe_missing
@@ -83,7 +82,6 @@ RANKS: dict[str, type[pl.DataType]] = {
 
 FLAT = ("difference", "low", "high")  # of a pair, as many times as large for totals; and what is not:
 FLAT_TESTED = ("p_value", "p_adjusted", "significant", "effect_size", "flip_probability", "wins", "draws", "losses")
-OF_JUDGE = tuple(one.name for one in fields(JudgeContribution))
 DECIDING = 3  # queries that a verdict names at most as those that decide by their weight
 # fields of a pair that every table shows; the others are details
 COLUMNS = (
@@ -115,8 +113,8 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         By how much a system may be worse, and a difference that is to be detected, if these are to be shown too.
     together : Reconciled or None
         How evaluations under different judgments were brought together.
-    by_judge : mapping of str to Evaluation
-        Of each system by a judge's labels, which help to estimate the differences; empty without a judge.
+    parts : mapping of str to ComparisonPart
+        What features make of the whole of it, by their keys, such as a judge's labels.
     """
 
     pairs: Pairs
@@ -129,7 +127,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
     margin: float | None = None
     detect: float | None = None
     together: Reconciled | None = None
-    by_judge: Mapping[str, Evaluation] = field(default_factory=dict)
+    parts: Mapping[str, ComparisonPart[Comparison]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise `ParameterError` if systems have repeats, with which a margin or planning cannot be shown."""
@@ -171,6 +169,12 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         values = {key: align_values(one.values, one.query_ids, self.query_ids) for key, one in scores.items()}
         each = [values[one.system, one.measure] - values[one.baseline, one.measure] for one in pairs]
         return np.column_stack(each) if each else np.zeros((len(self.query_ids), 0))
+
+    @property
+    def by_judge(self) -> Mapping[str, Evaluation]:
+        """Of each system by a judge's labels, which help to estimate the differences; empty without a judge."""
+        part: Any = self.parts.get("judge")
+        return {} if part is None else part.evaluations
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -347,13 +351,10 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         clusters = dict(zip(self.query_ids.tolist(), self.cluster.tolist(), strict=True))
         return IntervalOptions.of(vars(self.design), cluster=clusters)
 
-    def refuse_judge(self, what: str) -> None:
-        """Raise with a judge, whose labels count in differences, for something that would be by human labels alone."""
-        if self.by_judge:
-            raise ParameterError(
-                f"{what} is not for a comparison with a judge's labels: it would be by human labels alone",
-                hint="compare without a judge",
-            )
+    def refuse_parts(self, what: str) -> None:
+        """Raise for something that would leave out what a part counts in differences, such as a judge's labels."""
+        for part in self.parts.values():
+            part.refuse(what)
 
     def _refuse_repeats(self, what: str) -> None:
         if any(scores.repeats is not None for one in self.evaluations.values() for scores in one):
@@ -433,13 +434,11 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         names = {name: name for name in (every if details else COLUMNS)} | (KNOWN if details else {})
         found = {name: self.pairs.column(own) for name, own in names.items()}
         columns = {name: own if own.dtype == np.float64 else own.tolist() for name, own in found.items()}
-        if self.by_judge:
-            columns = {name: column for name, column in columns.items() if name not in OF_HUMANS} | {
-                f"human_{name}": column for name, column in columns.items() if name in OF_HUMANS
-            }
-            for name in OF_JUDGE:
-                whose = "human" if name in {*FLAT, "p_value"} else "judge"
-                columns[f"{whose}_{name}"] = [getattr(pair.judged, name) for pair in self.pairs]
+        for part in self.parts.values():
+            of_values = {name: column for name, column in columns.items() if name in part.fields_of_values}
+            columns = {name: column for name, column in columns.items() if name not in of_values}
+            columns |= {f"{part.prefix}{name}": column for name, column in of_values.items()}
+            columns |= part.columns_of(self.pairs)
         return frame_of(columns)
 
     def named_numbers(self) -> Numbers:
@@ -448,8 +447,8 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             of_runs = (one for one in evaluation.named_numbers() if one[0] != ("n_queries",))
             for parts, number in of_runs:
                 of_mean = parts[1:]
-                if self.by_judge:  # beside differences that are estimated with a judge's labels
-                    of_mean = (f"human_{parts[1]}",) if of_mean else ("human_mean",)
+                for part in self.parts.values():  # beside differences that are estimated with more
+                    of_mean = (f"{part.prefix}{of_mean[0] if of_mean else 'mean'}",)
                 yield (parts[0], name, *of_mean), number
         totals = {measure.label for measure in self.measures if measure.total}
         for pair in self.pairs:
@@ -457,11 +456,12 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             versus = (pair.measure, (pair.system, pair.baseline))
             yield from (((*versus, name), scale * getattr(pair, name)) for name in FLAT)
             for name in (*FLAT_TESTED, "n_queries"):
-                shown = f"human_{name}" if self.by_judge and name in OF_HUMANS else name
+                shown = name
+                for part in self.parts.values():
+                    shown = f"{part.prefix}{name}" if name in part.fields_of_values else shown
                 yield (*versus, shown), getattr(pair, name)
-            if pair.judged is not None:
-                yield (*versus, "human_difference"), scale * pair.judged.difference
-                yield (*versus, "judge_weight"), pair.judged.weight
+            for part in self.parts.values():
+                yield from (((*versus, name), number) for name, number in part.numbers_of(pair, scale))
 
     def to_markdown(self, *, digits: int | None = None, compact: bool = True) -> str:
         """Return what prints as GitHub-flavoured Markdown.
@@ -522,11 +522,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         """
         found = {}
         places = groups(self.query_ids, columns, queries, pool_languages=pool_languages, stacklevel=3)
-        with catch_warnings(action="ignore"):  # of queries without a value, which the human labels have warned of
-            of_judge = {
-                name: groups(one.query_ids.tolist(), columns, queries, pool_languages=True)
-                for name, one in self.by_judge.items()
-            }
+        parts_in = [part.in_strata(columns, queries) for part in self.parts.values()]
         design = replace(self.design, n_strata=len(places))
         if len(self.pairs) == len(self.measures) and design.correction in OF_MAXIMA:
             design = replace(design, correction="holm")  # of one row in each stratum
@@ -534,7 +530,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         with lasting("comparing strata", len(places)) as advance:
             for stratum, keep in places.items():
                 own = {name: of_all[keep][of_all[keep] >= 0] for name, of_all in places_in.items()}
-                part = replace(
+                comparison = replace(
                     assemble(
                         {name: one.select(own[name]) for name, one in self.evaluations.items()},
                         design,
@@ -545,11 +541,9 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
                     margin=self.margin,
                     detect=self.detect,
                 )
-                judged = {
-                    name: one.select(of_judge[name].get(stratum, np.zeros(0, np.int64)))
-                    for name, one in self.by_judge.items()
-                }
-                found[stratum] = part.with_judge(judged) if judged else part
+                for part_in in parts_in:
+                    comparison = part_in(stratum).add_to(comparison)
+                found[stratum] = comparison
                 advance(1)
         return correct_over_strata(found, design)
 
@@ -557,42 +551,6 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         """Return the place of each query in an evaluation, whose queries are in the same order; -1: it lacks it."""
         has_query = is_member(self.query_ids, evaluation.query_ids)
         return np.where(has_query, np.cumsum(has_query) - 1, -1)
-
-    def with_judge(
-        self, judge: Mapping[str, Evaluation], weights: Weights | None = None, queries: Source | None = None
-    ) -> Comparison:
-        """Return the comparison with the help of a judge's labels, as :func:`compare` makes it.
-
-        Parameters
-        ----------
-        judge : mapping of str to Evaluation
-            Of each system under the judge's labels, for the queries that humans labelled and others.
-        weights, queries
-            Those of the comparison, if the judge's evaluations have none yet.
-        """
-        if (test := self.design.test) not in stats.CLUSTERED:
-            raise ParameterError(argument="test", given=test, allowed=stats.CLUSTERED, beside={"judge": None})
-        if self.cluster is not None:
-            raise ParameterError(argument="cluster", found="some", allowed="none", beside={"judge": None})
-        refuse_bounds((*self.evaluations.values(), *judge.values()))
-        if weights is not None:
-            judge = {name: one.weighted(weights, queries) for name, one in judge.items()}
-        for name, human in self.evaluations.items():
-            for scores in human:
-                by_judge = judge[name][scores.measure]
-                values = align_values(by_judge.values, by_judge.query_ids, human.query_ids)
-                check_judge_has_values(scores, values, judge[name].qrels.where)
-        evaluations = {
-            name: Evaluation([*one], **one.parts() | {"unjudged_queries": labelled_by_none(one, judge[name])})
-            for name, one in self.evaluations.items()
-        }
-        found = replace(
-            self,
-            evaluations=evaluations,
-            pairs=judged_pairs(self.pairs, self.differences, self.query_ids, judge, self.design),
-            by_judge=judge,
-        )
-        return correct_over_strata({(): found}, self.design)[()]
 
     def equivalence(self, margin: float) -> pl.DataFrame:
         """Test whether a system is no worse than its baseline by a margin, and whether both are equivalent.
@@ -750,7 +708,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             rng=self.design.rng if rng is None else rng,
         )
         self._refuse_repeats("ranks")
-        self.refuse_judge("a range of ranks")
+        self.refuse_parts("a range of ranks")
         first = next(iter(self.evaluations.values()))
         rows = [
             {"measure": one.label, **row}
@@ -767,7 +725,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         p : float, default 0.9
             Persistence of rank-biased overlap.
         """
-        self.refuse_judge("an order of systems")
+        self.refuse_parts("an order of systems")
         return orders_of(
             self.evaluations,
             self.pairs,
@@ -785,7 +743,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             the pair is significant), difference and p_adjusted, and the same by document id. Empty where the runs are
             not at hand, with a judge, and of a stratum whose p values are corrected together with those of others.
         """
-        if not self.by_doc_id or self.by_judge or (self.n_strata > 1 and self.design.correction != "none"):
+        if not self.by_doc_id or self.parts or (self.n_strata > 1 and self.design.correction != "none"):
             return frame_of([], ONE_RULE)
         own = {name: is_member(self.query_ids, one.query_ids) for name, one in self.evaluations.items()}
         ruled = [

@@ -18,34 +18,6 @@ SHOWN = 100  # pairs that are written out
 KEPT = 1 << 16  # pairs whose objects stay
 
 
-@dataclass(frozen=True)
-class JudgeContribution:
-    """What a judge adds to a difference that humans know for some queries.
-
-    Attributes
-    ----------
-    weight : float
-        What its labels count, from 0 to 1; 0: they add nothing, and the result is that of the human labels.
-    correlation : float
-        Of the differences by query under both labels.
-    n_effective : float
-        As many queries with human labels alone would give this standard error.
-    n_others : int
-        Queries that only the judge labelled.
-    difference, low, high, p_value : float
-        By the human labels alone.
-    """
-
-    weight: float
-    correlation: float
-    n_effective: float
-    n_others: int
-    difference: float
-    low: float
-    high: float
-    p_value: float
-
-
 @dataclass(frozen=True, repr=False)
 class Pair(InNotebooks):
     """A system against a baseline by one measure, over the queries for which both have a value.
@@ -126,7 +98,7 @@ class Pair(InNotebooks):
         Resamples that `p_adjusted` was counted in; 0: none, or all patterns of signs, so that it has no error.
     p_is_bound : bool
         Whether no resample was as extreme, so that `p_adjusted` is only known to be at most what it says.
-    judged : JudgeContribution or None
+    judged : JudgeContribution, of the plugin judges, or None
         With ``compare(judge=)``: what the judge's labels add. Where they count (`is_estimated`), difference, interval,
         standard error and p value are those of prediction-powered inference; means, effect size, std, wins, draws,
         losses, skewness and what ties can reverse are by the human labels alone, and tables name them so.
@@ -172,7 +144,7 @@ class Pair(InNotebooks):
     undecided: bool = False
     n_resamples: int = 0
     p_is_bound: bool = False
-    judged: JudgeContribution | None = None
+    judged: Any = None
 
     @property
     def judge_weight(self) -> float:
@@ -221,14 +193,6 @@ class Pair(InNotebooks):
     def unknown(self) -> str:
         """Why it does not, as for `Interval.unknown`; empty if it does."""
         return why_unknown(self.low, self.high, self.n_queries, self.n_clusters, self.method, self.n_effective)
-
-
-OF_HUMANS = (
-    *("mean", "baseline_mean", "effect_size", "std", "wins", "draws", "losses", "skewness"),
-    *("flip_probability", "can_flip", "flip_method", "flip_standard_error", "tie_standard_error"),
-    *("expected_difference", "doc_id_difference", "doc_id_reverses"),
-)
-"""The fields of a pair that are by human labels alone, whatever a judge's labels do to its difference."""
 
 
 class Pairs(Sequence[Pair]):

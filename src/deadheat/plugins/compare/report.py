@@ -10,11 +10,12 @@ import numpy as np
 
 from deadheat import hooks, stats
 from deadheat.arrays import BoolArray, IntArray, run_starts
-from deadheat.evaluation.evaluation import Evaluation, has_scores_of
-from deadheat.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label, why_unknown
+from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.intervals import FEW, FEWEST, KNOWN, Interval, keys_of, label
 from deadheat.evaluation.scores import order_by_mean
 from deadheat.measures import Measure
 from deadheat.plugins.compare.comparison import Comparison
+from deadheat.plugins.compare.comparison_parts import ComparisonPart
 from deadheat.plugins.compare.deciding import ENOUGH
 from deadheat.plugins.compare.least_p import (
     beyond_resamples,
@@ -28,7 +29,6 @@ from deadheat.plugins.compare.least_p import (
 )
 from deadheat.plugins.compare.pair import Pair, Pairs
 from deadheat.plugins.compare.pairs import LIKELY
-from deadheat.plugins.compare.robustness import sampling_doubts
 from deadheat.plugins.compare.verdict import Verdict, text_of
 from deadheat.plugins.compare.verdict_facts import (
     describe_margin_doubt,
@@ -45,16 +45,12 @@ from deadheat.report.conventions import (
     in_totals,
     made_under,
     mean_heading,
-    not_a_sample,
     nothing_judged,
-    of_judge,
     of_runs,
     reported_interval,
     span_of,
     span_of_ties,
-    strata_of_sample,
     tell_geometric,
-    tell_own_judges,
     tell_ties,
     totals_of_row,
 )
@@ -81,7 +77,7 @@ from deadheat.report.model import (
     summarise,
     tabulate,
 )
-from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained, with_judge
+from deadheat.report.score_tables import columns_of_strata, inside, level_heading, unexplained
 from deadheat.scalars import as_integer
 from deadheat.settings import OF_MAXIMA, OF_NO_MEAN, RANDOMIZATION, RESAMPLED, TUKEY, Design
 from deadheat.structures import group_values
@@ -170,7 +166,8 @@ def report_comparison(
     tables = [] if for_people else [_pairs_as_data(parts, leading), _systems_as_data(parts, leading)]
     for measure in comparison.measures if for_people else ():
         tables += [list_systems(parts, leading, measure), _differences(shown, leading, measure)]
-        tables += [_reversals(shown, leading, measure), _by_judge(shown, leading, measure)]
+        tables.append(_reversals(shown, leading, measure))
+        tables += [part.tabulate_pairs(shown, leading, measure) for part in comparison.parts.values()]
     if not for_people or all(shown[key] is part for key, part in parts.items()):
         tables.append(_by_one_rule(parts, leading))
     return Report(
@@ -220,13 +217,21 @@ def _counts(comparisons: Collection[Comparison]) -> set[int]:
 def list_systems(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
     """Return the systems by one measure, for people; in each part the best one first."""
     heading = mean_heading([measure])
-    title, columns = f"{measure.label}: {heading}s{by_humans(parts.values())}", _columns(parts, heading)
+    title, columns = f"{measure.label}: {heading}s{by_values_alone(parts.values())}", _columns(parts, heading)
     return tabulate("systems", (*leading, SYSTEM), columns, _systems(parts, measure), title=title, main=1)
 
 
-def by_humans(parts: Iterable[Comparison]) -> str:
-    """Return what the title of a table says of numbers that are by human labels alone, if there is a judge."""
-    return ", by human labels alone" if any(part.by_judge for part in parts) else ""
+def parts_among(comparisons: Iterable[Comparison]) -> list[ComparisonPart[Comparison]]:
+    """Return the parts that some of these comparisons, which are strata of one, have, each once."""
+    found: dict[str, ComparisonPart[Comparison]] = {}
+    for comparison in comparisons:
+        found |= comparison.parts
+    return list(found.values())
+
+
+def by_values_alone(comparisons: Iterable[Comparison]) -> str:
+    """Return what the title of a table says of numbers of values alone, where differences are estimated with more."""
+    return "".join(f", by {part.values_are_by} alone" for part in parts_among(comparisons))
 
 
 def _systems_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
@@ -289,8 +294,9 @@ def _pairs_as_data(parts: Parts, leading: Iterable[Column]) -> Table:
     """Return all pairs with all numbers: totals for counts, means for other measures."""
     counts = {measure.label for part in parts.values() for measure in part.measures if measure.total}
     labels = (*leading, SYSTEM, BASELINE, MEASURE)
+    prefixes = [part.prefix for part in parts_among(parts.values())]
     rows = [
-        totals_of_row({**row, "stratum": stratum}, counts, row["n_queries"])
+        totals_of_row({**row, "stratum": stratum}, counts, row["n_queries"], ("", *prefixes))
         for stratum, part in parts.items()
         for row in part.to_polars(details=True).to_dicts()
     ]
@@ -341,13 +347,13 @@ def _differences(parts: Parts, leading: Iterable[Column], measure: Measure) -> T
         *(() if is_tukey else (Column("p_value", "p", spare=-1),)),
         Column("p_adjusted", "p" if is_tukey else "p adj"),
     )
-    has_judge = any(part.by_judge for part in parts.values()) and not measure.total
-    if not has_judge:  # else they are in the table of what the judge adds, by human labels alone
+    added = [] if measure.total else parts_among(parts.values())
+    if not added:  # else they are in the table of what a part adds, by the values alone
         columns = (*columns, *OF_VALUES)
     labels = (*leading, *((BASELINE, SYSTEM) if design.baseline is None else (SYSTEM,)))
     of_numbers = " of totals" if measure.total else " of logarithms" if measure.geometric else ""
     of_what = ", system - baseline" if design.baseline is None else f" from {design.baseline}"
-    of_what += ", with the judge's labels" if has_judge else ""
+    of_what += "".join(f", {part.differences_are}" for part in added)
     of_what += ", joint intervals" if is_simultaneous else ""
     return tabulate(
         "pairs",
@@ -426,7 +432,7 @@ def _reversals(parts: Parts, leading: Iterable[Column], measure: Measure) -> Tab
             Column("doc_id_difference", BY_DOC_ID),
         ),
         rows,
-        title=titled(f"{measure.label}: what ties can reverse{by_humans(parts.values())}", parts.values()),
+        title=titled(f"{measure.label}: what ties can reverse{by_values_alone(parts.values())}", parts.values()),
     )
 
 
@@ -459,63 +465,6 @@ def _by_one_rule(parts: Parts, leading: Iterable[Column]) -> Table:
         rows,
         title="Significant under one tie rule only",
     )
-
-
-def _by_judge(parts: Parts, leading: Iterable[Column], measure: Measure) -> Table:
-    """Return what the human labels alone say of each pair, and what a judge's labels add."""
-    rows = [
-        {
-            "stratum": stratum,
-            **vars(pair),
-            **vars(pair.judged),
-            "human_p_value": p_value_cell(pair.judged.p_value),
-            "with": pair.difference,
-            "both": span_of(pair),
-        }
-        for stratum, part in parts.items()
-        for pair in (part[measure] if part.by_judge and not measure.total else ())
-        if pair.judged is not None
-    ]
-    level = level_heading(next(iter(parts.values())).design.confidence_level, set())
-    columns = (
-        Column("difference", "human"),
-        Column("ci", level, _human_span, spare=1),
-        Column("human_p_value", "human p", spare=2),
-        *(replace(column, heading=f"human {column.heading}") for column in OF_VALUES),
-        *with_judge(level),
-    )
-    return tabulate("judge", (*leading, SYSTEM, BASELINE), columns, rows, title=f"{measure.label}: what the judge adds")
-
-
-def _human_span(row: Mapping[str, Any]) -> Span:
-    """Return the interval of a difference by human labels alone, which is by Student's t."""
-    low, high = row["low"], row["high"]
-    return Span(low, high, not why_unknown(low, high, row["n_queries"], None, "t"))
-
-
-def _of_judge(comparison: Comparison, parts: Parts) -> list[Fact]:
-    """Say what was assumed of a judge's labels, and whether they help."""
-    if not comparison.by_judge:
-        return []
-    pairs = [(pair, pair.judged) for pair in comparison.pairs if pair.judged is not None]
-    name, judge = next(iter(comparison.by_judge.items()))
-    n_others, n_queries = max(one.n_others for _, one in pairs), max(pair.n_queries for pair, _ in pairs)
-    of = "differences, and p by Student's t and not by the test above,"
-    by_humans = "means, effects, std, wins, losses and what ties can reverse are by the human labels alone"
-    useless = sum(not one.weight for _, one in pairs)
-    text = f"adds nothing to {useless} of {format_count(len(pairs), 'difference')}: these are of the human labels alone"
-    each = ((len(one.query_ids), len(one.by_judge[name].query_ids)) for one in parts.values() if one.by_judge)
-    return [
-        *of_judge(judge, comparison.evaluations[name], n_others, n_queries, of),
-        tell_own_judges([one.name for one in comparison.evaluations.values() if has_scores_of(judge, one.run)]),
-        prose_fact("by humans", by_humans),
-        note_fact("weight 0", text if useless else ""),
-        *strata_of_sample(each, len(judge.query_ids)),
-        *(
-            not_a_sample(measure, p, "differences")
-            for measure, p in sampling_doubts(comparison.by_judge, comparison.query_ids).items()
-        ),
-    ]
 
 
 def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") -> list[Fact]:
@@ -551,7 +500,7 @@ def facts_of(comparison: Comparison, parts: Parts, qrels: str, among: str = "") 
         *tell_tests(
             design, places, pairs, has_clusters=n_clusters is not None, has_strata=() not in parts, among=among
         ),
-        *_of_judge(comparison, parts),
+        *(fact for part in comparison.parts.values() for fact in part.tell(comparison, parts)),
         *_of_ties(places, pairs),
         *_once_more(places, pairs),
         *made_under(evaluations),

@@ -24,7 +24,7 @@ from deadheat.plugins.compare.report import (
     adjusted,
     as_shown,
     best_first,
-    by_humans,
+    by_values_alone,
     clusters_of,
     corrected_by,
     doubt_margin,
@@ -170,7 +170,7 @@ def report_with_requests(
         Whether there is room for the tables of companions.
     """
     among = "systems" if companions else ""
-    if compact and not comparison.by_judge:
+    if compact and not comparison.parts:
         report = report_compact(
             comparison, qrels=qrels, columns=columns, strata=strata, margin=margin, digits=digits, among=among
         )
@@ -317,7 +317,7 @@ def list_deciding(comparison: Comparison, n: int, queries: Queries | None, *, fo
             *(Column(name, heading, spare=1) for name, heading in zip(NUMBERS[1:], pair, strict=True)),
             *(ties, *weight, *text),
         )
-        title = f"{measure}: queries that decide, {' - '.join(pair)}{by_humans([comparison])}"
+        title = f"{measure}: queries that decide, {' - '.join(pair)}{by_values_alone([comparison])}"
         tables.append(tabulate("queries", (kind, QUERY), columns, own, title=title, has_blocks=True))
     return tables
 

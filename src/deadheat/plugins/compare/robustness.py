@@ -1,10 +1,9 @@
-"""What a comparison says beside its pairs: ranks and orders of systems, and what a judge's labels make of them."""
+"""What a comparison says beside its pairs: ranks and orders of systems."""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
+from dataclasses import asdict, dataclass, fields
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -16,7 +15,6 @@ from deadheat.arrays import (
     FloatArray,
     IntArray,
     TextArray,
-    align_values,
     is_member,
     sums_of,
     with_own_arithmetic,
@@ -24,18 +22,14 @@ from deadheat.arrays import (
 from deadheat.data.renderable import Numbers, Renderable, frame_of
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.scores import Scores
-from deadheat.kernels import agreement, weighting
+from deadheat.kernels import agreement
 from deadheat.measures import Measure
-from deadheat.measures.notation import MeasureLike
 from deadheat.plugins.compare.flips import Side, side_of
 from deadheat.plugins.compare.orders import MAX_ORDERS, draw_values, listed_values
-from deadheat.plugins.compare.pair import JudgeContribution, Pair, Pairs
+from deadheat.plugins.compare.pair import Pair
 from deadheat.random_generators import random_generator
 from deadheat.settings import Design
-from deadheat.stats import is_doubtful
-from deadheat.stats.prediction import Powered, powered_mean
 from deadheat.stats.ranks import bounds_of_ranks, ranks, resampled_ranks
-from deadheat.stats.sampling import sample_doubt
 from deadheat.wording import MOST_OFF, escape_invisible
 
 OVER_TIES = tuple(f"tie_tau{of}{end}" for of in ("", "_ap") for end in ("", "_low", "_high"))  # fields
@@ -349,101 +343,3 @@ def _steps(values: FloatArray, probabilities: FloatArray) -> FloatArray:
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(probabilities[order])
     return values[order][np.searchsorted(reached, (np.arange(STEPS) + 0.5) / STEPS * reached[-1])]
-
-
-@with_own_arithmetic
-def judged_pairs(
-    pairs: Pairs,
-    differences: FloatArray,
-    query_ids: TextArray,
-    judge: Mapping[str, Evaluation],
-    design: Design,
-) -> Pairs:
-    """Return the pairs with what a judge adds; p values are not corrected yet.
-
-    Parameters
-    ----------
-    pairs : Pairs
-        By human labels.
-    differences : ndarray of shape (n_queries, n_pairs)
-    query_ids : ndarray of str, shape (n_queries,)
-        Those with human labels.
-    judge : mapping of str to Evaluation
-        Of each system under the judge's labels, over more queries.
-    design : Design
-    """
-    found, names = [], list(judge)
-    known_of = cache(lambda measure, what: values_of(judge, measure, query_ids, what))  # of all systems
-    for pair, own in zip(pairs, differences.T, strict=True):
-        a, b = names.index(pair.system), names.index(pair.baseline)
-        both, others = (values[:, a] - values[:, b] for values in known_of(pair.measure, "values"))
-        kept, known = ~np.isnan(own) & ~np.isnan(both), ~np.isnan(others)
-        weights, of_others = None, None
-        if judge[pair.system][pair.measure].weights is not None:
-            ends = zip(known_of(pair.measure, "weights"), (kept, known), strict=True)
-            weights, of_others = (columns[some, a] for columns, some in ends)
-        predicted = others[known]
-        if judge[pair.system][pair.measure].measure.total:  # it is of these queries alone, which humans judged
-            predicted, of_others = predicted[:0], None
-        powered = powered_mean(
-            own[kept],
-            both[kept],
-            predicted,
-            weights=weights,
-            other_weights=of_others,
-            confidence_level=design.confidence_level,
-        )
-        human = {name: getattr(pair, name) for name in ("difference", "low", "high", "p_value")}
-        worth = 1 if weights is None else weighting.effective_number(weights) / len(weights)
-        added = JudgeContribution(
-            powered.weight, powered.correlation, worth * powered.n_effective, int(known.sum()), **human
-        )
-        numbers: dict[str, Any] = {  # without weight those of the human labels stay
-            "difference": powered.estimate,
-            "low": powered.low,
-            "high": powered.high,
-            "p_value": _one_sided(powered, design.alternative),
-            "standard_error": powered.standard_error,
-            "method": "ppi",
-            "exact_p_value": False,
-            "n_resamples": 0,
-            "n_queries": int(kept.sum()),
-            "doubtful": bool(is_doubtful(np.array([pair.skewness]), np.array([kept.sum()]), "t")[0]),
-        }
-        found.append(replace(pair, judged=added, **(numbers if powered.weight else {})))
-    return Pairs.of(found)
-
-
-def _one_sided(powered: Powered, alternative: str) -> float:
-    """Return the p value of the alternative, from the two-sided one of a symmetric test."""
-    if alternative == "two-sided":
-        return powered.p_value
-    return powered.p_value / 2 if (powered.estimate > 0) == (alternative == "greater") else 1 - powered.p_value / 2
-
-
-def values_of(
-    evaluations: Mapping[str, Evaluation], measure: MeasureLike, query_ids: TextArray, name: str = "values"
-) -> tuple[FloatArray, FloatArray]:
-    """Return the values, or weights, for some queries and for all others, of shape (n_queries, n_systems).
-
-    NaN where none is.
-    """
-    each = [one[measure] for one in evaluations.values()]
-    others = sorted({query for one in each for query in one.query_ids.tolist()}.difference(query_ids.tolist()))
-    own, rest = (
-        np.column_stack([align_values(getattr(one, name), one.query_ids, ids) for one in each])
-        for ids in (query_ids, np.array(others, object))
-    )
-    return own, rest
-
-
-def sampling_doubts(judge: Mapping[str, Evaluation], query_ids: TextArray) -> dict[str, float]:
-    """Return p values below `SUSPECT`, by measure, of no difference between queries with human labels and others.
-
-    Of the mean over systems by the judge's labels, by Welch's t test: what a random sample differs in by chance alone.
-    """
-    labels = [scores.measure.label for scores in next(iter(judge.values()))]
-    doubts = {
-        label: sample_doubt(*(values.mean(axis=1) for values in values_of(judge, label, query_ids))) for label in labels
-    }
-    return {label: p for label, p in doubts.items() if p is not None}

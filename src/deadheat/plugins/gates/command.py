@@ -125,15 +125,7 @@ def _list_presets(ctx: click.Context, _: click.Parameter, value: bool) -> None: 
     metavar="LEVEL",
     help="One-sided level of both tests against the baseline, each measure by itself; default 0.05.",
 )
-@option(
-    "--judge",
-    type=INPUT,
-    metavar="QRELS",
-    help="Labels of a judge for the queries of the human labels, a random sample, and for more: means and their"
-    " intervals are estimated from both, comparisons with a baseline and strata are of the human labels.",
-    heading="input",
-)
-@with_options("judgments", *INTERVALS, "cluster", "weights")
+@with_options("judge.gate", "judgments", *INTERVALS, "cluster", "weights")
 @option(
     "--queries",
     type=INPUT,
@@ -192,7 +184,7 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
     baseline_path = options["baseline"]
     if baseline_path is not None and Path(baseline_path).is_dir():
         baseline_path = None  # an output in a folder replaces no save of it
-    output = Output(options, [*files, config, baseline_path, options["queries"], options["judge"]])
+    output = Output(options, [*files, config, baseline_path, options["queries"], options.get("judge")])
     saved = dh.load_evaluation(files[0]) if len(files) == 1 else None
     baseline = None
     if options["baseline"] is not None:
@@ -204,7 +196,9 @@ def gate(files: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - clic
         qrels, run = files
         wanted = notation.measures_of(thresholds, None if baseline is None else baseline.evaluation)
         wanted = [*dict.fromkeys(kind_asked().as_judged(wanted))]
-        _, _, evaluation, _ = next(evaluate_each(qrels, {label(run): run}, conventions, wanted, judge=options["judge"]))
+        _, _, evaluation, _ = next(
+            evaluate_each(qrels, {label(run): run}, conventions, wanted, judge=options.get("judge"))
+        )
         warn_of_nothing_judged([evaluation])
     queries = None if options["queries"] is None else dh.Queries(options["queries"])
     evaluation = weighed(evaluation, queries, options)

@@ -16,7 +16,7 @@ from deadheat.data.queries import Queries
 from deadheat.data.tables import DocumentTable, Source
 from deadheat.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluate import checked, open_evaluation
-from deadheat.evaluation.evaluation import Evaluation, refuse_judge, refuse_repeats
+from deadheat.evaluation.evaluation import Evaluation, refuse_features, refuse_repeats
 from deadheat.evaluation.intervals import (
     FEWEST,
     Cluster,
@@ -364,7 +364,7 @@ def check_family(
                 hint="evaluate without a judge",
             )
     if any(subset.by for subset in family):
-        refuse_judge([evaluation], "a check of strata")
+        refuse_features([evaluation], "a check of strata")
     level = 1 - (1 - options.confidence_level) / len(family)
     # the further out an end, the more resamples it takes to see it
     least = math.ceil(2 * FEWEST_BEYOND / (1 - level)) if len(family) > 1 else 0
@@ -512,7 +512,7 @@ def _doubts(
     return {
         "unknown": unknown,
         "trivial": threshold.quantity not in ENDS and math.isfinite(easiest) and threshold.holds(easiest),
-        "luck": ties == "random" and not threshold.quantity.startswith("tie_") and scores.human_tie_std,
+        "luck": ties == "random" and not threshold.quantity.startswith("tie_") and scores.tie_std_of_values,
         "missing": n_left_out and not threshold.holds(scores.mean * scores.n_queries / (scores.n_queries + n_left_out)),
     }
 
@@ -682,7 +682,7 @@ def paired(
         why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
         raise DataError(f"{names} are of different queries: {only}", hint=f"evaluate both on the same queries{why}")
     refuse_repeats((evaluation, baseline), "a baseline")
-    refuse_judge((evaluation, baseline), "a baseline")
+    refuse_features((evaluation, baseline), "a baseline")
     own, of_baseline = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
     shared = [name for name in own if name in of_baseline]
     if not shared:

@@ -12,7 +12,6 @@ from deadheat.report.conventions import (
     brought_together,
     doubted_names,
     estimated_by,
-    helped,
     tell_geometric,
     tell_unshared,
     too_narrow,
@@ -34,6 +33,7 @@ from deadheat.report.model import (
     tabulate,
     warning_fact,
 )
+from deadheat.report.report_parts import tell_parts
 from deadheat.scalars import as_integer
 from deadheat.structures import group_values
 from deadheat.version import __version__
@@ -238,7 +238,7 @@ def _facts_of_gate(result: GateResult, sources: str, not_asked: Sequence[str], s
         Fact("notes", list(evaluation.notes), "data", data, brief=data),
         *tell_unshared([evaluation], evaluation.conventions.missing, is_alone=True, is_note=False),
         *weighted(evaluation),
-        *helped([evaluation]),
+        *tell_parts([evaluation]),
         *doubted_names(evaluation[name].measure for name in dict.fromkeys(check.measure for check in result.checks)),
         *_sizes(result),
         Fact(

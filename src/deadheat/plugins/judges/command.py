@@ -10,7 +10,7 @@ import deadheat as dh
 from deadheat.cli.errors import refuse, refuse_if
 from deadheat.cli.figures import with_figure_options, with_figures
 from deadheat.cli.help import option
-from deadheat.cli.inputs import labels_of, open_qrels, open_run
+from deadheat.cli.inputs import open_qrels, open_run
 from deadheat.cli.options import LAST, READING, command, with_options
 from deadheat.cli.paths import INPUT, named_runs
 from deadheat.cli.printing import Output, emit, full_option, output_options
@@ -41,6 +41,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     runs also: which differences between systems the judge reverses, misses or invents, and whether it favours one.
     """
     from deadheat.evaluation.intervals import groupings_of, label
+    from deadheat.plugins.judges.files import read_labels
     from deadheat.plugins.judges.page import page_of_judges
     from deadheat.plugins.judges.report import report_judges
 
@@ -51,7 +52,7 @@ def judges(human: str, judges: tuple[str, ...], runs: tuple[str, ...], *, per_qu
     output = Output(options, [human, *judges, *runs, options["queries"]])
     found = dh.judge_agreement(
         open_qrels(human),
-        {name: labels_of(path, name) for name, path in named_runs(judges).items()},
+        {name: read_labels(path, name) for name, path in named_runs(judges).items()},
         runs={name: open_run(path, name) for name, path in named_runs(runs).items()} or None,
         measures=options["notations"] or "nDCG@10",
         rel=1 if options["rel"] is None else options["rel"],

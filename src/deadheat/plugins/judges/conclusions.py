@@ -17,8 +17,8 @@ from deadheat.phases import phase
 from deadheat.plugins.compare.of_values import side_of_values
 from deadheat.plugins.compare.pair import Pair
 from deadheat.plugins.compare.pairs import compare_sides, pairs_of
-from deadheat.plugins.compare.robustness import values_of
 from deadheat.plugins.judges.label_agreement import LabelAgreement
+from deadheat.plugins.judges.values_by_system import values_of
 from deadheat.settings import Conventions, Design
 from deadheat.stats.intervals import interval_bounds
 

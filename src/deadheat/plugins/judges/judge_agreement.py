@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from deadheat.checks import as_level, as_number, by_name
-from deadheat.data.judgments import as_qrels, note_of_scores
 from deadheat.data.queries import Queries
 from deadheat.data.renderable import Numbers, Plottable, Renderable
 from deadheat.data.tables import Qrels, Run, Source, check_each
@@ -20,6 +19,7 @@ from deadheat.plugins.judges import label_statistics as labels
 from deadheat.plugins.judges.conclusions import Conclusions, conclude
 from deadheat.plugins.judges.estimate import Estimate, estimate_statistic, leaving_out
 from deadheat.plugins.judges.label_agreement import OF_QUERIES, LabelAgreement, agreement_of
+from deadheat.plugins.judges.labels import as_qrels, note_of_scores
 from deadheat.random_generators import Rng
 from deadheat.settings import Design
 from deadheat.wording import escape_invisible, format_list

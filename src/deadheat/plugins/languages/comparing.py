@@ -10,7 +10,7 @@ import numpy as np
 from deadheat.data.queries import Queries
 from deadheat.data.tables import Source
 from deadheat.errors import ColumnError, DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation, refuse_judge
+from deadheat.evaluation.evaluation import Evaluation, refuse_features
 from deadheat.evaluation.intervals import Cluster, cluster_codes
 from deadheat.plugins.compare.comparison import Comparison
 from deadheat.plugins.languages.across import Languages
@@ -115,7 +115,7 @@ def split_by_language(
             given=list(evaluations),
             allowed="a dict of system to Evaluation, where queries have the languages",
         )
-    refuse_judge(evaluations.values(), "a comparison of languages")  # while it is there: selecting queries drops it
+    refuse_features(evaluations.values(), "a comparison of languages")  # while it is there: selecting queries drops it
     column = table.language_column
     if column is None:
         raise ColumnError("no column 'language' in the table of queries", allowed="one", path=table.where)
@@ -153,7 +153,7 @@ def languages_of(
     systems = list(next(iter(evaluations.values())))
     if unknown := [one for one in design.against if one not in systems]:
         raise ParameterError(argument="baseline", given=unknown[0], allowed=systems)
-    refuse_judge((one for own in evaluations.values() for one in own.values()), "a comparison of languages")
+    refuse_features((one for own in evaluations.values() for one in own.values()), "a comparison of languages")
     if every := _weighted_or_repeated(one for own in evaluations.values() for one in own.values()):
         raise ParameterError(
             "with weights or repeats cannot be compared by language", argument="evaluations", given=every

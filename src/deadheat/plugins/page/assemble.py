@@ -15,7 +15,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader
 
 from deadheat import hooks
 from deadheat.data.renderable import Plottable
-from deadheat.evaluation.evaluation import Evaluation, refuse_judge
+from deadheat.evaluation.evaluation import Evaluation, refuse_features
 from deadheat.evaluation.intervals import SMALLEST, IntervalOptions, keys_of, strata_of
 from deadheat.measures import Measure, unit_of
 from deadheat.placements.policies import POLICIES
@@ -173,7 +173,7 @@ def _title(names: Sequence[str], measure: Measure) -> str:
 @registers_report(Comparison, among=PAGES)
 def page_of_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison; its runs are not at hand, so there are no rankings."""
-    comparison.refuse_judge("a page")
+    comparison.refuse_parts("a page")
     return page_of(
         [
             Subject(
@@ -189,7 +189,7 @@ def page_of_comparison(comparison: Comparison) -> str:
 @registers_report(Evaluation, among=PAGES)
 def page_of_evaluation(evaluation: Evaluation) -> str:
     """Return the page of an evaluation; its run is not at hand, so there are no rankings."""
-    refuse_judge([evaluation], "a page")
+    refuse_features([evaluation], "a page")
     return page_of([Subject(evaluations={evaluation.name: evaluation}, qrels=format_path(evaluation.qrels.where))])
 
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from deadheat.data.judgments import records_in
 from deadheat.data.known_ids import NAMES
 from deadheat.data.tables import Source, path_of
 from deadheat.errors import DataError, ParameterError
 from deadheat.io.kinds import find_column
-from deadheat.io.records import as_text
+from deadheat.io.records import as_text, records_in
 from deadheat.structures import group_values
 
 BETWEEN = "|"  # several groups of an item in one field

@@ -19,7 +19,7 @@ from deadheat.data.kind_of_judgments import KindOfJudgments
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.errors import DataError
 from deadheat.evaluation.evaluate import open_evaluation, shared_measures
-from deadheat.evaluation.evaluation import Evaluation, refuse_judge
+from deadheat.evaluation.evaluation import Evaluation, refuse_features
 from deadheat.evaluation.origin import Origin
 from deadheat.evaluation.parts import ScorePart
 from deadheat.evaluation.reconciling import check_conventions, check_judged, check_weights, reconciled
@@ -368,7 +368,7 @@ def history(
     names = _names_of(given)
     given = {names[key]: one for key, one in given.items()}
     known = None if known is None else names[known]
-    refuse_judge((one for one in given.values() if isinstance(one, Evaluation)), "a history")
+    refuse_features((one for one in given.values() if isinstance(one, Evaluation)), "a history")
     now = Origin.here()  # of all that were not saved: they stay in their order
     with ThreadPoolExecutor(4) as beside:  # of which each waits for Polars' threads
         read = list(beside.map(lambda file: _step_or_error(file, given[file], now), given))

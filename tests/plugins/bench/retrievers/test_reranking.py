@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import deadheat as dh
-from deadheat.data.judgments import read_grade
 from deadheat.errors import DataError, DeadheatWarning, NoteWarning, ParameterError
 from deadheat.plugins.bench.cases import Case, Cases
 from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers import BM25, LLM, Hits, Reranked, best, described, make_retriever, retrieve
 from deadheat.plugins.bench.retrievers.reranking import CrossEncoder
+from deadheat.plugins.judges.answers import read_grade
 from support.chat_server import ChatServer, chat_server, grade
 from support.command import call, ok
 

@@ -16,7 +16,6 @@ from typing import Any, TypeAlias, cast
 import polars as pl
 
 from deadheat.checks import as_count, by_name, literal
-from deadheat.data.judgments import describe_far_grades, read_grade
 from deadheat.errors import DataError, NoteWarning, ParameterError, SourceTypeError, UserCodeError
 from deadheat.io.formats import SUFFIXES
 from deadheat.libraries import import_package
@@ -24,6 +23,7 @@ from deadheat.plugins.bench.collection import Collection
 from deadheat.plugins.bench.retrievers.embedding import BM25, Embedding, StringSimilarity, identity_of
 from deadheat.plugins.bench.retrievers.language_model import LLM
 from deadheat.plugins.bench.retrievers.protocol import SCHEMA, Function, Retriever, RunFile
+from deadheat.plugins.judges.answers import describe_far_grades, read_grade
 from deadheat.structures import copy_with, group_values
 from deadheat.wording import did_you_mean, format_count, format_percentage, join_sentences, quote_text
 

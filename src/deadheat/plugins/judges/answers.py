@@ -1,12 +1,9 @@
-"""What judges write, such as language models: answers that hold a grade, read as judgments or scores, or hold none.
-
-And what people write: a file of unjudged documents, filled in as far as they got, that is added to qrels.
-"""
+"""What judges write, such as language models: answers that hold a grade, read as judgments or scores, or hold none."""
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
@@ -20,13 +17,12 @@ from deadheat.data.rows import first_row_where
 from deadheat.data.tables import Qrels, Run, Source, label_of, path_of
 from deadheat.errors import ColumnError, DataError, DuplicateError, SourceTypeError
 from deadheat.io.formats import ending
-from deadheat.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, check_column, find_column
+from deadheat.io.kinds import COLUMN_NAMES, KEYS, VALUE_COLUMN, Kind, find_column
 from deadheat.io.objects import JsonText, read_text
-from deadheat.io.records import Wanted, as_text, as_written, read_records
-from deadheat.io.spreadsheets import unguarded_text
-from deadheat.io.values import is_plain, read_value
+from deadheat.io.records import as_text, records_in
+from deadheat.io.values import is_plain
 from deadheat.structures import copy_with
-from deadheat.wording import format_count, format_list, format_names, quote_text
+from deadheat.wording import format_count, format_list, quote_text
 
 FAILED = ("error", "drop", "lowest", "bounds")
 # Answers may be of any length and content: nothing here is tried again with fewer characters, in quadratic time
@@ -51,29 +47,6 @@ GRADED = rf"""(?xi)
 FENCED = re.compile(r"(?s)\A\s*```(?:json)?\s*(\{.*\})\s*```\s*\Z")
 # Names of the column that holds what a judge wrote, the likeliest first
 GRADES = ("grade", "rating", "relevance", "judgment", "judgement", "label", "score", "answer", "response", "output")
-
-
-def note_of_scores(runs: Sequence[str]) -> str:
-    """Say that the scores of runs are taken as grades."""
-    if len(runs) == 1:
-        return f"{runs[0]} is a run: its scores are taken as grades"
-    return f"{format_names(runs)} are runs: their scores are taken as grades"
-
-
-def as_qrels(judge: Source) -> Qrels:
-    """Return a judge's labels as qrels, each once; of a run the scores are the grades."""
-    if isinstance(judge, Run):
-        run, rows = judge, judge.to_polars().rename({"score": "relevance"})
-        if run.are_failures_open and run.failures is not None:
-            rows = rows.join(run.failures, on=["query_id", "doc_id"], how="anti", maintain_order="left")
-        labels = copy_with(
-            Qrels.of_checked(rows, run.name),
-            notes=(note_of_scores([run.name]), *run.notes),
-        )
-    else:
-        labels = Qrels.of(judge)
-    labels.check_duplicates()
-    return labels
 
 
 class Grade(NamedTuple):
@@ -311,32 +284,6 @@ def _rows(
         yield query, doc, grade(row) if callable(grade) else row.get(names["grade"])
 
 
-def records_in(source: Source, path: Path | None, what: str) -> Iterable[Mapping[str, Any]]:
-    """Return the rows of a table: a file, a list of dicts or a frame.
-
-    Parameters
-    ----------
-    source
-    path : Path or None
-        Of the source, if it is a file.
-    what : str
-        The records, for messages.
-    """
-    if path is not None:
-        table = read_records(path, None, Wanted(what=what)).table
-        return table.iter_rows(named=True) if isinstance(table, pl.DataFrame) else table
-    if isinstance(source, list) and all(isinstance(row, Mapping) for row in source):
-        return source
-    import narwhals as nw
-
-    from deadheat.io.lazy import as_narwhals, collect
-
-    frame = as_narwhals(source, what)
-    if not isinstance(frame, nw.LazyFrame | nw.DataFrame):
-        raise SourceTypeError(found=f"{source!r:.60}", allowed=f"{what}: a path, a list of dicts or a dataframe")
-    return collect(frame.lazy()).iter_rows(named=True)
-
-
 def _names(columns: list[str], grade: str | Callable[[Any], object] | None, where: str) -> dict[str, str]:
     """Return which columns hold the ids and the answer."""
     found = {name: find_column(COLUMN_NAMES["qrels"][name], columns, f"no column {name}", where) for name in KEYS}
@@ -371,58 +318,3 @@ def _read(answer: object, grades: Mapping[str, float] | None, scale: float | Non
         mean = float(np.mean(values))
     grade = mean if math.isfinite(mean) else None
     return Grade(grade, scales.pop() if scales else None), len(several) - len(values)
-
-
-COLUMNS = (*KEYS, "relevance")
-WANTED = Wanted(what="judgments", expected="a list of objects with query_id, doc_id and relevance", number=as_written)
-
-
-def add_judgments(qrels: Qrels, path: Path) -> tuple[pl.DataFrame, int, int]:
-    """Return qrels with the judgments of a file such as `deadheat holes --judge` writes; empty rows are left out.
-
-    Parameters
-    ----------
-    qrels : Qrels
-    path : pathlib.Path
-        A table with the columns query_id, doc_id and relevance, and any others.
-
-    Returns
-    -------
-    frame : polars.DataFrame
-        query_id, doc_id and relevance: the rows of the qrels, then the new ones.
-    n_added, n_open : int
-        Rows with a relevance, and rows that have none yet.
-
-    Raises
-    ------
-    ColumnError
-        A column is missing.
-    DataError
-        A relevance is no number, or no row has one.
-    DuplicateError
-        A document is in the qrels already, or twice in the file.
-    """
-    records = read_records(path, wanted=WANTED)
-    for name in COLUMNS:
-        check_column(name, records.columns, path)
-    judged = qrels.to_polars().select(*COLUMNS)
-    known = set(judged.select("query_id", "doc_id").iter_rows())
-    new: list[tuple[str, str, float]] = []
-    for place, row in enumerate(records.frame.select(*COLUMNS).iter_rows()):
-        query, document, answer = ((as_text(field) or "").strip() for field in row)
-        query, document = unguarded_text(query), unguarded_text(document)
-        if not answer:
-            continue
-        line = records.line(place)
-        if (query, document) in known:
-            raise DuplicateError(
-                f"document {document!r} of query {query!r} is judged already, in {qrels.where} or above",
-                path=path,
-                line=line,
-            )
-        known.add((query, document))
-        new.append((query, document, read_value(answer, "qrels", path=path, line=line)))
-    if not new:
-        raise DataError("no row has a relevance: nothing is judged yet", path=path)
-    frame = pl.concat([judged, pl.DataFrame(new, schema=judged.schema, orient="row")])
-    return frame, len(new), len(records.frame) - len(new)

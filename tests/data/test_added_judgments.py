@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.judgments import add_judgments
+from deadheat.data.added_judgments import add_judgments
 from deadheat.errors import ColumnError, DataError, DuplicateError
 from support.command import call, ok
 

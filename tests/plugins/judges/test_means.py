@@ -14,11 +14,11 @@ from scipy import stats as scipy_stats
 import deadheat as dh
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import IntervalOptions
-from deadheat.evaluation.predicted import Predicted
 from deadheat.evaluation.scores import Scores
+from deadheat.plugins.judges.predicted import Predicted
+from deadheat.plugins.judges.prediction import powered_mean
 from deadheat.report.as_data import as_json
 from deadheat.report.of_evaluation import report_evaluations
-from deadheat.stats.prediction import powered_mean
 from support.command import call, ok
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from scipy import stats
 import deadheat as dh
 from deadheat.errors import DataError, FigureError, ParameterError
 from deadheat.plugins.compare.margins import estimated_within
+from deadheat.plugins.judges.prediction import powered_mean
+from deadheat.plugins.judges.sampling import sample_doubt, strata_doubt
 from deadheat.report.model import format_cell
 from deadheat.report.shown import report_of
-from deadheat.stats.prediction import powered_mean
-from deadheat.stats.sampling import sample_doubt, strata_doubt
 from support.command import call, ok
 
 if TYPE_CHECKING:

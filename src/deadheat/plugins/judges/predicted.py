@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.parts import Scored
-
-if TYPE_CHECKING:
-    from deadheat.stats.prediction import Powered
+from deadheat.plugins.judges.prediction import FEWEST_OF_MEAN, Powered, powered_mean
 
 JUDGE = "judge"
 
@@ -36,6 +34,11 @@ class Predicted(NamedTuple):
     others: FloatArray
     weights: FloatArray | None
 
+    @property
+    def argument(self) -> str:
+        """The argument that it is made of."""
+        return JUDGE
+
     def select(self, keep: BoolArray | IntArray) -> None:
         """Return None: of which others some queries are a sample is not known here."""
 
@@ -46,12 +49,10 @@ class Predicted(NamedTuple):
     def range_column(self) -> None:
         """Return None: reports show no range of it."""
 
-    def powered(self, scores: Scored) -> Powered | None:
+    def estimate_mean(self, scores: Scored) -> Powered | None:
         """Return what the labels add to the mean (prediction-powered inference); None if no query counts."""
         if not scores.n_queries:
             return None
-        from deadheat.stats.prediction import FEWEST_OF_MEAN, powered_mean  # few evaluations have a judge
-
         known, rest = scores.kept & ~np.isnan(self.own), ~np.isnan(self.others)
         found = powered_mean(
             scores.values[known],
@@ -65,7 +66,7 @@ class Predicted(NamedTuple):
 
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:
         """Return an interval around the estimate with the labels, narrower as the standard error is."""
-        powered = scores.powered
+        powered = cast("Powered | None", scores.estimated_mean)
         if powered is None or not powered.weight:
             return interval if powered is None else replace(interval, judge_weight=0.0)
         ratio = math.sqrt(scores.n_effective / powered.n_effective)

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import deadheat as dh
-from deadheat.data.judgments import read_grade
 from deadheat.errors import ColumnError, DataError, DuplicateError, ParameterError, SourceTypeError
+from deadheat.plugins.judges.answers import read_grade
 
 RAW: dict[str, dict[str, object]] = {
     "q1": {"a": "Score: 2", "b": 0, "c": "I cannot rate this.", "d": "3"},
