@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import deadheat as dh
 from golden.data import GRADED, GRADED_RUN, QRELS, QUERIES, RUNS, WEIGHTS
 from golden.entries import entry
@@ -44,19 +42,15 @@ def bounds_of(evaluation: dh.Evaluation) -> Numbers:
 
 @entry(OPTIONS)
 def of_values(options: Numbers) -> Numbers:
-    return bounds_of(dh.evaluate(GRADED, GRADED_RUN, fitting(**options), unjudged="bounds", **options))
-
-
-def fitting(**options: Any) -> list[str]:
-    """Return the measures that have bounds."""
-    measures = []
+    """Of the measures that have bounds."""
+    found: Numbers = {}
     for measure in MEASURES:
         try:
-            dh.evaluate(GRADED, GRADED_RUN, measure, unjudged="bounds", **options)
+            evaluation = dh.evaluate(GRADED, GRADED_RUN, measure, unjudged="bounds", **options)
         except dh.DeadheatError:
             continue
-        measures.append(measure)
-    return measures
+        found |= bounds_of(evaluation)
+    return found
 
 
 @entry(

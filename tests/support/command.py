@@ -8,7 +8,6 @@ from inspect import signature
 from typing import Any
 
 import click
-import jsonschema
 from click.testing import CliRunner, Result
 
 from deadheat import hooks
@@ -71,6 +70,8 @@ def check_json(name: str, text: str) -> None:
 
 @cache
 def _validator(name: str) -> Any:  # noqa: ANN401 - of a library without types
+    import jsonschema  # 0.13 s, which golden numbers need not
+
     schema = hooks.schemas()[name].read_text(encoding="utf-8")
     return jsonschema.Draft202012Validator({**json.loads(schema), "required": []})
 
