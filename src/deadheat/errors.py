@@ -261,7 +261,7 @@ class MissingDependencyError(DeadheatError, ImportError):  # type: ignore[misc] 
 
 
 class MissingPluginError(DeadheatError, ImportError):  # type: ignore[misc]  # as above
-    """A plugin of deadheat is needed whose folder is not there."""
+    """A plugin of deadheat is needed that is not there, or that cannot be loaded."""
 
 
 class DeadheatWarning(UserWarning):

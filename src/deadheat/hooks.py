@@ -427,7 +427,7 @@ def missing_of_kind(kind: Kind) -> tuple[str, ...]:
     """Return the plugins that register things of a kind and are not there."""
     missing = []
     for plugin in registry().plugins:
-        if _modules_of(plugin, kind) and not is_installed(plugin.name):
+        if modules_of(plugin, kind) and not is_installed(plugin.name):
             missing.append(plugin.name)
     return tuple(missing)
 
@@ -449,7 +449,7 @@ def load(kind: Kind) -> tuple[ModuleType, ...]:
     """Import the modules that register things of a kind, in the order of the registry, and return them."""
     modules = []
     for plugin in installed():
-        for module in _modules_of(plugin, kind):
+        for module in modules_of(plugin, kind):
             modules.append(import_module(module))
     return tuple(modules)
 
@@ -474,7 +474,8 @@ def in_order(kind: Kind, registered: Iterable[Registered], module_of: Callable[[
     return sorted(registered, key=lambda one: places.get(module_of(one), len(places)))
 
 
-def _modules_of(plugin: Plugin, kind: Kind) -> tuple[str, ...]:
+def modules_of(plugin: Plugin, kind: Kind) -> tuple[str, ...]:
+    """Return the modules of a plugin that register things of a kind."""
     if kind == "measures":
         return tuple(file.module for file in plugin.measures)
     if kind == "readers":

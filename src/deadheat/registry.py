@@ -27,6 +27,7 @@ CORE = Plugin(
     commands=(
         Command("evaluate", "deadheat.cli.evaluate", "Score runs, exactly where scores tie."),
         Command("measures", "deadheat.cli.guide", "List the measures, explain one, or say which to use."),
+        Command("plugins", "deadheat.cli.plugins", "List the plugins that are there, and what each adds."),
         Command("convert", "deadheat.cli.convert", "Convert qrels or a run from one format to another."),
         Command("schema", "deadheat.cli.guide", "Print the JSON Schema of what a command prints as JSON."),
         Command("demo", "deadheat.cli.guide", "Show on real data why ties matter."),
@@ -447,6 +448,11 @@ SENTENCE_TRANSFORMERS = Plugin(
     services=(Service("sentence_transformers", "deadheat.plugins.sentence_transformers.evaluators"),),
 )
 
+CONFORMANCE = Plugin(
+    name="conformance",
+    help="Check measures and file formats of plugins: every order of ties, round trips, refusals.",
+)
+
 PLUGINS = (
     CORE,
     COMPARE,
@@ -471,12 +477,13 @@ PLUGINS = (
     BENCH,
     COMPAT,
     SENTENCE_TRANSFORMERS,
+    CONFORMANCE,
 )
 
 ORDER_OF_COMMANDS = (  # as `deadheat --help` lists them, the most useful first; a command that is not here comes last
     *("evaluate", "compare", "agree", "leaderboard", "report", "gate", "rescore", "diff", "ties", "steps", "explain"),
     *("history", "holes", "judges", "items", "simulate", "trec_eval", "measures", "convert", "bench", "validate"),
-    *("schema", "demo"),
+    *("schema", "plugins", "demo"),
 )
 
 ORDER_OF_FORMATS = (  # of files, as errors list them; one that is not here comes last

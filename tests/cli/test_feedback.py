@@ -43,6 +43,7 @@ CALLS = {
     "bench": ["cases.csv", "--collection", "documents.csv", "--retriever", "bm25"],
     "validate": ["cases.csv"],
     "schema": ["gate"],
+    "plugins": [],
     "demo": [],
 }
 OTHERS = {
@@ -50,6 +51,7 @@ OTHERS = {
     "measures",
     "demo",
     "schema",
+    "plugins",
     "validate",
     "bench",
     "simulate",

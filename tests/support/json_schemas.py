@@ -111,6 +111,7 @@ bench cases.csv --collection documents.csv --retriever bm25 --retriever string -
 bench plain.csv other.csv --collection documents.csv --retriever bm25
 validate cases.csv
 validate bad.csv
+plugins
 demo
 """
 

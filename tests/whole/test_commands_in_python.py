@@ -49,6 +49,7 @@ WITHOUT = {  # commands that are no function, and what they are in Python
     "convert": "files to files",
     "validate": "a check of files; dh.read_cases() and what Polars does",
     "schema": "files of the package, about the JSON of commands",
+    "plugins": "what is installed; deadheat.api.third_party_plugins() has those of other distributions",
     "demo": "data of the package",
 }
 RENAMED = {

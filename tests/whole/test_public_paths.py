@@ -24,7 +24,7 @@ ALIASES = {  # what each is
     "deadheat.figures": "deadheat.plugins.figures.figures",
     "deadheat.integrations.sentence_transformers": "deadheat.plugins.sentence_transformers.evaluators",
 }
-NOT_ALIASED = {"deadheat.compat", "deadheat.errors", "deadheat.stats"}
+NOT_ALIASED = {"deadheat.api", "deadheat.compat", "deadheat.errors", "deadheat.stats"}
 NEEDS = {"ir_measures": "ir_measures", "sentence_transformers": "sentence_transformers", "figures": "altair"}
 PAGES = [ROOT / "README.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "design.md")]
 SAME = """

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
-from deadheat import hooks
+from deadheat import hooks, third_party
 from deadheat.cli.errors import (
     BAD_DATA,
     BROKEN_PIPE,
@@ -57,7 +57,7 @@ class App(click.Group):
         """Return a command, from its file."""
         entry = commands_by_name().get(cmd_name)
         if entry is None:
-            return None
+            return _third_party_command(cmd_name)
         command: click.Command = getattr(import_module(entry.module), cmd_name)
         command.short_help = entry.help
         return command
@@ -78,7 +78,9 @@ class App(click.Group):
                 ctx.fail(str(hooks.missing_plugin(f"the command {name}", plugin)))
             instead = instead_of(f"deadheat {name}")
             refuse_if(instead, f"the command {name} is gone: {instead}")
-            ctx.fail(join_sentences(f"no command {name!r}.", did_you_mean(name, known), f"All: {', '.join(known)}"))
+            names = [*known, *third_party.command_names()]
+            if name not in names:
+                ctx.fail(join_sentences(f"no command {name!r}.", did_you_mean(name, names), f"All: {', '.join(names)}"))
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - what the command returns
@@ -98,7 +100,8 @@ class App(click.Group):
                 show_traceback(error)
             elif isinstance(error, UserCodeError):
                 show_traceback(error.__cause__ or error, is_of_user=True)
-            raise _ending(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from error
+            invoked = ctx.invoked_subcommand or ""
+            raise _ending(error, self.get_command(ctx, invoked) or self, invoked) from error
 
     def make_context(self, *given: Any, **extra: Any) -> click.Context:  # noqa: ANN401 - click's
         """Read the options of the whole; what --help or --version print may not be written, as of a command."""
@@ -134,8 +137,27 @@ class App(click.Group):
         sys.exit(received[0] if received else code)
 
 
-def _ending(error: BaseException, command: click.Command) -> BaseException:
-    """Return what ends the command line for an exception: an exit code with or without a message."""
+def _third_party_command(name: str) -> click.Command | None:
+    """Return a command of a plugin of another distribution; None if there is none of this name."""
+    entry = third_party.command_named(name) if name else None
+    if entry is None:
+        return None
+    command: click.Command = third_party.import_command(name)
+    command.short_help = entry.help
+    return command
+
+
+def _ending(error: BaseException, command: click.Command, invoked: str = "") -> BaseException:
+    """Return what ends the command line for an exception: an exit code with or without a message.
+
+    Parameters
+    ----------
+    error : BaseException
+    command : click.Command
+        Whose options a message names.
+    invoked : str, default ""
+        The name of the command, if one was found.
+    """
     interrupted = error if isinstance(error, KeyboardInterrupt) else error.__cause__
     if isinstance(interrupted, KeyboardInterrupt):  # Python 3.11 wraps what a class statement raises
         return click.Abort()
@@ -153,8 +175,16 @@ def _ending(error: BaseException, command: click.Command) -> BaseException:
         if error.errno in FULL:
             return CommandError(f"cannot write{f' {name!r}' if name else ''}: {error.strerror}")
         return CommandError(f"{name}: {error.strerror}" if name else error.strerror)
-    bug = "This is a bug in deadheat; please report it with the output of --debug."
+    bug = f"This is a bug in {_owner_of(invoked)}; please report it with the output of --debug."
     return CommandError(f"{type(error).__name__}: {error}\n{bug}", BUG)
+
+
+def _owner_of(command: str) -> str:
+    """Return whose a command is, to whom a bug is reported."""
+    if not command or command in commands_by_name():
+        return "deadheat"
+    owner = third_party.owner_of_command(command)
+    return "deadheat" if owner is None else f"the plugin {owner.name} of {owner.origin}"
 
 
 def _shown(error: BaseException) -> int:

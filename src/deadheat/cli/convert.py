@@ -153,11 +153,12 @@ def _format_of(target: str, given: str | None) -> str:
     from deadheat.io.formats import FORMATS, SUFFIXES, chosen_format, ending
 
     suffix = "" if target == STDOUT else ending(target)
+    chosen = chosen_format(target, given)  # it knows the formats of other distributions, too
     refuse_if(
         given is None and suffix and suffix not in SUFFIXES,
         f"{target!r} names no format: give --to {', '.join(FORMATS)}",
     )
-    return chosen_format(target, given)
+    return chosen
 
 
 def _check_tag(tag: str | None, kind: Kind | None, written: str) -> None:

@@ -79,6 +79,14 @@ class FormatChoice(TextChoice):
     @choices.setter
     def choices(self, _: object) -> None: ...  # pyright: ignore[reportIncompatibleVariableOverride] - looked up late
 
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - click's
+        """Return the name; plugins of other distributions are asked about one that is unknown."""
+        if value not in self.choices:
+            from deadheat.report.model import load_third_party_formats
+
+            load_third_party_formats()
+        return super().convert(value, param, ctx)
+
 
 def format_option(*parts: str) -> Callable[[Any], Any]:
     """Return the option --format of a command whose reports have these parts."""
@@ -224,10 +232,13 @@ class Output:
 
 def _format_of(path: str | None, parts: Collection[str]) -> str:
     """Return the format that the name of an output means."""
-    from deadheat.report.model import formats_of, report_formats
+    from deadheat.report.model import formats_of, load_third_party_formats, report_formats
 
     suffix = "" if path in {None, STDOUT} else Path(str(path)).suffix.lower()
     own = formats_of(parts)
+    endings = [ending for one in report_formats().values() for ending in one.suffixes]
+    if suffix and suffix not in endings and load_third_party_formats():
+        own = formats_of(parts)
     named = [name for name, one in {**own, **report_formats()}.items() if suffix in one.suffixes]
     if named and named[0] in own:
         return named[0]

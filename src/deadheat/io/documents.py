@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from deadheat import hooks
+from deadheat import hooks, third_party
 from deadheat.errors import (
     FileFormatError,
     SwappedFilesError,
@@ -69,6 +69,8 @@ def exported(held: Document, kind: Kind, where: str) -> Listing | None:
     if use is not None and "format" in held:
         raise FileFormatError(f"is a saved {saved.removeprefix('deadheat ')}", allowed=kind, hint=use, path=where)
     found = next((one for one in known_exports() if one.matches(held)), None)
+    if found is None and _is_document(held) and third_party.load("objects"):
+        return exported(held, kind, where)
     if found is None:
         _check_objects(held)
         return None
@@ -78,6 +80,12 @@ def exported(held: Document, kind: Kind, where: str) -> Listing | None:
             f"{found.name} holds {what[OTHER_KIND[kind]]}, expected {what[kind]}", hint=found.instead, path=where
         )
     return found.read(held, where)
+
+
+def _is_document(held: Document) -> bool:
+    """Tell whether a dict is no plain one of queries: a value is no collection, or has objects inside objects."""
+    first = next(iter(held.values()), None)
+    return not isinstance(first, Mapping | list | tuple) or _has_objects_inside(first)
 
 
 def _check_objects(held: Document) -> None:

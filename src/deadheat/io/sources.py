@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from deadheat import hooks
+from deadheat import hooks, third_party
 from deadheat.errors import SourceTypeError
 from deadheat.io.documents import exported
 from deadheat.io.files import in_catalogue
@@ -50,6 +50,8 @@ def read_object(source: object, kind: Kind, where: str, given: Mapping[str, str]
         content = recognise(source, kind, where, given)
         if content is not None:
             return content
+    if _may_be_known_to_others(source) and third_party.load("objects"):
+        return read_object(source, kind, where, given)
     if in_catalogue(source):
         for plugin in hooks.missing_of_kind("objects"):
             raise hooks.missing_plugin(str(source), plugin)
@@ -61,9 +63,16 @@ def _recognisers_for(source: object) -> list[Recogniser]:
     if type(source).__module__.startswith("pyspark.sql."):
         return []  # such a frame has a column for every attribute that it is asked for
     own: list[Recogniser] = [read_mapping, _of_deadheat]
-    if isinstance(source, Mapping | list | tuple) or hasattr(type(source), "columns"):
+    if not _may_be_known_to_others(source):
         return own
     return own + hooks.in_order("objects", RECOGNISERS, lambda one: one.__module__)
+
+
+def _may_be_known_to_others(source: object) -> bool:
+    """Tell whether an object is neither a frame nor a plain collection, which the core reads."""
+    if type(source).__module__.startswith("pyspark.sql."):
+        return False
+    return not (isinstance(source, Mapping | list | tuple) or hasattr(type(source), "columns"))
 
 
 def read_frame(source: object, kind: Kind, where: str, given: Mapping[str, str]) -> Content:

@@ -693,6 +693,12 @@ def register(
             setattr(measure, name, value)
         if "__dataclass_fields__" not in vars(measure):
             parameters(measure)
+        for name in other_names(measure):
+            owner = name if name in REGISTRY else ALIASES.get(name, measure.__name__)
+            if owner != measure.__name__:
+                raise MeasureError(
+                    f"its other name {name!r} is taken by {owner}", measure=measure.__name__, hint="choose another"
+                )
         REGISTRY[measure.__name__] = measure
         ALIASES.update(dict.fromkeys(other_names(measure), measure.__name__))
         PRESETS.update(presets)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
+from deadheat import third_party
 from deadheat.checks import as_list, literal
 from deadheat.data.kind_of_judgments import KindOfJudgments
 from deadheat.errors import ABSENT, MeasureError, MissingPluginError, ParameterError, UnknownMeasureError
@@ -438,7 +439,9 @@ def _find(name: str) -> type[Measure] | None:
     if missing_measure(name):  # or Accuracy would be read as Hit, whose alias differs by a capital
         return None
     alike = {ALIASES.get(one, one) for one in (*REGISTRY, *ALIASES) if one.casefold() == name.casefold()}
-    return REGISTRY.get(alike.pop()) if len(alike) == 1 else None
+    if len(alike) == 1:
+        return REGISTRY.get(alike.pop())
+    return _find(name) if third_party.load("measures") else None
 
 
 def _known(name: str) -> type[Measure]:

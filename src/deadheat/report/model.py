@@ -14,7 +14,8 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from deadheat import hooks
+from deadheat import hooks, third_party
+from deadheat.errors import ParameterError
 from deadheat.wording import format_percentage, format_rounded, is_shown_as_one, join_sentences
 
 if TYPE_CHECKING:
@@ -842,8 +843,24 @@ class ReportFormat:
 
 
 def register(form: ReportFormat) -> None:
-    """Make a format known by its name."""
+    """Make a format known by its name, which no other has."""
+    for known in _registered:
+        if known.name == form.name and known.write.__module__ != form.write.__module__:
+            raise ParameterError(
+                "its name is taken by another format of reports",
+                argument="name",
+                given=form.name,
+                allowed="another name",
+            )
     _registered.append(form)
+
+
+def load_third_party_formats() -> bool:
+    """Import the formats of reports that plugins of others have; tell whether there are new ones."""
+    if not third_party.load("formats"):
+        return False
+    report_formats.cache_clear()
+    return True
 
 
 @cache

@@ -6,7 +6,7 @@ here: an evaluation is printed without loading the others.
 
 from typing import Any
 
-from deadheat import hooks
+from deadheat import hooks, third_party
 from deadheat.evaluation.evaluate import Evaluations
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.placements.placements import Placements
@@ -90,6 +90,8 @@ def report_of(shown: Any, **options: bool) -> Report:  # noqa: ANN401 - of any k
     """Return the report of an object that shows itself; some have other ones, such as `compact` of a comparison."""
     if REPORTS.keys().isdisjoint(type(shown).__mro__):
         hooks.load("reports")
+    if REPORTS.keys().isdisjoint(type(shown).__mro__):
+        third_party.load("reports")
     report = next(REPORTS[one] for one in type(shown).__mro__ if one in REPORTS)(shown, **options)
     return report.without_option()
 
@@ -110,5 +112,6 @@ def page_of(shown: object) -> str | None:
     """Return the page of an object; None if there is none of such an object."""
     hooks.service("page")  # or the error that says what is missing
     hooks.load("pages")  # they load more than a table needs
+    third_party.load("pages")
     make = next((PAGES[one] for one in type(shown).__mro__ if one in PAGES), None)
     return None if make is None else make(shown)

@@ -10,7 +10,7 @@ from typing import IO, cast
 
 import polars as pl
 
-from deadheat import hooks
+from deadheat import hooks, third_party
 from deadheat.errors import DataError, ParameterError
 from deadheat.io.files import BOM, Compression, blocks, check_path, check_readable, is_held, plain_head, replacing
 from deadheat.io.formats.base import FORMATS, Content, Format, register
@@ -36,6 +36,7 @@ __all__ = [
     "format_of",
     "has_column",
     "is_too_large",
+    "load_third_party",
     "locate",
     "register",
     "scan",
@@ -90,11 +91,22 @@ def chosen_format(path: str | os.PathLike[str], given: str | None = None) -> str
         suffix = ending(path)
         if suffix not in SUFFIXES:
             hooks.check_format(suffix)
+            if suffix:
+                load_third_party()
         return SUFFIXES.get(suffix, DEFAULT)
-    if not isinstance(cast("object", given), str) or given not in FORMATS:
+    is_text = isinstance(cast("object", given), str)
+    if not is_text or given not in FORMATS:
         hooks.check_format(str(given))
+        load_third_party()
+    if not is_text or given not in FORMATS:
         raise ParameterError("unknown format", given=given, allowed=tuple(FORMATS))
     return given
+
+
+def load_third_party() -> None:
+    """Import the formats of files that plugins of others have, as for an unknown ending."""
+    if third_party.load("readers"):
+        SUFFIXES.update({suffix: form.name for form in FORMATS.values() for suffix in form.suffixes})
 
 
 def format_of(path: str | os.PathLike[str], given: str | None) -> Format:

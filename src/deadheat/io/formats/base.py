@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import polars as pl
 
-from deadheat.errors import DataError
+from deadheat.errors import DataError, ParameterError
 from deadheat.io.files import Compression
 from deadheat.io.kinds import (
     ANSWERABLE,
@@ -20,7 +20,7 @@ from deadheat.io.kinds import (
 from deadheat.io.notes import Notes
 from deadheat.io.results import ASSUMED, Listing, ListOrder, note_of_merged
 from deadheat.io.values import Nested
-from deadheat.wording import format_count
+from deadheat.wording import format_count, format_list
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -235,5 +235,14 @@ def ranks_of(rows: pl.LazyFrame) -> pl.DataFrame | None:
 
 
 def register(form: Format) -> None:
-    """Make a format known by its name."""
+    """Make a format known by its name and its endings, which no other has."""
+    for known in FORMATS.values():
+        if known.read.__module__ == form.read.__module__:
+            continue  # one that is defined again
+        taken = {known.name, *known.suffixes} & {form.name, *form.suffixes}
+        if taken:
+            raise ParameterError(
+                f"{format_list(sorted(taken))} of the file format {form.name} is taken by the format {known.name}",
+                hint="choose another name or ending",
+            )
     FORMATS[form.name] = form

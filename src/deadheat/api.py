@@ -1,0 +1,47 @@
+"""What plugins of other distributions are written with: docs/extending.md shows it, and it is stable from 1.0 on.
+
+Nothing is loaded before it is used: a plugin's record takes no NumPy. Where each name is, says the stub api.pyi, which
+type checkers read.
+"""
+
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from deadheat import hooks
+
+LIGHT = {"deadheat.hooks", "deadheat.errors"}  # modules that need neither NumPy nor Polars
+
+
+@cache
+def _homes() -> dict[str, tuple[str, str]]:
+    """Return the module of each name, and what it is called there."""
+    stub = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    homes = {}
+    imports = re.findall(r"^from (deadheat\.\S+) import ([\w, ]+|\([^)]*\))$", stub, re.MULTILINE)
+    for module, names in imports:
+        for there, here in re.findall(r"(\w+)(?: as (\w+))?", names):
+            homes[here or there] = (module, there)
+    return homes
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever has this name
+    if name not in _homes():
+        raise AttributeError(f"module 'deadheat.api' has no attribute {name!r}")
+    module, there = _homes()[name]
+    plugin = hooks.plugin_of(module)
+    if plugin is not None and not hooks.is_installed(plugin):
+        raise AttributeError(str(hooks.missing_plugin(f"deadheat.api.{name}", plugin)))
+    if module not in LIGHT:
+        from deadheat.libraries import load_libraries
+
+        load_libraries()
+    found = getattr(import_module(module), there)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(_homes())
