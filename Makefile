@@ -45,7 +45,7 @@ SPARK := pyspark==4.3.0 grpcio==1.85.1 grpcio-status==1.85.1 googleapis-common-p
 # Ibis 12 writes what newer versions of sqlglot understand otherwise
 LAZY := 'ibis-framework[duckdb,polars]==12.0.0' sqlglot==28.10.1 'dask[dataframe]==2026.8.0'
 
-.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-beside embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
+.PHONY: help demo test checks test-all test-pythons pythons test-lowest test-peers test-beside test-example embed spark fuzz lint types format bench figures pictures constraints docs wheel clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*##  *(.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -116,6 +116,19 @@ test-beside: $(RESOLVER)/bin/uv  ## resolve deadheat beside each tool that its u
 	  echo "deadheat can be installed beside $$(grep "^$$name==" "$$chosen"), with" $$(grep -E "^(click|rich)==" "$$chosen"); }; \
 	export -f resolve; \
 	printf '%s\n' $(foreach tool,$(BESIDE),'$(tool)') | xargs -P 4 -I TOOL bash -c 'resolve "TOOL"'
+
+# as somebody else installs a plugin, but into a folder; deadheat finds it there by its entry point
+test-example: $(VENV)/.test  ## install the plugin of examples/ and run its commands and tests
+	@rm -rf build/example
+	@$(PIP) install --no-deps --target build/example ./examples/deadheat-novelty
+	@export PYTHONPATH="$$PWD/build/example"; bin="$$PWD/$(BIN)"; \
+	"$$bin/deadheat" demo --copy build/example/demo; \
+	cd build/example/demo; \
+	"$$bin/deadheat" evaluate qrels.human.txt.gz Olz-gpt4o.run.gz -m 'Novelty@5 nDCG@5'; \
+	"$$bin/deadheat" convert Olz-gpt4o.run.gz Olz-gpt4o.pipes; \
+	"$$bin/deadheat" novelty qrels.human.txt.gz Olz-gpt4o.pipes; \
+	"$$bin/deadheat" plugins | grep novelty; \
+	"$$bin/pytest" -q -c /dev/null -p no:cacheprovider ../../../examples/deadheat-novelty/tests
 
 lint: $(VENV)/.test  ## ruff: rules and format; import-linter: who imports whom
 	$(BIN)/ruff check .

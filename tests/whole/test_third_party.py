@@ -1,0 +1,326 @@
+"""Plugins of other distributions: found by their entry points, used, and left out when they are broken.
+
+A distribution is a folder with a package and a dist-info on the path, as pip installs one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from support.paths import ROOT, SOURCE
+
+EXAMPLE = ROOT / "examples" / "deadheat-novelty"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "x.qrels").write_text("q1 0 a 2\nq1 0 b 1\nq2 0 c 1\n", encoding="utf-8")
+    (tmp_path / "x.run").write_text("q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.5 t\nq2 Q0 c 1 1 t\n", encoding="utf-8")
+    return tmp_path
+
+
+def install(folder: Path, name: str, record: str, **modules: str) -> None:
+    """Write a distribution into a folder on the path; its package has the record of its plugin."""
+    package = folder / name.replace("-", "_")
+    package.mkdir()
+    (package / "__init__.py").write_text(f"from deadheat import api\n\n{dedent(record)}\n", encoding="utf-8")
+    for module, text in modules.items():
+        (package / f"{module}.py").write_text(f"from deadheat import api\n\n{dedent(text)}\n", encoding="utf-8")
+    describe(folder, name, package.name)
+
+
+def describe(folder: Path, name: str, package: str) -> None:
+    """Write the dist-info of a distribution."""
+    info = folder / f"{name.replace('-', '_')}-0.1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n", encoding="utf-8")
+    entry = name.removeprefix("deadheat-")
+    (info / "entry_points.txt").write_text(f"[deadheat.plugins]\n{entry} = {package}:PLUGIN\n", encoding="utf-8")
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder), str(SOURCE)])
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+CALLS = """
+import json, sys
+from click.testing import CliRunner
+from deadheat.cli import main
+print(json.dumps([CliRunner().invoke(main, arguments).output for arguments in json.loads(sys.argv[1])]))
+"""
+
+
+def calls(folder: Path, *commands: str) -> list[str]:
+    """Return what each of some commands prints, in one process."""
+    arguments = json.dumps([shlex.split(command) for command in commands])
+    done = run(folder, sys.executable, "-c", CALLS, arguments)
+    assert done.returncode == 0, done.stderr
+    printed: list[str] = json.loads(done.stdout)
+    return printed
+
+
+def call(folder: Path, command: str) -> str:
+    done = run(folder, sys.executable, "-m", "deadheat", *shlex.split(command))
+    return done.stdout + done.stderr
+
+
+def test_the_example_is_found_by_all_that_is_unknown(folder: Path) -> None:
+    shutil.copytree(EXAMPLE / "src" / "deadheat_novelty", folder / "deadheat_novelty")
+    describe(folder, "deadheat-novelty", "deadheat_novelty")
+    printed = call(folder, "evaluate x.qrels x.run -m 'Novelty@1 new_share_2' --format json")
+    means = {measure: row["value"] for measure, row in json.loads(printed)["scores"]["x"].items()}
+    assert means == pytest.approx({"Novelty@1": 0.4, "new_share_2": 0.35})
+    assert "x.pipes: 3 rows of a run as pipes\n" in call(folder, "convert x.run x.pipes")
+    assert (folder / "x.pipes").read_text(encoding="utf-8") == "q1|a|0.5\nq1|b|0.5\nq2|c|1.0\n"
+    assert "0.4000" in call(folder, "novelty x.qrels x.pipes --cutoff 1")
+    listed, near, page = calls(folder, "plugins --format json", "novelti x.qrels", "measures Novelty")
+    assert json.loads(listed)["plugins"]["novelty"] == {
+        "distribution": "deadheat-novelty",
+        "version": "0.1.0",
+        "state": "ready",
+        "adds": "commands novelty; measures Novelty; files pipes",
+    }
+    assert "Did you mean 'novelty'?" in near
+    assert "Novelty: novelty" in page
+
+
+@pytest.mark.slow
+def test_the_tests_of_the_example_pass(folder: Path) -> None:
+    for part in ("src/deadheat_novelty", "tests"):
+        shutil.copytree(EXAMPLE / part, folder / Path(part).name)
+    describe(folder, "deadheat-novelty", "deadheat_novelty")
+    done = run(folder, sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "tests")
+    assert "3 passed" in done.stdout, done.stdout + done.stderr
+
+
+KNOWN = """
+import deadheat as dh
+from deadheat import third_party
+qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0}}
+dh.evaluate("x.qrels", "x.run", "nDCG@10").means()
+dh.evaluate(qrels, run).means()
+dh.evaluate({"q": ["a"]}, {"q": ["a", "b"]}, "map").means()
+dh.evaluate(qrels, {"q": [{"id": "a", "score": 0.5}]}, "RR").means()
+dh.evaluate([("q", "a", 1)], [("q", "a", 0.5)], "RR").means()
+print(dh.evaluate(qrels, run, "RR"))
+from deadheat.cli import main
+main(["--help"], standalone_mode=False)
+main(["evaluate", "x.qrels", "x.run"], standalone_mode=False)
+assert third_party._found.cache_info().misses == 0
+"""
+
+
+def test_nothing_is_looked_up_for_what_is_known(folder: Path) -> None:
+    done = run(folder, sys.executable, "-c", KNOWN)
+    assert done.returncode == 0, done.stderr
+
+
+def record(name: str = "broken", **fields: str) -> str:
+    """Return the text of a record."""
+    added = "".join(f", {field}={value}" for field, value in fields.items())
+    return f"PLUGIN = api.Plugin(name={name!r}, help='Of a test.'{added})"
+
+
+# The record of a plugin, and why it is left out
+REFUSED = {
+    "import": ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+    "exit": ("raise SystemExit(3)", "SystemExit: 3"),
+    "no plugin": ("PLUGIN = 3", "deadheat_broken:PLUGIN is no deadheat.api.Plugin, but of type int"),
+    "options": (
+        record(options="(('x', 'y', ()),)"),
+        "it adds options, which only plugins that ship with deadheat can",
+    ),
+    "missing": (record(requires="('nonsense',)"), "it needs the plugin nonsense, which is not installed"),
+    "name": (record("gates"), "its name gates is taken by deadheat"),
+    "command": (
+        record(commands="(api.Command('gate', 'm', 'h'),)"),
+        "its command gate is taken by deadheat",
+    ),
+    "measure": (record(measures="(api.MeasureFile('m', ('NDCG',)),)"), "its measure ndcg is taken by deadheat"),
+    "alias": (
+        record(measures="(api.MeasureFile('m', ('Mine',), ('strec',)),)"),
+        "its measure strec is taken by deadheat",
+    ),
+    "format": (
+        record(readers="(api.FileFormats('m', ('csv',), ('.mine',)),)"),
+        "its file format csv is taken by deadheat",
+    ),
+    "ending": (
+        record(readers="(api.FileFormats('m', ('mine',), ('.run',)),)"),
+        "its file ending .run is taken by deadheat",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_plugin_that_cannot_be_used_is_left_out_with_a_warning(name: str, folder: Path) -> None:
+    text, problem = REFUSED[name]
+    install(folder, "deadheat-broken", text)
+    plugin = "gates" if name == "name" else "broken"
+    warning = f"Warning: the plugin {plugin} of deadheat-broken 0.1.0 is left out: {problem}"
+    evaluate = "evaluate x.qrels x.run -m"
+    known, unknown, listed = calls(folder, f"{evaluate} RR", f"{evaluate} Nonsense", "plugins")
+    assert "Warning" not in known
+    assert warning in unknown
+    assert "unknown measure 'Nonsense'" in unknown
+    assert f"left out: {problem}" in listed
+
+
+MODULES = {
+    "import": ("import no_such_module", "importing deadheat_broken.measure failed: ModuleNotFoundError"),
+    "name": (
+        "@api.register_measure('mine')\nclass RR(api.CutMeasure):\n    '''Mine.'''",
+        "MeasureError: RR: its name is taken by deadheat.measures.first.RR",
+    ),
+    "alias": (
+        "@api.register_measure('mine', aliases=('MAP',))\nclass Mine(api.CutMeasure):\n    '''Mine.'''",
+        "MeasureError: Mine: its other name 'MAP' is taken by AP",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_that_fails_leaves_the_plugin_out(name: str, folder: Path) -> None:
+    text, problem = MODULES[name]
+    install(
+        folder,
+        "deadheat-broken",
+        record(measures="(api.MeasureFile('deadheat_broken.measure', ('Mine',)),)"),
+        measure=text,
+    )
+    printed, shipped = calls(folder, "evaluate x.qrels x.run -m Mine", "evaluate x.qrels x.run -m MAP")
+    assert (
+        "Warning: the plugin broken of deadheat-broken 0.1.0 is left out: importing deadheat_broken.measure" in printed
+    )
+    assert problem in printed.replace("\n", " ")
+    assert "unknown measure 'Mine'" in printed
+    assert "MAP       1.0000" in shipped
+
+
+def test_of_two_plugins_with_one_command_the_second_is_left_out(folder: Path) -> None:
+    for name in ("first", "second"):
+        install(
+            folder,
+            f"deadheat-{name}",
+            record(name, commands=f"(api.Command('shared', 'deadheat_{name}.command', 'Mine.'),)"),
+            command=f"@api.command('deadheat shared')\ndef shared():\n    '''Mine.'''\n    print('of {name}')",
+        )
+    printed = call(folder, "shared")
+    assert "of first\n" in printed
+    assert (
+        "the plugin second of deadheat-second 0.1.0 is left out:"
+        " its command shared is taken by the plugin first of deadheat-first 0.1.0" in printed
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "code"),
+    [
+        (
+            "import no_such_module",
+            "the command mine of the plugin broken of deadheat-broken 0.1.0 cannot be imported",
+            2,
+        ),
+        ("", "the command mine of the plugin broken of deadheat-broken 0.1.0 cannot be imported", 2),
+        (
+            "@api.command('deadheat mine')\ndef mine():\n    '''Mine.'''\n    raise RuntimeError('no')",
+            "RuntimeError: no\nThis is a bug in the plugin broken of deadheat-broken 0.1.0; please report it",
+            70,
+        ),
+        (
+            "@api.command('deadheat mine')\ndef mine():\n    '''Mine.'''\n    raise api.DataError('bad', path='x')",
+            "Error: x: bad",
+            3,
+        ),
+    ],
+)
+def test_a_command_that_fails_says_whose_it_is(text: str, message: str, code: int, folder: Path) -> None:
+    commands = "(api.Command('mine', 'deadheat_broken.command', 'Mine.'),)"
+    install(folder, "deadheat-broken", record(commands=commands), command=text)
+    done = run(folder, sys.executable, "-m", "deadheat", "mine")
+    assert message in done.stderr
+    assert done.returncode == code
+
+
+OTHERS = """
+PLUGIN = api.Plugin(
+    name="others",
+    help="Readers of objects and documents, reports and their formats.",
+    objects=("deadheat_others.objects",),
+    formats=("deadheat_others.formats",),
+    reports=("deadheat_others.reports",),
+)
+
+
+class Box:
+    rows = {"q": {"a": 1.0}}
+
+
+class Result(api.Renderable):
+    value = 3
+"""
+OBJECTS = """
+from deadheat.io.sources import RECOGNISERS
+
+from deadheat_others import Box
+
+
+@api.register_document("a document of a box", "run", lambda held: "box" in held)
+def read_box(held, where):
+    return api.Listing({held["box"]: {"a": 1.0}}, ("a box is read",))
+
+
+def recognise(source, kind, where, given):
+    return api.Content(source.rows) if isinstance(source, Box) else None
+
+
+RECOGNISERS.append(recognise)
+"""
+FORMATS = """
+def write(report, digits):
+    return f"{len(report.tables)} tables"
+
+
+api.register_report_format(api.ReportFormat(name="count", suffixes=(".count",), write=write))
+"""
+REPORTS = """
+from deadheat_others import Result
+
+
+@api.register_report(Result)
+def report(result):
+    return api.Report((), (api.prose_fact("value", str(result.value)),))
+"""
+USES = """
+import deadheat as dh
+import deadheat_others
+
+print(dh.Run(deadheat_others.Box()).to_dict())
+print(dh.Run({"box": "q"}).to_dict())
+print(deadheat_others.Result())
+"""
+
+
+def test_objects_documents_reports_and_formats_are_found(folder: Path) -> None:
+    install(folder, "deadheat-others", OTHERS, objects=OBJECTS, formats=FORMATS, reports=REPORTS)
+    done = run(folder, sys.executable, "-c", USES)
+    assert done.returncode == 0, done.stderr
+    run_of_box, run_of_document, shown = done.stdout.splitlines()[:3]
+    assert run_of_box == run_of_document == "{'q': {'a': 1.0}}"
+    assert shown.split() == ["value", "3"]
+    (folder / "box.json").write_text('{"box": "q1"}', encoding="utf-8")
+    assert "a box is read" in call(folder, "evaluate x.qrels box.json -m RR")
+    assert call(folder, "evaluate x.qrels x.run --format count") == "1 tables\n"
+    assert call(folder, "evaluate x.qrels x.run -o out.count") == ""
+    assert (folder / "out.count").read_text(encoding="utf-8") == "1 tables\n"
