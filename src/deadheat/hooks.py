@@ -210,8 +210,8 @@ class SavedKeys(NamedTuple):
     ----------
     module : str
         Where that is: its ``KEPT``, as `deadheat.evaluation.kept` says.
-    judgments, ranking : tuple of str, default ()
-        Keys of what a file says of the judgments, and of the ranking.
+    judgments, ranking, measures : tuple of str, default ()
+        Keys of what a file says of the judgments, of the ranking, and of each measure.
     table : tuple of str, default ()
         The key of a table of a part of scores.
     columns : tuple of str, default ()
@@ -221,11 +221,12 @@ class SavedKeys(NamedTuple):
     module: str
     judgments: tuple[str, ...] = ()
     ranking: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
     table: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
 
 
-PlaceInSaves = Literal["judgments", "ranking", "table", "columns"]
+PlaceInSaves = Literal["judgments", "ranking", "measures", "table", "columns"]
 
 
 class Plugin(NamedTuple):

@@ -305,6 +305,7 @@ DENSE = Plugin(
     name="dense",
     help="Evaluate matrices of scores and vectors without a ranking: whole, batch by batch, or among sampled others.",
     saved=(SavedDocument("deadheat accumulator", "Accumulator.resume() takes it"),),
+    kept=(SavedKeys("deadheat.plugins.dense.sampled_measure", measures=("sampled",)),),
 )
 
 RECOMMENDER = Plugin(

@@ -21,13 +21,15 @@ from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.kept import Kept, KeptColumns, KeptKeys, KeptTable
 from deadheat.evaluation.parts import Scored
 from deadheat.evaluation.saved import packed, unpacked
-from deadheat.evaluation.shapes import WHOLE
+from deadheat.evaluation.shapes import TEXT, WHOLE
 from deadheat.measures import Measure
+from deadheat.measures.orders import StoredMeasure
 from deadheat.structures import copy_with
 
 QRELS = {"q1": {"a": 1}, "q2": {"a": 1, "b": 2}}
 RUN = {"q1": {"a": 1, "x": 1}, "q2": {"b": 2, "a": 1}}
 SCHEMA = {"second": pl.Float64}
+READ = dh.Custom("Read", lambda ranking: float(ranking[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ def read_table(text: str, n_measures: int, n_queries: int) -> list[Seconds]:
 
 
 def read_costs(measure: Measure, costs: FloatArray) -> Costs:
-    assert str(measure) in {"RR", "P@1"}
+    assert str(measure) in {"RR", "P@1", "Read in pages"}
     return Costs(costs)
 
 
@@ -77,12 +79,21 @@ def read_pages(subject: Any, stated: Mapping[str, Any]) -> Any:  # noqa: ANN401 
     return copy_with(subject, pages=stated["pages"])
 
 
+def write_unit(measure: Measure) -> dict[str, object]:
+    return {"unit": "pages"} if isinstance(measure, dh.Custom) else {}
+
+
+def read_unit(measure: StoredMeasure, stated: Mapping[str, Any]) -> StoredMeasure:
+    return StoredMeasure(notation=f"{measure.notation} in {stated['unit']}", total=measure.total)
+
+
 PAGES = KeptKeys({"pages": WHOLE}, write_pages, read_pages)
 KEYS: dict[str, tuple[str, ...]] = {
     "judgments": ("pages",),
     "ranking": ("pages",),
     "table": ("seconds",),
     "columns": ("cost",),
+    "measures": ("unit",),
 }
 
 
@@ -90,7 +101,11 @@ KEYS: dict[str, tuple[str, ...]] = {
 def feature() -> Iterator[hooks.Plugin]:
     module = ModuleType("kept_of_anybody")
     kept = Kept(
-        PAGES, PAGES, KeptTable("seconds", write_table, read_table), KeptColumns("costs", ("cost",), read_costs)
+        PAGES,
+        PAGES,
+        KeptTable("seconds", write_table, read_table),
+        KeptColumns("costs", ("cost",), read_costs),
+        KeptKeys({"unit": TEXT}, write_unit, read_unit),
     )
     module.KEPT = kept  # type: ignore[attr-defined]
     sys.modules[module.__name__] = module
@@ -102,7 +117,7 @@ def feature() -> Iterator[hooks.Plugin]:
 
 
 def save(path: Path) -> Path:
-    evaluation = dh.evaluate(copy_with(dh.Qrels(QRELS), pages=3), copy_with(dh.Run(RUN), pages=7), ["RR", "P@1"])
+    evaluation = dh.evaluate(copy_with(dh.Qrels(QRELS), pages=3), copy_with(dh.Run(RUN), pages=7), ["RR", "P@1", READ])
     scores = [
         one.with_part("seconds", Seconds(one.values * 9)).with_part("costs", Costs(one.values)) for one in evaluation
     ]
@@ -114,6 +129,7 @@ def test_what_a_feature_keeps_comes_back(tmp_path: Path) -> None:
     read = dh.load_evaluation(save(tmp_path / "saved.json"))
     assert vars(read.qrels)["pages"] == 3
     assert vars(read.run)["pages"] == 7
+    assert [str(measure) for measure in read.measures] == ["RR", "P@1", "Read in pages"]
     for scores in read:
         seconds, costs = scores.parts["seconds"], scores.parts["costs"]
         assert isinstance(seconds, Seconds)

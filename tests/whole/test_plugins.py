@@ -229,13 +229,18 @@ def evaluations_with_bounds() -> list[deadheat.Evaluation]:
     ]
 
 
+def evaluations_of_samples() -> list[deadheat.Evaluation]:
+    """Return an evaluation whose values are means over samples of the documents."""
+    return [deadheat.evaluate_dense([[3, 2, 1, 0]], [[1]], "RR", sampled=2)]
+
+
 def evaluations_of_chunks() -> list[deadheat.Evaluation]:
     """Return an evaluation of chunks that are held against spans."""
     return [deadheat.evaluate(deadheat.Spans([("q", "d", 0, 10)]), [("q", "d", 7, 20, 1.0)], "P@1")]
 
 
 # Evaluations of which a saved file needs a plugin, beside those by measures of it.
-KEPT = {"bounds": evaluations_with_bounds, "spans": evaluations_of_chunks}
+KEPT = {"bounds": evaluations_with_bounds, "spans": evaluations_of_chunks, "dense": evaluations_of_samples}
 SCRIPT = """
 import json, sys
 import deadheat as dh, deadheat.errors, deadheat.hooks

@@ -47,7 +47,6 @@ from deadheat.io.guarding import check_threads
 from deadheat.kernels.ranks import first_ranks
 from deadheat.measures import Measure, parse_measure
 from deadheat.measures.notation import ByMeasure, MeasureLike, leveled
-from deadheat.measures.orders import StoredMeasure
 from deadheat.placements.contiguous import kept
 from deadheat.placements.placements import Placements
 from deadheat.random_generators import Rng
@@ -203,9 +202,9 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
         depths = [one.deepest for one in self.measures]
         deepest = None if None in depths else max(depths, default=0)  # type: ignore[type-var]
         facts = facts_of(self.placements, len(self.missing_queries), self.conventions.depth, deepest)
-        if any(isinstance(measure, StoredMeasure) and measure.is_sampled for measure in self.measures):
-            return replace(facts, unjudged_share=None)
-        return facts
+        if all(measure.of_whole_lists for measure in self.measures):
+            return facts
+        return replace(facts, unjudged_share=None)
 
     @cached_property
     def qrels_hash(self) -> str:

@@ -1,4 +1,4 @@
-"""What features keep in saved evaluations: keys of the judgments and of the ranking, a table or columns of scores.
+"""What features keep in saved evaluations: keys of judgments, ranking and measures, a table or columns of scores.
 
 The core writes and reads what it knows, and asks here for the rest. A record of the registry (`SavedKeys`) names the
 keys of a feature, so that a file with keys of a plugin that is not there is an error that names it. The module of that
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from deadheat import hooks
 from deadheat.arrays import FloatArray
@@ -23,20 +23,22 @@ if TYPE_CHECKING:
     from deadheat.evaluation.scores import Scores
     from deadheat.measures import Measure
 
+Owner: TypeAlias = Literal["judgments", "ranking", "measures"]
+
 
 class KeptKeys(NamedTuple):
-    """Keys that a feature adds to what a file says of the judgments, or of the ranking.
+    """Keys that a feature adds to what a file says of the judgments, of the ranking, or of a measure.
 
     Attributes
     ----------
     shapes : mapping of str to Shape
         Of the value of each key.
     write : callable
-        Takes the `Qrels`, or the `Run`, and returns the keys with values that JSON can hold. A key that is left out is
-        not in the file; one with null is read as if it was not.
+        Takes the `Qrels`, the `Run` or the measure, and returns the keys with values that JSON can hold. A key that is
+        left out is not in the file; one with null is read as if it was not.
     read : callable
-        Takes the `Qrels`, or the `Run`, as the core has read them, and what the file says of them, and returns them
-        with what the feature knows. It is called where the file has one of the keys.
+        Takes the `Qrels`, the `Run` or the `StoredMeasure`, as the core has read it, and what the file says of it, and
+        returns it with what the feature knows. It is called where the file has one of the keys.
     judging_rule : callable or None, default None
         Of judgments of another kind than documents: takes what the file says, and the fingerprint, and returns how the
         qrels were made of them, for who reads no more of the file.
@@ -96,12 +98,14 @@ class Kept(NamedTuple):
     judgments, ranking : KeptKeys or None, default None
     table : KeptTable or None, default None
     columns : KeptColumns or None, default None
+    measures : KeptKeys or None, default None
     """
 
     judgments: KeptKeys | None = None
     ranking: KeptKeys | None = None
     table: KeptTable | None = None
     columns: KeptColumns | None = None
+    measures: KeptKeys | None = None
 
 
 @dataclass(frozen=True)
@@ -110,10 +114,10 @@ class FieldsOfFeatures(Fields):
 
     Attributes
     ----------
-    place : {"judgments", "ranking", "table"}
+    place : {"judgments", "ranking", "measures", "table"}
     """
 
-    place: Literal["judgments", "ranking", "table"]
+    place: Literal["judgments", "ranking", "measures", "table"]
 
     def check(self, value: Any, place: str) -> None:  # noqa: ANN401 - whatever JSON holds
         """Raise as `Fields` does, and `MissingPluginError` for a key of a plugin that is not there."""
@@ -127,13 +131,13 @@ def filled(stated: Mapping[str, Any]) -> list[str]:
     return [key for key, value in stated.items() if value is not None]
 
 
-def keys_of(owner: Literal["judgments", "ranking"], subject: object) -> dict[str, object]:
-    """Return the keys that features add to what a file says of judgments, or of a run.
+def keys_of(owner: Owner, subject: object) -> dict[str, object]:
+    """Return the keys that features add to what a file says of judgments, of a run, or of a measure.
 
     Parameters
     ----------
-    owner : {"judgments", "ranking"}
-    subject : Qrels or Run
+    owner : {"judgments", "ranking", "measures"}
+    subject : Qrels, Run or Measure
     """
     added: dict[str, object] = {}
     for module in hooks.modules_that_save(owner):
@@ -141,13 +145,13 @@ def keys_of(owner: Literal["judgments", "ranking"], subject: object) -> dict[str
     return added
 
 
-def with_keys(owner: Literal["judgments", "ranking"], subject: T, stated: Mapping[str, Any]) -> T:
-    """Return judgments, or a run, with what features read of a file.
+def with_keys(owner: Owner, subject: T, stated: Mapping[str, Any]) -> T:
+    """Return judgments, a run or a measure, with what features read of a file.
 
     Parameters
     ----------
-    owner : {"judgments", "ranking"}
-    subject : Qrels or Run
+    owner : {"judgments", "ranking", "measures"}
+    subject : Qrels, Run or StoredMeasure
     stated : mapping of str to object
         What the file says of it.
     """

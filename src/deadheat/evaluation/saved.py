@@ -245,7 +245,7 @@ _OF_RANKING = FieldsOfFeatures(
     {"by_keys": PRECISIONS_OR_NONE, "without": TEXTS},
     "ranking",
 )
-_OF_MEASURE = Fields(
+_OF_MEASURE = FieldsOfFeatures(
     {
         "mean": NUMBER_OR_NONE,
         **dict.fromkeys(OF_INTERVAL, NUMBER_OR_NONE),
@@ -262,10 +262,8 @@ _OF_MEASURE = Fields(
         "measure": TEXT,  # format 2 has it as the key
         "asked": TEXT,
         "n_effective": NUMBER,
-        "sampled": FLAG,
-        "lowest": NUMBER_OR_NONE,
-        "highest": NUMBER_OR_NONE,
     },
+    "measures",
 )
 SAVED = DocumentKind(
     "deadheat evaluation",
@@ -392,15 +390,8 @@ def stated(scores: Scores, interval: Interval) -> dict[str, Any]:
         "higher_is_better": measure.higher_is_better,
         "total": measure.total,
         "custom": measure_named(str(measure)) != measure,  # the name of a custom measure may look like another
-        **_of_samples(measure),
+        **keys_of("measures", measure),
     }
-
-
-def _of_samples(measure: Measure) -> dict[str, Any]:
-    """Return what a file says of a measure whose values are means over samples, besides its name."""
-    if not (isinstance(measure, StoredMeasure) and measure.is_sampled):
-        return {}
-    return {"sampled": True, "lowest": _plain(measure.lowest), "highest": _plain(measure.highest)}
 
 
 def _plain(value: object) -> object:
@@ -585,11 +576,8 @@ def measure_of(label: str, stated: Mapping[str, Any]) -> Measure:
             notation=notation,
             higher_is_better=stated["higher_is_better"],
             total=stated["total"],
-            lowest=float(stated.get("lowest", -math.inf)),
-            highest=float(stated.get("highest", math.inf)),
-            is_sampled=stated.get("sampled", False),
         )
-        return stored.called("", label)
+        return with_keys("measures", stored, stated).called("", label)
     measure, named = parse_measure(notation), measure_named(label)
     if named == measure:
         return named

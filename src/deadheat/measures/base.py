@@ -284,6 +284,7 @@ class Measure(ABC, metaclass=MeasureType):
     only_total: ClassVar[bool] = False
     binary: ClassVar[bool] = False
     by_ontology: ClassVar[bool] = False
+    of_whole_lists: ClassVar[bool] = True  # whether values are of the lists, and not of samples of their documents
     is_quality: ClassVar[bool] = True
     at: ClassVar[str] = "cutoff"
     names_rel: ClassVar[bool] = False  # whether the lowest relevant level was named, even if it is the default

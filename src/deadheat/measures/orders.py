@@ -215,8 +215,6 @@ class StoredMeasure(Measure):
     higher_is_better, total : bool
     lowest, highest : float
         The limits of its values, where they are known.
-    is_sampled : bool
-        Whether the values are means over samples of the documents, and not of whole lists.
     """
 
     title: ClassVar[str] = "measure of a saved evaluation"
@@ -226,7 +224,6 @@ class StoredMeasure(Measure):
     total: bool = False  # type: ignore[misc]
     lowest: float = -math.inf
     highest: float = math.inf
-    is_sampled: bool = False
 
     def __post_init__(self) -> None:
         """Skip the checks of other measures: the file says what it is."""

@@ -13,12 +13,12 @@ from deadheat.kernels.segments import divide_or_zero
 from deadheat.measures import RR, Hit, Measure, nDCG
 from deadheat.measures.base import CutMeasure, SumMeasure
 from deadheat.measures.discounted import WeightedMeasure
-from deadheat.measures.orders import StoredMeasure
 from deadheat.measures.top import CutTopMeasure, RelevanceMeasure, TopMeasure
 from deadheat.placements import policies
 from deadheat.placements.placements import Placements
 from deadheat.plugins.dense import hypergeometric as kernel
 from deadheat.plugins.dense.counting import Counted
+from deadheat.plugins.dense.sampled_measure import SampledMeasure
 from deadheat.random_generators import Rng
 from deadheat.settings import Conventions
 
@@ -71,12 +71,11 @@ def sampled_scores(
         std = np.sqrt(sums_of(owner, variance, users.n_queries)) / size
         whole = TieSpread(measure, users)
         lowest, highest = measure.limits(users)
-        stored = StoredMeasure(
+        stored = SampledMeasure(
             notation=f"{measure} ({sampled} sampled, {positives})",
             total=measure.total,
             lowest=lowest,
             highest=highest,
-            is_sampled=True,
         )
         of_all = TieSpread.known(
             stored.called("", measure.label),
