@@ -1005,19 +1005,3 @@ def _written(ids: Sequence[str]) -> bytes:
 
 def _bytes_of(numbers: pl.Series) -> bytes:
     return numbers.to_numpy().astype("<f8").tobytes()
-
-
-def are_scores_of(labels: Qrels, run: Run) -> bool:
-    """Tell whether a judge's labels are the scores of a run: of the same documents, with the same numbers.
-
-    False for a run that is not in memory, which is not read again for this.
-    """
-    if isinstance(run.rows, LazyRows):
-        return False
-    judged, retrieved = labels.to_polars(), run.to_polars()
-    if len(judged) != len(retrieved):
-        return False
-    documents_of_both = judged.join(retrieved, on=["query_id", "doc_id"])
-    if len(documents_of_both) != len(judged):
-        return False
-    return bool((documents_of_both["relevance"] == documents_of_both["score"]).all())

@@ -10,7 +10,8 @@ import numpy as np
 
 from deadheat.arrays import FloatArray, align_values, is_member
 from deadheat.data.queries import Queries
-from deadheat.data.tables import Run, are_scores_of
+from deadheat.data.rows import LazyRows
+from deadheat.data.tables import Qrels, Run
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Stratum, Weights, strata_of
@@ -112,6 +113,22 @@ def helped_by(human: Evaluation, judge: Evaluation, *, are_scores_of_run: bool =
 def has_scores_of(judge: Evaluation, run: Run | None) -> bool:
     """Tell whether the labels of a judge are the scores of a run; False where it is not at hand."""
     return run is not None and are_scores_of(judge.qrels, run)
+
+
+def are_scores_of(labels: Qrels, run: Run) -> bool:
+    """Tell whether a judge's labels are the scores of a run: of the same documents, with the same numbers.
+
+    False for a run that is not in memory, which is not read again for this.
+    """
+    if isinstance(run.rows, LazyRows):
+        return False
+    judged, retrieved = labels.to_polars(), run.to_polars()
+    if len(judged) != len(retrieved):
+        return False
+    documents_of_both = judged.join(retrieved, on=["query_id", "doc_id"])
+    if len(documents_of_both) != len(judged):
+        return False
+    return bool((documents_of_both["relevance"] == documents_of_both["score"]).all())
 
 
 def check_judge_has_values(scores: Scores, by_judge: FloatArray, judge: str) -> None:

@@ -161,52 +161,50 @@ def _of_measure(
 ) -> Conclusions:
     """Return what a judge does to one measure; `both` has the evaluations by human labels and by the judge's."""
     systems = tuple(both[0])
-    human, by_judge = values = [values_of(one, measure, query_ids)[0] for one in both]
+    human = values_of(both[0], measure, query_ids)[0]
+    by_judge = values_of(both[1], measure, query_ids)[0]
     bias = by_judge - human
-    others = (bias.sum(1, keepdims=True) - bias) / (len(systems) - 1)
-    sides = [
-        {system: side_of_values(measure, column) for system, column in zip(systems, own.T, strict=True)}
-        for own in values
-    ]
-    pairs = [compare_sides([measure], [one], pairs_of(systems, ()), design=design, cluster=None)[:] for one in sides]
+    mean_of_others = (bias.sum(1, keepdims=True) - bias) / (len(systems) - 1)
     human_above, judge_above = _orders_of(measure.sign * human, measure.sign * by_judge)
-    spread = [float(np.mean([one[system][measure].mean_tie_std for system in systems])) for one in both]
+    tie_std = [float(np.mean([one[system][measure].mean_tie_std for system in systems])) for one in both]
+    level = design.confidence_level
+    ends = [np.transpose(interval_bounds(one, method="t", confidence_level=level)) for one in (human, by_judge)]
     return Conclusions(
-        name,
-        measure,
-        systems,
-        tuple(query_ids.tolist()),
-        _against(measure, systems, by_judge, human, replace(design, correction="none")),
-        _against(measure, systems, bias, others, design),
-        pairs[0],
-        pairs[1],
-        agreement.tau(human_above, judge_above)[0],
-        agreement.tau_ap(human_above, judge_above),
-        (spread[0], spread[1]),
-        measure.level_of(
-            np.array(
-                [
-                    np.transpose(interval_bounds(one, method="t", confidence_level=design.confidence_level))
-                    for one in values
-                ]
-            )
-        ),
-        n_labels,
+        judge=name,
+        measure=measure,
+        systems=systems,
+        query_ids=tuple(query_ids.tolist()),
+        biases=_against(measure, systems, by_judge, human, replace(design, correction="none")),
+        favours=_against(measure, systems, bias, mean_of_others, design),
+        human=_pairs_of(measure, systems, human, design),
+        by_judge=_pairs_of(measure, systems, by_judge, design),
+        tau_b=agreement.tau(human_above, judge_above)[0],
+        tau_ap=agreement.tau_ap(human_above, judge_above),
+        tie_std=(tie_std[0], tie_std[1]),
+        ends=measure.level_of(np.array(ends)),
+        n_labels=n_labels,
     )
+
+
+def _pairs_of(measure: Measure, systems: Sequence[str], values: FloatArray, design: Design) -> tuple[Pair, ...]:
+    """Return every pair of systems, of values with a column for each."""
+    columns = zip(systems, values.T, strict=True)
+    sides = {system: side_of_values(measure, column) for system, column in columns}
+    return compare_sides([measure], [sides], pairs_of(systems, ()), design=design, cluster=None)[:]
 
 
 def _against(
     measure: Measure, systems: Sequence[str], values: FloatArray, baselines: FloatArray, design: Design
 ) -> tuple[Pair, ...]:
     """Return a pair for each system: one column of values against another."""
-    own, others = (
-        {(system, kind): side_of_values(measure, column) for system, column in zip(systems, columns.T, strict=True)}
-        for kind, columns in (("own", values), ("other", baselines))
-    )
+    sides = {}
+    for place, system in enumerate(systems):
+        sides[system, "own"] = side_of_values(measure, values[:, place])
+        sides[system, "other"] = side_of_values(measure, baselines[:, place])
     return compare_sides(
         [measure],
-        [own | others],
-        list(zip(own, others, strict=True)),
+        [sides],
+        [((system, "own"), (system, "other")) for system in systems],
         name_of=lambda key: key[0],
         design=design,
         cluster=None,

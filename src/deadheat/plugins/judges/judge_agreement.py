@@ -229,20 +229,7 @@ def judge_agreement(
         name: agreement_of(frame, one, name, where=judged.where, rel=rel, confidence=confidence)
         for name, one in given.items()
     }
-    notes = [
-        f"{name} gives {format_list([f'{grade:g}' for grade in one.beyond])}, which no human gives: are they of one"
-        " scale?"
-        for name, one in found.items()
-        if one.beyond
-    ]
-    notes += [
-        f"{name} gives no grade but {one.grades[one.confusion.any(0)][0]:g}: chance explains all agreement"
-        for name, one in found.items()
-        if one.confusion.any(0).sum() == 1
-    ]
-    alone = [name for name, one in found.items() if len(one.query_ids) == 1]
-    notes += [f"both labelled one query alone ({format_list(alone)}): it has no interval"] if alone else []
-    notes += _notes_of_tables([judged, *given.values()])
+    notes = [*_notes_of_agreements(found), *_notes_of_tables([judged, *given.values()])]
     conclusions: tuple[Conclusions, ...] = ()
     if runs is not None:
         design = Design(confidence_level=confidence, n_resamples=n_resamples, rng=rng)
@@ -270,6 +257,24 @@ def _labels(source: Source) -> Qrels:
         return as_qrels(source)
     except SwappedFilesError:
         return as_qrels(Run.of(source))
+
+
+def _notes_of_agreements(agreements: Mapping[str, LabelAgreement]) -> list[str]:
+    """Return notes on grades that only a judge gives, on a judge with a single grade, and on single queries."""
+    notes = []
+    for name, agreement in agreements.items():
+        if agreement.beyond:
+            grades = format_list([f"{grade:g}" for grade in agreement.beyond])
+            notes.append(f"{name} gives {grades}, which no human gives: are they of one scale?")
+    for name, agreement in agreements.items():
+        is_given = agreement.confusion.any(axis=0)
+        if is_given.sum() == 1:
+            (grade,) = agreement.grades[is_given]
+            notes.append(f"{name} gives no grade but {grade:g}: chance explains all agreement")
+    of_one_query = [name for name, agreement in agreements.items() if len(agreement.query_ids) == 1]
+    if of_one_query:
+        notes.append(f"both labelled one query alone ({format_list(of_one_query)}): it has no interval")
+    return notes
 
 
 def _notes_of_tables(tables: Sequence[Qrels]) -> list[str]:
