@@ -40,7 +40,7 @@ MOST_MENTIONS = {  # lower a number when a wall has moved; never raise one
     "engines": 0,
     "exports": 0,
     "gates": 0,
-    "judges": 2,
+    "judges": 1,
     "languages": 13,
     "leaderboard": 0,
     "recommender": 1,

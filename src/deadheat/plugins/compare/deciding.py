@@ -34,9 +34,9 @@ OUTCOMES = {
     "no quality": "none",
     "no value": "none",
     "few differ": "few",
-    "same by humans": "same mean",
+    "same by values": "same mean",
     "behind": "contradicted",
-    "by judge": "contradicted",
+    "not estimated": "contradicted",
 }
 """The outcomes of those kinds of outcome that have another name."""
 
@@ -261,7 +261,7 @@ class Grounds:
         if not pair.n_queries:
             return "none"
         if leader is None and pair.is_estimated:
-            return "same by humans"
+            return "same by values"
         if leader is None:
             return "same mean" if pair.wins or pair.losses else "equal"
         if pair.n_queries == 1:
@@ -269,7 +269,7 @@ class Grounds:
         if favoured(pair, contest.measure, design) == leader:
             return doubt(pair, design) or "better"
         if not is_ahead(pair, contest.measure, leader):
-            return "by judge" if pair.is_estimated else "behind"
+            return "not estimated" if pair.is_estimated else "behind"
         if pair.significant and design.alternative == "two-sided":
             return "contradicted"
         return self._kind_of_open(pair, least)

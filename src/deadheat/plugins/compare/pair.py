@@ -153,12 +153,22 @@ class Pair(InNotebooks):
 
     @property
     def is_estimated(self) -> bool:
-        """Whether the labels of a judge count in the difference."""
+        """Whether more than the values of queries counts in the difference, such as the labels of a judge."""
         return self.judged is not None and self.judged.weight > 0
+
+    @property
+    def values_are_by(self) -> str:
+        """What the values of queries are by where the difference is estimated, as ``human labels``; else empty."""
+        return str(self.judged.values_are_by) if self.is_estimated else ""
+
+    @property
+    def estimated_with(self) -> str:
+        """How the difference is estimated, such as ``with the judge's labels``; empty where it is of the values."""
+        return str(self.judged.differences_are) if self.is_estimated else ""
 
     def __repr__(self) -> str:
         """Return the difference with its ends and what is said of it, rounded."""
-        by_human = "by human labels " if self.is_estimated else ""
+        by_whom = f"by {self.values_are_by} " if self.is_estimated else ""
         low, high = self.ends
         ends = f"[{format_rounded(low)}, {format_rounded(high)}]{'' if self.is_known else '?'}"
         p = f"p {format_p_value(self.p_adjusted, is_bound=self.p_is_bound)}{' (undecided)' if self.undecided else ''}"
@@ -171,7 +181,7 @@ class Pair(InNotebooks):
             f"<Pair {self.measure}: {self.system} - {self.baseline} ="
             f" {format_rounded(self.difference)}{unit_of(self.measure)} {ends},"
             f" {'no p value' if math.isnan(self.p_adjusted) else p},"
-            f" {by_human}{self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
+            f" {by_whom}{self.wins} wins, {self.draws} draws, {self.losses} losses{flips}>"
         )
 
     @property

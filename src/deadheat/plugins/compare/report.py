@@ -789,8 +789,9 @@ def _of_ties(places: Sequence[str], pairs: Pairs) -> list[Fact]:
     """Say how many differences ties can reverse."""
     chance, can_flip = pairs.column("flip_probability"), pairs.column("can_flip")
     method, error = pairs.column("flip_method"), pairs.column("flip_standard_error")
-    by_human = " by human labels" if (pairs.column("method") == "ppi").any() else ""
-    total, n_open = format_count(len(pairs), "difference") + by_human, can_flip.sum()
+    estimated = np.flatnonzero(pairs.column("method") == "ppi")
+    by_whom = f" by {pairs[int(estimated[0])].values_are_by}" if len(estimated) else ""
+    total, n_open = format_count(len(pairs), "difference") + by_whom, can_flip.sum()
     if not n_open:
         # a difference of 0 has no sign to reverse
         is_zero = np.abs(pairs.column("expected_difference")) <= stats.NEGLIGIBLE_DIFFERENCE

@@ -65,7 +65,7 @@ HEADLINES = {
     "shared": "No clear winner: {best} share the best {measure}.",
     "equal": "No winner: {baseline} and {system} are equal by {measure} on every {query}.",
     "same mean": "No winner: {baseline} and {system} have the same {mean} {measure}.",
-    "same by humans": "No clear winner: {baseline} and {system} have the same {mean} {measure} by human labels.",
+    "same by values": "No clear winner: {baseline} and {system} have the same {mean} {measure} by {values_are_by}.",
     "one query": "{leader} leads {runner_up} by {measure}, but one {query} proves nothing.",
     "better": "{leader} beats {runner_up}{size}.",
     "better if": "{leader} beats {runner_up}{size}, but {doubts} could reverse it.",
@@ -74,7 +74,7 @@ HEADLINES = {
     "in doubt": "No clear winner: {leader} leads {runner_up} by {measure}, but chance may explain it.",
     "undecided": "Undecided: {leader} leads {runner_up} by {measure}, but p is too near the level.",
     "behind": "No clear winner: {leader} does not lead {runner_up} over the {nouns} of both.",
-    "by judge": "No clear winner: {leader} leads {runner_up} by {measure}, but not with the judge's labels.",
+    "not estimated": "No clear winner: {leader} leads {runner_up} by {measure}, but not {estimated_with}.",
     "contradicted": "No clear winner: by {measure}, the means and the {test} test disagree.",
     "not shown": "No clear winner: {leader} and {runner_up} cannot be told apart by {measure}.",
     "untested": "No clear winner: {leader} leads {runner_up} by {measure}, but they could not be tested.",
@@ -256,9 +256,9 @@ def describe_pair(kind: str, verdict: Verdict, contest: Contest, ties: str, shar
         facts["judgments"] = _describe_judgments(verdict, contest)
     others = _describe_other_measures(verdict)
     if others:
-        by_whom = " (human labels)" if contest.pair.is_estimated else ""
+        by_whom = f" ({contest.pair.values_are_by})" if contest.pair.is_estimated else ""
         facts["other measures"] = others + by_whom
-    if kind != "by judge":
+    if kind != "not estimated":
         order_of_ties = _describe_ties(contest, ties)
         if order_of_ties:
             facts["ties"] = order_of_ties
@@ -288,7 +288,7 @@ def _describe_lead(kind: str, contest: Contest) -> str:
     leader, rival = contest.leader, contest.rival
     level = format_number(contest.levels[leader])
     other = format_number(contest.levels[rival])
-    by_whom = " by human labels" if pair.is_estimated else ""
+    by_whom = f" by {pair.values_are_by}" if pair.is_estimated else ""
     direction = "" if contest.measure.higher_is_better else ", less is better"
     if len(contest.levels) == 2:
         levels = f"{leader} {level}, {rival} {other}"
@@ -319,8 +319,8 @@ def _describe_equal_means(kind: str, contest: Contest) -> str:
     """Say what the mean of both is, and over which queries."""
     pair = contest.pair
     level = format_number(contest.levels[pair.baseline])
-    if kind == "same by humans":
-        return f"both {level} by human labels over {contest.queries}"
+    if kind == "same by values":
+        return f"both {level} by {pair.values_are_by} over {contest.queries}"
     if kind == "same mean":
         return f"both {level} over {contest.queries}, which differ"
     if pair.n_queries == 1:
@@ -337,7 +337,7 @@ def _describe_difference(verdict: Verdict, contest: Contest) -> Facts:
         minuend, subtrahend = subtrahend, minuend
     difference = f"{format_signed(verdict.difference)}{unit_of(contest.measure)}, {minuend} - {subtrahend}"
     if pair.is_estimated:
-        difference += ", with the judge's labels"
+        difference += f", {pair.estimated_with}"
     facts = {"difference": difference}
     if pair.is_known:
         label = f"{format_level(design.confidence_level)} {'joint ' * pair.is_simultaneous}CI"
@@ -391,8 +391,8 @@ def _describe_doubt(kind: str, verdict: Verdict, contest: Contest) -> str:
         return f"{skewness}: p above {NEAR * (1 - contest.design.confidence_level):.3g} decides nothing"
     if kind == "behind":
         return f"not ahead over the {format_count(pair.n_queries, *contest.unit)} of both"
-    if kind == "by judge":
-        return f"with the judge's labels {contest.rival} is ahead"
+    if kind == "not estimated":
+        return f"{pair.estimated_with} {contest.rival} is ahead"
     if kind == "contradicted":
         return f"the {contest.design.test} test is not of means, and finds the opposite: {_wins_and_losses(contest)}"
     if kind == "better" and pair.doubtful:
@@ -510,7 +510,7 @@ def _describe_ties(contest: Contest, ties: str) -> str:
     ahead, behind = pair.system, pair.baseline
     if (exact > 0) != contest.measure.higher_is_better:
         ahead, behind = behind, ahead
-    by_whom = ", by human labels" if pair.is_estimated else ""
+    by_whom = f", by {pair.values_are_by}" if pair.is_estimated else ""
     chance = "some orders, how many is not known,"
     if is_share_known(pair.flip_probability, pair.flip_standard_error):
         chance = f"{format_percentage(pair.flip_probability, pair.flip_standard_error)} of orders"
@@ -561,7 +561,7 @@ def describe_power(verdict: Verdict, contest: Contest) -> Facts:
         level += f", not corrected for {len(contest.pairs)} pairs"
     text = f"{format_number(verdict.detectable)}{unit_of(contest.measure)} and more (80% power, t test, {level})"
     if contest.pair.is_estimated:
-        text += ", with the judge's labels"
+        text += f", {contest.pair.estimated_with}"
     return {"detects": text}
 
 
@@ -649,7 +649,7 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
     measure = contest.measure
     doubts = []
     if pair.flip_probability >= LIKELY or pair.doc_id_reverses or is_by_policy(pair):
-        doubts.append("ties (human labels)" if pair.is_estimated else "ties")
+        doubts.append(f"ties ({pair.values_are_by})" if pair.is_estimated else "ties")
     if verdict.lacking is not None and verdict.lacking.is_reversible:
         doubts.append("missing judgments")
     if has_doubtful_weights:
@@ -682,6 +682,8 @@ def headline_of_pair(kind: str, verdict: Verdict, contest: Contest, *, has_doubt
         size=size,
         why=MARGIN_DOUBTS.get(margin_doubt, ""),
         doubts=format_names(doubts),
+        values_are_by=pair.values_are_by,
+        estimated_with=pair.estimated_with,
     )
 
 

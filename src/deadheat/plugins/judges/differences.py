@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 from warnings import catch_warnings
 
 import numpy as np
@@ -46,6 +46,9 @@ class JudgeContribution:
         By the human labels alone.
     """
 
+    values_are_by: ClassVar[str] = "human labels"
+    differences_are: ClassVar[str] = "with the judge's labels"
+
     weight: float
     correlation: float
     n_effective: float
@@ -80,8 +83,8 @@ class JudgedDifferences:
 
     fields_of_values = OF_HUMANS
     prefix = "human_"
-    values_are_by = "human labels"
-    differences_are = "with the judge's labels"
+    values_are_by = JudgeContribution.values_are_by
+    differences_are = JudgeContribution.differences_are
 
     def add_to(self, comparison: Comparison) -> Comparison:
         """Return a comparison whose differences are estimated with the judge's labels, and corrected."""
