@@ -9,7 +9,6 @@ from deadheat.errors import DeadheatError, DeadheatWarning
 from deadheat.evaluation.evaluate import Evaluations, evaluate, load_evaluation
 from deadheat.evaluation.evaluation import Evaluation, Strata
 from deadheat.evaluation.intervals import Interval
-from deadheat.evaluation.repeats import Repeats
 from deadheat.evaluation.scores import Scores
 from deadheat.io.files import max_memory
 from deadheat.io.records import encoding
@@ -46,6 +45,7 @@ from deadheat.plugins.leaderboard.ranking import leaderboard
 from deadheat.plugins.recommender.exposure import Exposure, exposure
 from deadheat.plugins.recommender.item_profile import ItemProfile, item_profile
 from deadheat.plugins.recommender.popularity import popularity
+from deadheat.plugins.repeats.repeats import Repeats
 from deadheat.plugins.spans.spans import Spans
 from deadheat.plugins.ties.coarsening import coarsen
 from deadheat.plugins.ties.coarsening_profile import CoarseningProfile, coarsening_profile

@@ -32,6 +32,7 @@ Kind = Literal[
     "beside",
     "judgments",
     "evaluations",
+    "systems",
     "modes",
     "pairs",
     "formats",
@@ -203,6 +204,21 @@ class PluginSettings(NamedTuple):
     values: Mapping[str, tuple[str, ...]]
 
 
+class RunColumn(NamedTuple):
+    """A column that tells the runs of one system apart, which are in one table.
+
+    Attributes
+    ----------
+    name : str
+    module : str
+        Where that is: a function ``system_of`` that takes the runs, and whether they were read with the lowest scores
+        first, and returns a `System`, as `deadheat.evaluation.systems` says.
+    """
+
+    name: str
+    module: str
+
+
 class SavedKeys(NamedTuple):
     """A module with what a feature keeps in saved evaluations, and the keys by which it is known.
 
@@ -265,6 +281,9 @@ class Plugin(NamedTuple):
         Modules with what a feature makes of the pairs of a comparison: ``PART``, a `PairPart`.
     settings : tuple of PluginSettings, default ()
     services : tuple of Service, default ()
+    run_columns : tuple of RunColumn, default ()
+    systems : tuple of str, default ()
+        Modules with an option that gives systems of several runs: ``SYSTEMS``, a `SystemsOption` of the command line.
     query_columns : tuple of QueryColumn, default ()
     tables : tuple of CommandTables, default ()
     saved : tuple of SavedDocument, default ()
@@ -294,6 +313,8 @@ class Plugin(NamedTuple):
     figures: tuple[str, ...] = ()
     settings: tuple[PluginSettings, ...] = ()
     services: tuple[Service, ...] = ()
+    run_columns: tuple[RunColumn, ...] = ()
+    systems: tuple[str, ...] = ()
     query_columns: tuple[QueryColumn, ...] = ()
     tables: tuple[CommandTables, ...] = ()
     saved: tuple[SavedDocument, ...] = ()
@@ -337,7 +358,7 @@ def registry() -> Registry:
 def use(known: Registry) -> None:
     """Take another registry, as tests of hooks do."""
     _in_use[:] = [known]
-    for cached in (is_installed, installed, commands_by_name, names_beside, load):
+    for cached in (is_installed, installed, commands_by_name, names_beside, columns_of_runs, load):
         cached.cache_clear()
 
 
@@ -551,6 +572,30 @@ def missing_for_queries(columns: Iterable[str]) -> list[str]:
             if column.name in names and not is_installed(plugin.name):
                 texts.append(str(missing_plugin(f"the column {column.name} of queries", plugin.name)))
     return texts
+
+
+@cache
+def columns_of_runs() -> tuple[str, ...]:
+    """Return the columns of tables that tell runs of one system apart, also those of plugins that are not there."""
+    return tuple(column.name for plugin in registry().plugins for column in plugin.run_columns)
+
+
+def module_of_runs(name: str) -> ModuleType:
+    """Return the module that knows what the runs are that a column tells apart.
+
+    Raises
+    ------
+    MissingPluginError
+        Its plugin is not there.
+    """
+    for plugin in registry().plugins:
+        for column in plugin.run_columns:
+            if column.name != name:
+                continue
+            if not is_installed(plugin.name):
+                raise missing_plugin(f"a table with several runs, told apart by its column {name!r},", plugin.name)
+            return import_module(column.module)
+    raise KeyError(name)
 
 
 def plugin_of_measure(name: str) -> str | None:

@@ -15,6 +15,7 @@ from deadheat.hooks import (
     PluginSettings,
     QueryColumn,
     Registry,
+    RunColumn,
     SavedDocument,
     SavedKeys,
     Service,
@@ -69,7 +70,6 @@ CORE = Plugin(
     saved=(
         SavedDocument("deadheat evaluation", "deadheat compare, gate and report take it in place of qrels and run"),
     ),
-    kept=(SavedKeys("deadheat.evaluation.saved_repeats", table=("repeats",)),),
 )
 
 COMPARE = Plugin(
@@ -80,7 +80,6 @@ COMPARE = Plugin(
             "compare", "deadheat.plugins.compare.command", "Say which runs differ by more than chance, and than ties."
         ),
     ),
-    pairs=("deadheat.plugins.compare.repeated_pairs",),
     reports=(
         "deadheat.plugins.compare.report",
         "deadheat.plugins.compare.report_tables",
@@ -276,6 +275,18 @@ GATES = Plugin(
     services=(Service("assert_ranking", "deadheat.plugins.gates.assertion"),),
 )
 
+REPEATS = Plugin(
+    name="repeats",
+    help="Several runs of one system that answers differently each time, and the noise between them.",
+    options=(OptionGroup("repeats", "deadheat.plugins.repeats.options", ("--repeats",)),),
+    run_columns=(RunColumn("repeat", "deadheat.plugins.repeats.repeats"),),
+    systems=("deadheat.plugins.repeats.options",),
+    pairs=("deadheat.plugins.repeats.pairs",),
+    facts=("deadheat.plugins.repeats.report",),
+    services=(Service("repeats", "deadheat.plugins.repeats.planning", "what differs between repeats"),),
+    kept=(SavedKeys("deadheat.plugins.repeats.saved", table=("repeats",)),),
+)
+
 LEADERBOARD = Plugin(
     name="leaderboard",
     help="Rank models over many tasks, with ranks as intervals and tiers.",
@@ -462,6 +473,7 @@ PLUGINS = (
     SPANS,
     MORE_MEASURES,
     JUDGES,
+    REPEATS,
     BOUNDS,
     WEEKS,
     GATES,

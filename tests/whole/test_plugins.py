@@ -67,10 +67,11 @@ def test_the_core_mentions_plugins_ever_less() -> None:
         assert number <= MOST_MENTIONS[plugin], plugin
 
 
-def draws(path: Path, plugin: str) -> bool:
-    """Tell whether a file is one of a plugin's figures, which the plugin figures alone imports."""
+def is_for(other: str | None, path: Path, plugin: str) -> bool:
+    """Tell whether a file is figures or a part of pairs of a plugin, which the plugin of these alone imports."""
     module = f"{hooks.FOLDER}.{plugin}.{path.stem}"
-    return module in hooks.plugin_named(plugin).figures
+    record = hooks.plugin_named(plugin)
+    return (other == "figures" and module in record.figures) or (other == "compare" and module in record.pairs)
 
 
 def test_a_plugin_imports_only_those_that_it_requires() -> None:
@@ -78,7 +79,7 @@ def test_a_plugin_imports_only_those_that_it_requires() -> None:
         own = plugin_of_file(path)
         for module in modules_imported_by(path):
             other = hooks.plugin_of(module)
-            if own is not None and other not in {None, own} and not (other == "figures" and draws(path, own)):
+            if own is not None and other not in {None, own} and not is_for(other, path, own):
                 assert other in hooks.plugin_named(own).requires, f"{path}: {module}"
 
 
@@ -187,6 +188,17 @@ NEEDS = {
         "dh.parse_measure('ACCURACY')",
         "call('measures', 'infAP')",
     ),
+    "repeats": (
+        "dh.evaluate(qrels, several)",
+        "dh.compare(qrels, {'several': several, 'first': first}, 'RR')",
+        "dh.evaluate(qrels, 'several.csv')",
+        "dh.evaluate(qrels, first, 'RR')['RR'].plan_repeats(0.1)",
+        "dh.evaluate(qrels, first, 'RR')['RR'].variance_components",
+        "call('evaluate', 'x.qrels', 'several.csv')",
+        "call('evaluate', 'x.qrels', '--repeats', 'system=*.run')",
+        "call('gate', 'saved-0.json', '--check', 'RR >= 0')",
+        "call('compare', 'saved-0.json', 'saved-0.json')",
+    ),
     "ties": (
         "dh.evaluate(qrels, first, 'RR').steps('RR', 'q1')",
         "dh.figures.plot_of(__import__('polars').DataFrame({'tie_ratio': [1.0]}))",
@@ -239,8 +251,18 @@ def evaluations_of_chunks() -> list[deadheat.Evaluation]:
     return [deadheat.evaluate(deadheat.Spans([("q", "d", 0, 10)]), [("q", "d", 7, 20, 1.0)], "P@1")]
 
 
+def evaluations_of_repeats() -> list[deadheat.Evaluation]:
+    """Return an evaluation of two runs of one system."""
+    return [deadheat.evaluate({"q": {"a": 1}}, deadheat.Repeats([{"q": {"a": 1.0}}] * 2), "RR")]
+
+
 # Evaluations of which a saved file needs a plugin, beside those by measures of it.
-KEPT = {"bounds": evaluations_with_bounds, "spans": evaluations_of_chunks, "dense": evaluations_of_samples}
+KEPT = {
+    "bounds": evaluations_with_bounds,
+    "dense": evaluations_of_samples,
+    "repeats": evaluations_of_repeats,
+    "spans": evaluations_of_chunks,
+}
 SCRIPT = """
 import json, sys
 import deadheat as dh, deadheat.errors, deadheat.hooks
@@ -248,6 +270,7 @@ import deadheat as dh, deadheat.errors, deadheat.hooks
 qrels = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}, "q3": {"d": 2}, "q4": {"e": 1}, "q5": {"f": 1}}
 first = {query: {doc: 1.0 for doc in [*judged, "x"]} for query, judged in qrels.items()}
 second = {query: {doc: float(n) for n, doc in enumerate([*judged, "x"])} for query, judged in qrels.items()}
+several = [{"query_id": "q1", "doc_id": "a", "score": 1, "repeat": repeat} for repeat in (1, 2)]
 found = {"mean": dh.evaluate(qrels, first, "RR").means()["RR"], "errors": {}, "names": {}}
 found["table"] = str(dh.evaluate(qrels, first, ["RR", "nDCG@10"]))
 if hasattr(dh, "compare"):
@@ -399,6 +422,7 @@ def test_without_a_plugin_the_rest_works_and_says_what_is_missing(plugin: hooks.
     for name in ("train.letor", "train.svm", "train.txt"):
         (tmp_path / name).write_text("1 qid:q1 1:0.5\n", encoding="utf-8")
     (tmp_path / "spans.csv").write_text("query_id,doc_id,start,end\nq,d,0,10\n", encoding="utf-8")
+    (tmp_path / "several.csv").write_text("query_id,doc_id,score,repeat\na,d,1,1\na,d,2,2\n", encoding="utf-8")
     for document in plugin.saved:
         (tmp_path / "state.json").write_text(json.dumps({"kind": document.kind, "format": 1}), encoding="utf-8")
     result = subprocess.run(

@@ -14,10 +14,10 @@ import click
 import deadheat as dh
 from deadheat import hooks
 from deadheat.cli.errors import missing, refuse, refuse_if
-from deadheat.cli.evaluating import evaluate_each, evaluate_repeats
+from deadheat.cli.evaluating import evaluate_each, evaluate_systems
 from deadheat.cli.figures import befores, draw_figures, with_figure_options, write_figures
 from deadheat.cli.help import option
-from deadheat.cli.inputs import open_qrels, split_judgments, split_repeats
+from deadheat.cli.inputs import open_qrels, split_judgments
 from deadheat.cli.judged import judgments_asked
 from deadheat.cli.options import (
     COLLECTION,
@@ -45,22 +45,20 @@ from deadheat.cli.read_options import (
 )
 from deadheat.cli.requests import EvaluationRequest
 from deadheat.cli.saving import save_all, save_targets
+from deadheat.cli.systems import split_systems, systems_asked
 from deadheat.errors import DataError
 from deadheat.phases import phase
 from deadheat.settings import Conventions, Estimation
 
 if TYPE_CHECKING:
     from deadheat.evaluation.intervals import IntervalOptions
+    from deadheat.evaluation.systems import System
     from deadheat.measures import Measure
     from deadheat.report.model import Report
     from deadheat.report.of_evaluation import Grouping
 
+NOT_OF_SYSTEMS = ("beside", "figures", "unjudged", "then_by", "judge")
 NOT_WITH = (  # an option, those that it does not go with, and why
-    (
-        "repeats",
-        ("beside", "figures", "unjudged", "then_by", "judge"),
-        "is not for repeats of a run",
-    ),
     ("judge", ("beside", "figures", "cluster"), "is not for --judge"),
     (
         "judge",
@@ -184,7 +182,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
     )
     if intervals.method != Estimation.method:
         _check_methods(intervals, measures, options)
-    named, options["repeats"] = split_repeats(named_runs(runs), options["repeats"], form)
+    named, systems = split_systems(named_runs(runs), form)
     targets = dict[str, str]()
     if options["save"] is None:
         refuse(SAVING, "is of a saved evaluation: give --save FILE.json or --save FOLDER/ too")
@@ -192,12 +190,14 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         check_output(options["output"])
         targets = save_targets(
             options["save"],
-            [*named, *options["repeats"]],
+            [*named, *systems],
             replace=options["replace"],
         )
         _refuse_other_runs(options, targets)
     output = Output(options, [qrels, *runs, options["queries"], options.get("judge")])
     queries = read_queries(options)
+    for system in systems.values():
+        refuse(NOT_OF_SYSTEMS, f"is not for {system.kind_of_system} of a run")
     _check_form(output.form, options)
     # figures have a tick at the value by document id, as trec_eval has it
     rule = options["beside"] or ("doc_id" if options.get("figures") and conventions.ties == "expected" else None)
@@ -209,7 +209,7 @@ def evaluate(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa
         seed,
         rule,
         form=form,
-        repeats=options["repeats"],
+        systems=systems,
         judge=options.get("judge"),
         save_depth=options["save_depth"] if targets else 0,
     )
@@ -267,7 +267,7 @@ def _print_instead(request: EvaluationRequest) -> bool:
         if evaluation.is_for(request):
             evaluation.print_report(request)
             return True
-    if not request.runs and not request.options["repeats"]:
+    if not request.runs and not systems_asked():
         raise missing("runs")
     return False
 
@@ -382,7 +382,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     rule: str | None,
     *,
     form: str | None,
-    repeats: Mapping[str, Sequence[str | dh.Run]],
+    systems: Mapping[str, System],
     judge: str | None,
     save_depth: int,
 ) -> tuple[Sequence[dh.Evaluation], dict[str, dh.Evaluation], dict[str, tuple[str, str]]]:
@@ -394,7 +394,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
     from deadheat.evaluation.evaluate import traditional
 
     evaluations, beside, unmatched = [], {}, {}
-    judgments = open_qrels(qrels) if repeats else qrels
+    judgments = open_qrels(qrels) if systems else qrels
     each = evaluate_each(judgments, runs, conventions, measures, seed=seed, rule=rule, form=form, judge=judge)
     with phase("evaluating runs", len(runs)) as advance:
         for judged, run, evaluation, values in each:
@@ -405,7 +405,7 @@ def _evaluate(  # noqa: PLR0917 - what an evaluation is made of
                 unmatched[run.name] = _documents_of_both(evaluation, judged, run)
             advance(1)
     if isinstance(judgments, dh.Qrels):
-        evaluations += evaluate_repeats(judgments, repeats, measures, conventions).values()
+        evaluations += evaluate_systems(judgments, systems, measures, conventions).values()
     return evaluations, beside, unmatched
 
 

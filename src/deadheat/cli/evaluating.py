@@ -1,4 +1,4 @@
-"""Evaluating what commands are given: runs by their files, and runs of one system."""
+"""Evaluating what commands are given: runs by their files, and systems of several."""
 
 from __future__ import annotations
 
@@ -15,26 +15,25 @@ from deadheat.settings import Conventions
 
 if TYPE_CHECKING:
     from deadheat.arrays import FloatArray
+    from deadheat.evaluation.systems import System
     from deadheat.measures import Measure
 
 
-def evaluate_repeats(
-    qrels: dh.Qrels,
-    repeats: Mapping[str, Sequence[str | dh.Run]],
-    measures: Sequence[Measure],
-    conventions: Conventions,
+def evaluate_systems(
+    qrels: dh.Qrels, systems: Mapping[str, System], measures: Sequence[Measure], conventions: Conventions
 ) -> dict[str, dh.Evaluation]:
-    """Return the evaluation of each system that was run several times, by its name."""
+    """Return the evaluation of each system of several runs, by its name."""
     from deadheat.evaluation.evaluate import evaluate_under
-    from deadheat.evaluation.repeats import together
 
     own = replace(conventions, missing="empty") if conventions.missing == "skip" else conventions
-    runs = {
-        name: (open_run(one, label(one)) if isinstance(one, str) else checked_run(one) for one in some)
-        for name, some in repeats.items()
-    }
-    each = {name: [evaluate_under(own, qrels, run, measures) for run in some] for name, some in runs.items()}
-    return {name: together(name, evaluations, conventions.missing) for name, evaluations in each.items()}
+    found = {}
+    for name, system in systems.items():
+        evaluations = []
+        for given in system.runs:
+            run = open_run(given, label(given)) if isinstance(given, str) else checked_run(dh.Run.of(given))
+            evaluations.append(evaluate_under(own, qrels, run, measures))
+        found[name] = system.together(evaluations, conventions.missing)
+    return found
 
 
 def evaluate_each(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -70,7 +70,7 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
         graded = hooks.service("answers_in_files").read_answers(path, "run", name, options["grades"])
     source: object = path if graded is None else graded.to_polars()
     run = dh.Run(
-        _in_engine(path) if options.get("engine") else source,
+        source_of(path) if options.get("engine") else source,
         name=name,
         format=form,
         columns=named_columns("run") if graded is None else None,
@@ -86,8 +86,10 @@ def open_run(path: str, name: str = "", *, form: str | None = None, keyed: bool 
     return checked_run(run)
 
 
-def _in_engine(path: str) -> object:
-    """Return the frame of a file in the engine of the command."""
+def source_of(path: str) -> Any:  # noqa: ANN401 - a frame of an engine, or the path
+    """Return what the run of a file is read from: its frame in the engine of the command, if it has one."""
+    if not asked().get("engine"):
+        return path
     with guard_polars(path):
         frame: object = hooks.service("engines").opened_engine().frame(path)
         return frame
@@ -121,34 +123,6 @@ def split_judgments(qrels: str, runs: tuple[str, ...]) -> tuple[str, tuple[str, 
     for path in (qrels, *runs):
         refuse_if(is_saved(path), f"{path} is already evaluated: leave out {option.typed}, which is for {option.runs}")
     return asked()[option.name], (qrels, *runs)
-
-
-def split_repeats(
-    named: Mapping[str, str], repeats: Mapping[str, Sequence[str]], form: str | None = None
-) -> tuple[dict[str, str], dict[str, Sequence[str | dh.Run]]]:
-    """Return the files that hold one run, and systems that were run several times: also tables with a column for it.
-
-    `form` is the name of the format of the runs, if that is known.
-    """
-    from deadheat.data.tables import REPEAT
-    from deadheat.io.formats import has_column
-
-    options = asked()
-    for name in repeats:
-        refuse_if(name in named, f"--repeats {name}: a file of a single run has this name too: choose another one")
-    found: dict[str, Sequence[str | dh.Run]] = {}
-    for name, path in named.items() if judgments_asked() is None else ():
-        if options.get("engine") or has_column(Path(path), REPEAT, form):
-            from deadheat.evaluation.repeats import runs_by_repeat
-
-            if runs := runs_by_repeat(
-                _in_engine(path) if options.get("engine") else path,
-                name=name,
-                columns=named_columns("run"),
-                ascending=bool(options.get("ascending")),
-            ):
-                found[name] = runs
-    return {name: path for name, path in named.items() if name not in found}, {**found, **repeats}
 
 
 def open_pairs(

@@ -12,7 +12,7 @@ import click
 
 from deadheat import hooks
 from deadheat.cli.help import Command, flags, option
-from deadheat.cli.parsing import n_bytes, parsed_names, parsed_repeats
+from deadheat.cli.parsing import n_bytes, parsed_names
 from deadheat.cli.paths import INPUT
 from deadheat.settings import (
     TIES,
@@ -190,15 +190,6 @@ OPTIONS: dict[str, Callable[[Any], Any]] = {
         is_flag=True,
         help="Let queries in different languages count in one mean.",
         heading="statistics",
-    ),
-    "repeats": option(
-        "--repeats",
-        multiple=True,
-        metavar="NAME=PATTERN",
-        callback=parsed_repeats,
-        help="Several runs of one system, such as 'gpt=gpt-*.run': means over them, and errors with their noise.",
-        heading="input",
-        rank=180,
     ),
     "then_by": option(
         "--then-by",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from glob import glob
 
 import click
 
@@ -51,15 +50,3 @@ def parsed_numbers(_: click.Context, option: click.Parameter, text: str | None) 
     if not parts or not all(re.fullmatch("[0-9]{1,16}", part) and int(part) >= low for part in parts):
         raise click.BadParameter(f"expected whole numbers from {low} on, such as 1,5,10; got {text!r}")
     return tuple(sorted({int(part) for part in parts}))
-
-
-def parsed_repeats(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the files in ``gpt=gpt-*.run``, several runs of each system, by the name of the system."""
-    pairs = [one.partition("=")[::2] for one in given]
-    if not all(name and pattern for name, pattern in pairs):
-        raise click.BadParameter("write a name and a pattern of files, as in 'gpt=gpt-*.run'")
-    found = {name: sorted(glob(pattern)) for name, pattern in pairs}  # noqa: PTH207 - patterns may be absolute
-    few = next((f"{pattern!r} matches {len(found[name])}" for name, pattern in pairs if len(found[name]) < 2), "")
-    if few or len(found) < len(pairs):
-        raise click.BadParameter(f"{few or 'a name is given twice'}: repeats are two files or more of each name")
-    return found

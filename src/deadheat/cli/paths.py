@@ -72,6 +72,7 @@ def kept(stream: BinaryIO) -> str:
 
 
 PATH, INPUT, REPORT = NamedFile(), NamedFile(is_input=True), NamedFile(is_report=True)
+NAMED_FILES = click.types.StringParamType()  # of options whose callback makes a dict of names and lists of files
 
 
 def asked() -> Mapping[str, Any]:
@@ -82,11 +83,15 @@ def asked() -> Mapping[str, Any]:
 
 def files_read() -> list[str]:
     """Return the files and folders that the command that runs was given to read."""
-    given = [
-        *(asked()[str(one.name)] for one in click.get_current_context().command.params if one.type is INPUT),
-        *asked().get("repeats", {}).values(),
-    ]
-    return [path for one in given for path in ([one] if isinstance(one, str) else one or ())]
+    paths: list[str] = []
+    for option in click.get_current_context().command.params:
+        given = asked().get(str(option.name))
+        if option.type is INPUT:
+            paths += [given] if isinstance(given, str) else given or ()
+        elif option.type is NAMED_FILES:
+            for files in (given or {}).values():
+                paths += files
+    return paths
 
 
 def outputs_of_command() -> Outputs:

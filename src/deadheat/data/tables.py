@@ -57,7 +57,6 @@ from deadheat.structures import copy_with
 from deadheat.wording import escape_invisible, format_count, format_list
 
 HELD = "all rows are in memory, beyond its bound: only TREC and Parquet files and lazy frames are read in blocks"
-REPEAT = "repeat"  # the column that tells several runs of one system apart
 LOWER_FIRST = "lower scores rank first, as asked: they are negated"
 OF_TUPLES = "scores are tuples: the second part orders what ties by the first, and so on"
 
@@ -325,10 +324,10 @@ class DocumentTable(InNotebooks):
         lines = locate(self.path, self.kind, query, doc, format=self.format, columns=self.columns) if self.path else []
         at = f" (lines {', '.join(map(str, lines[:5]))})" if lines else ""
         more = f"; {len(found) - 1:,} more pairs are repeated" if len(found) > 1 else ""
-        is_several = self.kind == "run" and self.path is not None and has_column(self.path, REPEAT)
+        column = column_of_runs(self.path, self.name) if self.kind == "run" and self.path is not None else None
         hint = None
-        if is_several:
-            hint = f"column {REPEAT!r} tells several runs apart, which evaluate and compare read"
+        if column is not None:
+            hint = f"column {column!r} tells several runs apart, which evaluate and compare read"
         elif len(padding):
             hint = LEAVE_OUT_PADDING
         return DuplicateError(
@@ -970,14 +969,28 @@ def path_of(source: Source) -> Path | None:
     return None
 
 
-def has_repeats(source: Source, where: str) -> bool:
-    """Tell whether a source is a table with a column ``repeat``; `where` is for messages."""
-    path = path_of(source)
-    if path is not None or isinstance(source, Mapping):
-        return path is not None and has_column(path, REPEAT)
-    from deadheat.io.frames import columns_of, table_in  # they need Narwhals
+def column_of_runs(source: Source, where: str) -> str | None:
+    """Return the column of a table that tells several runs of one system apart; None if it has none, or is no table.
 
-    return REPEAT in columns_of(table_in(source, where), where)
+    Parameters
+    ----------
+    source : path, dataframe, or rows as dicts or named tuples
+    where : str
+        For messages.
+    """
+    path = path_of(source)
+    if path is None and isinstance(source, Mapping):
+        return None
+    for column in hooks.columns_of_runs():
+        if path is not None:
+            if has_column(path, column):
+                return column
+            continue
+        from deadheat.io.frames import columns_of, table_in  # they need Narwhals
+
+        if column in columns_of(table_in(source, where), where):
+            return column
+    return None
 
 
 def label_of(path: Path) -> str:

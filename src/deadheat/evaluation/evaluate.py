@@ -24,8 +24,8 @@ from deadheat.errors import Advice, DataError, ParameterError
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.intervals import Weights
 from deadheat.evaluation.modes import Mode, Placed, modes_on
-from deadheat.evaluation.repeats import Repeats, are_runs, together
 from deadheat.evaluation.scores import Scores, TieSpread
+from deadheat.evaluation.systems import System, are_runs, find_systems, is_system
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.io.splitting import in_pieces
 from deadheat.measures import Measure
@@ -494,10 +494,10 @@ def evaluate(
     """
     options: Any = {name: value for name, value in locals().items() if name in EvaluationArguments.__annotations__}
     if not judges_runs(qrels):
-        run = Repeats.found_in(run, ascending=ascending)
-    if isinstance(run, Repeats):
-        return _evaluate_repeats(qrels, run, measures, options)
-    if isinstance(run, Mapping) and Repeats in map(type, run.values()):
+        run = find_systems(run, ascending=ascending)
+    if is_system(run):
+        return _evaluate_system(qrels, run, measures, options)
+    if isinstance(run, Mapping) and any(map(is_system, run.values())):
         each: dict[str, Any] = by_name((name, evaluate(qrels, one, measures, **options)) for name, one in run.items())
         return Evaluations({name: one.called(name) for name, one in each.items()})
     if judges_runs(qrels):
@@ -533,7 +533,7 @@ def evaluate(
     return found if is_several else found[""]
 
 
-def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, options: EvaluationArguments) -> Evaluation:
+def _evaluate_system(qrels: Source, system: System, measures: Measures, options: EvaluationArguments) -> Evaluation:
     """Evaluate each of several runs of one system, and put them together."""
     missing, weights, queries = options["missing"], options["weights"], options["queries"]
     own: Any = {
@@ -541,12 +541,11 @@ def _evaluate_repeats(qrels: Source, repeats: Repeats, measures: Measures, optio
         "missing": "empty" if missing == "skip" else missing,
         "weights": None,
         "queries": None,
-        "ascending": options["ascending"] and not repeats.is_ascending,
+        "ascending": options["ascending"] and not system.is_ascending,
     }
     judgments = qrels if judges_runs(qrels) else Qrels.of(qrels)
-    found = together(
-        repeats.name, [evaluate(judgments, one, measures, **own) for one in repeats], missing or Conventions.missing
-    )
+    evaluations = [evaluate(judgments, run, measures, **own) for run in system.runs]
+    found = system.together(evaluations, missing or Conventions.missing)
     return found if weights is None and queries is None else found.weighted(weights, queries)
 
 

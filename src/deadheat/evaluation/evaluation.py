@@ -672,12 +672,22 @@ class Evaluation(Plottable, Renderable, figures="systems", shown=("forest", "tra
             yield from scores.named_numbers()
 
 
-def refuse_repeats(evaluations: Iterable[Evaluation], what: str) -> None:
-    """Raise if a system has repeats, of which `what` would leave out the noise."""
+def kind_of_runs(evaluations: Iterable[Evaluation]) -> str:
+    """Return what messages call the runs of the first system of several runs; empty if each has one."""
     for evaluation in evaluations:
-        if any(scores.repeats is not None for scores in evaluation):
+        for scores in evaluation:
+            if scores.several_runs:
+                return scores.several_runs
+    return ""
+
+
+def refuse_systems(evaluations: Iterable[Evaluation], what: str) -> None:
+    """Raise if an evaluation is of several runs of one system, of which `what` would leave out the noise."""
+    for evaluation in evaluations:
+        runs = kind_of_runs([evaluation])
+        if runs:
             raise ParameterError(
-                f"{what} is not for systems with repeats, whose noise it would leave out", found=evaluation.name
+                f"{what} is not for systems with {runs}, whose noise it would leave out", found=evaluation.name
             )
 
 

@@ -99,7 +99,11 @@ class RangeColumn(NamedTuple):
 
 
 class ScorePart(Protocol):
-    """A part of scores. What it does not change it returns as it is."""
+    """A part of scores. What it does not change it returns as it is.
+
+    One whose values are means over several runs of one system has an attribute `several_runs`, what messages call the
+    runs: there is no ranking to look at, and more noise than that over queries.
+    """
 
     def select(self, keep: BoolArray | IntArray) -> ScorePart | None:
         """Return the part of some queries, as `Scores.select` does; None if it is of all queries only."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -19,10 +19,8 @@ from deadheat.arrays import (
     IntArray,
     TextArray,
     places_of,
-    special,
     with_own_arithmetic,
 )
-from deadheat.checks import as_level, as_positive
 from deadheat.data.renderable import InNotebooks, Numbers
 from deadheat.data.tables import Source
 from deadheat.errors import ParameterError
@@ -35,7 +33,6 @@ from deadheat.evaluation.intervals import (
     method_of,
 )
 from deadheat.evaluation.parts import EstimatesMean, MeanEstimate, ScorePart
-from deadheat.evaluation.repeated import REPEATS, Repeated
 from deadheat.kernels import weighting
 from deadheat.kernels.agreement import n_swapped_pairs
 from deadheat.kernels.ranks import first_ranks
@@ -47,12 +44,8 @@ from deadheat.settings import PROPORTION, SKEWED
 from deadheat.structures import copy_with, group_values
 from deadheat.wording import escape_invisible, format_count
 
-if TYPE_CHECKING:
-    from deadheat.stats.variances import VarianceComponents
-
 BOUNDS = "bounds"  # the part and the service of bounds over unjudged documents
 GEOMETRIC = "geometric"  # the step that takes the interval of a mean logarithm to that of the geometric mean
-PLANNED = (1, 2, 3, 5, 10, 20)  # repeats of a plan
 COUNT_1 = ("one", "correct_if_empty")  # what `no_relevant` is where queries without a relevant document may score 1
 DOUBTFUL = 1e-6  # a smaller standard deviation may be rounding error alone, which the square root enlarges
 
@@ -222,9 +215,21 @@ class Scores(InNotebooks):
         return replace(self, parts=parts)
 
     @property
-    def repeats(self) -> Repeated | None:
+    def repeats(self) -> Any:  # noqa: ANN401 - Repeated, of a plugin, or None
         """The values of each run of a system that was run several times, of which `values` are the means."""
-        return cast("Repeated | None", self.parts.get(REPEATS))
+        return self.parts.get("repeats")
+
+    @property
+    def several_runs(self) -> str:
+        """What messages call the runs of a system over which `values` are means; empty for one run.
+
+        Such a system has no ranking to look at, and more noise than that over queries.
+        """
+        for part in self.parts.values():
+            called: str = getattr(part, "several_runs", "")
+            if called:
+                return called
+        return ""
 
     @property
     def unjudged(self) -> ScorePart | None:
@@ -304,15 +309,10 @@ class Scores(InNotebooks):
         """Whether more than the values counts in the mean, such as a judge's labels: it is not `mean_of_values`."""
         return self.estimated_mean is not None and self.estimated_mean.weight > 0
 
-    @cached_property
-    def variance_components(self) -> VarianceComponents:
+    @property
+    def variance_components(self) -> Any:  # noqa: ANN401 - VarianceComponents, of a plugin
         """The variance of single values, split into queries, repeats and ties; with :class:`Repeats` only."""
-        from deadheat.stats.variances import variance_components  # few evaluations have repeats
-
-        if self.repeats is None:
-            raise ParameterError("there are no repeats", hint="evaluate Repeats([run, other, ...])")
-        own = self.repeats.select(self.kept)
-        return variance_components(own.values, own.tie_variances)
+        return hooks.service("repeats").variance_components_of(self)
 
     def plan_repeats(self, width: float, *, confidence_level: float = 0.95) -> pl.DataFrame:
         """Return how many queries an interval of a width needs, for several numbers of repeats.
@@ -337,17 +337,8 @@ class Scores(InNotebooks):
         >>> evaluate(qrels, Repeats(runs), "RR")["RR"].plan_repeats(0.2)["n_repeats"].to_list()
         [1, 2, 3, 5, 10, 20]
         """
-        if self.is_weighted:
-            raise ParameterError("a plan is not for weighted queries", hint="evaluate without weights")
-        found, half = self.variance_components, as_positive("width", width) / 2
-        level = as_level("confidence_level", confidence_level)
-        queries, shared = max(found.queries, 0.0), max(np.nan_to_num(found.shared), 0.0)
-        noise, allowed = max(found.repeats - shared, 0.0), (half / special.ndtri((1 + level) / 2)) ** 2
-        needed = {k: (queries + noise / k, allowed - shared / k) for k in PLANNED}
-        n_queries = [math.ceil(of_query / left) if left > 0 else None for of_query, left in needed.values()]
-        return pl.DataFrame(
-            {"n_repeats": list(needed), "n_queries": n_queries}, schema_overrides={"n_queries": pl.Int64}
-        )
+        plan: pl.DataFrame = hooks.service("repeats").plan_repeats(self, width, confidence_level)
+        return plan
 
     @property
     def total(self) -> float:
@@ -619,8 +610,10 @@ class Scores(InNotebooks):
         """
         from deadheat import stats  # slow to import, and only intervals need it
 
-        if self.repeats is not None:
-            raise ParameterError("a quantile is not for systems with repeats, whose noise its interval would leave out")
+        if self.several_runs:
+            raise ParameterError(
+                f"a quantile is not for systems with {self.several_runs}, whose noise its interval would leave out"
+            )
         values = self.measure.level_of(self.values)
         low, high = stats.quantile_bounds(values, quantile, confidence_level)
         lowest, highest = self.limits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -42,11 +42,6 @@ if TYPE_CHECKING:
 
     Scaled = TypeVar("Scaled", bound=DataclassInstance)
 
-WIDENED = (
-    "what all queries of one repeat share widens intervals, by Student's t over the repeats, and p is at least that of"
-    " a t test that counts it"
-)
-SHARED = 0.05  # p value below which repeats are said to differ as a whole
 COUNTED = {"empty": "counted as empty rankings", "skip": "left out", "error": ""}  # --missing; an error is raised
 EXPLAINED = {
     "expected": "the exact mean over all orders of equal scores",
@@ -317,7 +312,6 @@ def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
     """Return the facts about the options of evaluations but for the ties."""
     first, conventions = evaluations[0], evaluations[0].conventions
     settings = [(one, getattr(conventions, one.name)) for one in fields(conventions) if one.metadata["told"]]
-    repeated = [own for own in evaluations if any(one.repeats is not None for one in own)]
     return [
         *(
             Fact(one.name, value, one.metadata["heading"], text, is_note=value != one.default)
@@ -329,7 +323,6 @@ def made_under(evaluations: Sequence[Evaluation]) -> list[Fact]:
         Fact("no_relevant", conventions.no_relevant or (None if first.unanswerable else "zero")),
         *weighted(first),
         *tell_parts(evaluations),
-        *(_repeated(repeated) if repeated else ()),
         *(fact for module in hooks.load("facts") for fact in module.facts_of_evaluations(evaluations)),
         *doubted_names(first.measures),
     ]
@@ -369,42 +362,6 @@ def tell_weights(query_ids: TextArray, weights: FloatArray, has_value: BoolArray
         Fact("weights", value, "weights", f"means are weighted: {worth}{out}", is_note=True),
         note_fact("weights", f"more than a tenth of the weight: {heaviest}" if shares else ""),
     ]
-
-
-def _repeated(evaluations: Iterable[Evaluation]) -> Iterator[Fact]:
-    """Give the parts of the variance of systems that were run several times, and say what their values differ by."""
-    held = {
-        own.name: {
-            one.measure.label: {name: finite(value) for name, value in asdict(one.variance_components).items()}
-            for one in own
-        }
-        for own in evaluations
-    }
-    yield Fact("variance_components", held)
-    for evaluation in evaluations:
-        parts = {one.measure.label: one.variance_components for one in evaluation if one.repeats is not None}
-        measure, own = next(iter(parts.items()))
-        queries, repeats, ties, shared = (
-            format_cell(max(getattr(own, name), 0.0) ** 0.5) for name in ("queries", "repeats", "ties", "shared")
-        )
-        spread = (
-            f"{measure} of {evaluation.name}: standard deviation {queries}{unit_of(measure)} over queries,"
-            f" {repeats} over {own.n_repeats:.3g} repeats ({shared} shared by all queries of one), {ties} over tie"
-            " orders"
-        )
-        alike = [name for name, one in parts.items() if one.shared_p_value < SHARED]
-        together = (
-            f"those of {evaluation.name} differ by more than chance in all queries together, such as by a seed: few of"
-            f" them tell how far others would ({', '.join(alike)})"
-        )
-        below = [f"{name} ({', '.join(one.negative)})" for name, one in parts.items() if one.negative]
-        told = (
-            spread,
-            WIDENED if any(one.shared > 0 for one in parts.values()) else "",
-            together if alike else "",
-            f"variance estimated below 0, shown as 0: {'; '.join(below)}" if below else "",
-        )
-        yield from (note_fact("repeats", text) for text in told)
 
 
 def finite(number: float) -> float | None:

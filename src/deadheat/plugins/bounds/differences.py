@@ -309,7 +309,7 @@ def bounded(evaluation: Evaluation, measure: Measure) -> Scores | None:
     if not is_plain or conventions.judged_only or conventions.depth or not has_ends(measure):
         return None
     placements, scores = evaluation.placements_of(measure), evaluation[str(measure)]
-    if placements.n_retrieved.sum() > MOST_BOUNDED or scores.repeats is not None:
+    if placements.n_retrieved.sum() > MOST_BOUNDED or scores.several_runs:
         return None
     top = highest_label(conventions, placements.max_relevance)
     return scores.with_part(BOUNDS, PlacedBounds(measure, placements, as_placed(placements), top, None))

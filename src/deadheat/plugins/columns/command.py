@@ -10,6 +10,7 @@ from deadheat.cli.inputs import named_columns
 from deadheat.cli.paths import shown_path
 from deadheat.cli.printing import Output
 from deadheat.cli.read_options import seed_of
+from deadheat.cli.systems import systems_asked
 from deadheat.phases import phase
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ TAKEN = {
 
 def is_for(request: EvaluationRequest) -> bool:
     """Tell whether columns are evaluated: they were asked for, or the file is LETOR, which has nothing else."""
-    if request.options["repeats"]:
-        refuse(["score_columns"], "is not for repeats of a run")
+    for system in systems_asked().values():
+        refuse(["score_columns"], f"is not for {system.kind_of_system} of a run")
         return False
     if request.options["score_columns"] is not None:
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +11,7 @@ import click
 import deadheat as dh
 from deadheat import hooks
 from deadheat.cli.errors import missing, refuse, refuse_if
-from deadheat.cli.evaluating import evaluate_each, evaluate_repeats
+from deadheat.cli.evaluating import evaluate_each, evaluate_systems
 from deadheat.cli.figures import befores, with_figure_options, with_figures
 from deadheat.cli.help import option
 from deadheat.cli.inputs import (
@@ -18,7 +19,6 @@ from deadheat.cli.inputs import (
     open_pairs,
     open_qrels,
     split_judgments,
-    split_repeats,
 )
 from deadheat.cli.judged import judgments_asked
 from deadheat.cli.options import (
@@ -44,13 +44,16 @@ from deadheat.cli.read_options import (
     read_queries,
     sets_of_strata,
 )
+from deadheat.cli.systems import refuse_systems_beside_saved, split_systems, systems_asked
 from deadheat.random_generators import random_generator
 
 if TYPE_CHECKING:
+    from deadheat.evaluation.systems import System
     from deadheat.plugins.compare.companions import Companion
     from deadheat.plugins.compare.comparison_parts import OtherLabels
 
 
+NOT_OF_SYSTEMS = ("judge", "then_by", "unjudged", "margin", "detect", "ranks", "figures")
 TABLES = ("systems", "one_tie_rule", "orders")
 
 
@@ -114,22 +117,24 @@ def compare(qrels: str, runs: tuple[str, ...], **options: Any) -> None:  # noqa:
     check_strata(options)
     output = Output(options, [qrels, *runs, options["queries"], options.get("judge")])
     _check_tables(options, output)
-    if not (runs or options["repeats"]):
+    if not (runs or systems_asked()):
         raise missing("runs")
     saved = saved_evaluations([qrels, *runs])
-    refuse_if(saved and options["repeats"], f"--repeats are of QRELS RUN...: {qrels} is already evaluated")
     named = named_runs(saved or runs)
-    if not saved:
+    systems: dict[str, System] = {}
+    if saved:
+        refuse_systems_beside_saved(qrels)
+    else:
         refuse(("judgments",), "is for saved evaluations: runs are evaluated under the same judgments")
-        named, options["repeats"] = split_repeats(named, options["repeats"])
-    if options["repeats"]:
-        refuse(("judge", "then_by", "unjudged", "margin", "detect", "ranks", "figures"), "is not for repeats of a run")
+        named, systems = split_systems(named)
+    for system in systems.values():
+        refuse(NOT_OF_SYSTEMS, f"is not for {system.kind_of_system} of a run")
     if options.get("judge"):
         refuse(("orders", "ranks", "figures"), "is not for --judge: it would be by the human labels alone")
     alone = next(iter(named)) if len(named) == 1 and asked().get("then_by") else ""
     if alone:  # the run alone, and with its ties ordered
         named[", then ".join([alone, *map(label, asked()["then_by"])])] = named[alone]
-    comparison, _, queries = compare_files("" if saved else qrels, named, options, alone=alone)
+    comparison, _, queries = compare_files("" if saved else qrels, named, options, alone=alone, systems=systems)
     groupings = sets_of_strata(queries, comparison.evaluations.values(), options)
     output.check_sets(groupings)
     companions = [] if queries is None else find_companions(comparison, queries)
@@ -172,7 +177,12 @@ def _check_tables(options: Mapping[str, Any], output: Output) -> None:
 
 
 def compare_files(
-    qrels: str, named: Mapping[str, str], options: Mapping[str, Any], *, alone: str = ""
+    qrels: str,
+    named: Mapping[str, str],
+    options: Mapping[str, Any],
+    *,
+    alone: str = "",
+    systems: Mapping[str, System] = MappingProxyType({}),
 ) -> tuple[dh.Comparison, dict[str, dh.Run], dh.Queries | None]:
     """Compare runs by name, or saved evaluations where there are no qrels, as the options of a command say.
 
@@ -185,6 +195,8 @@ def compare_files(
     options : mapping
     alone : str, default ""
         The one run whose ties --then-by does not order.
+    systems : mapping of str to System
+        Systems of several runs, by their names.
 
     Returns
     -------
@@ -200,7 +212,7 @@ def compare_files(
     conventions, measures = conventions_of(options), measures_of(options)
     design = design_of({**options, "baseline": named_baselines(options, named)})
     design.check_systems(
-        [*named, *options.get("repeats", ())],
+        [*named, *systems],
         has_clusters=options["cluster"] is not None,
         has_weights=options["weights"] is not None,
     )
@@ -208,14 +220,14 @@ def compare_files(
     table = queries if options["cluster"] or options["weights"] else None
     clusters = {"cluster": options["cluster"], "weights": options["weights"], "queries": table}
     runs: dict[str, dh.Run] = {}
-    if options.get("repeats") or judgments_asked() is not None:
+    if systems or judgments_asked() is not None:
         evaluations = {}
-        judgments = open_qrels(qrels) if options.get("repeats") else qrels
+        judgments = open_qrels(qrels) if systems else qrels
         drawn = random_generator(design.rng)  # each run has draws of its own
         for _, run, evaluation, _ in evaluate_each(judgments, named, conventions, measures, seed=drawn):
             evaluations[run.name], runs[run.name] = evaluation, run
         if isinstance(judgments, dh.Qrels):
-            evaluations |= evaluate_repeats(judgments, options["repeats"], measures, conventions)
+            evaluations |= evaluate_systems(judgments, systems, measures, conventions)
         comparison = compare_evaluated(design, evaluations, **clusters)
     elif not qrels:
         evaluations = {name: dh.load_evaluation(path).called(name) for name, path in named.items()}

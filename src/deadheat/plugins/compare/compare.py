@@ -23,7 +23,7 @@ from deadheat.evaluation.evaluate import (
 from deadheat.evaluation.evaluation import Evaluation, refuse_features
 from deadheat.evaluation.intervals import Cluster, Weights
 from deadheat.evaluation.reconciling import reconciled
-from deadheat.evaluation.repeats import Repeats
+from deadheat.evaluation.systems import find_systems, is_system
 from deadheat.evaluation.warned import warn, warn_of_one_table
 from deadheat.measures import Measure
 from deadheat.measures.notation import MeasureLike, parse_measures
@@ -150,15 +150,16 @@ def compare(
     conventions = Conventions.of(locals())
     listed = list(runs) if isinstance(runs, list | tuple) else []
     if not judges_runs(qrels):
-        listed = [Repeats.found_in(one, ascending=ascending) for one in listed]
+        listed = [find_systems(one, ascending=ascending) for one in listed]
         if isinstance(runs, Mapping):
-            runs = {name: Repeats.found_in(one, ascending=ascending) for name, one in runs.items()}
+            runs = {name: find_systems(one, ascending=ascending) for name, one in runs.items()}
         runs = listed or runs
-    has_repeats = any(isinstance(one, Repeats) for one in (runs.values() if isinstance(runs, Mapping) else listed))
-    if has_repeats and judge is not None:
-        raise ParameterError(argument="judge", found="some", allowed="None", beside={"runs": "repeats"})
+    systems = [one for one in (runs.values() if isinstance(runs, Mapping) else listed) if is_system(one)]
+    if systems and judge is not None:
+        kind = systems[0].kind_of_system
+        raise ParameterError(argument="judge", found="some", allowed="None", beside={"runs": kind})
     kind_of(qrels).check_refused({"judge": judge})
-    if has_repeats or judges_runs(qrels):
+    if systems or judges_runs(qrels):
         options: Any = {name: one for name, one in locals().items() if name in EvaluationArguments.__annotations__}
         return replace(_compare_each(design, qrels, runs, measures, cluster, options), margin=margin, detect=detect)
     named = named_runs(
@@ -199,10 +200,10 @@ def _compare_each(  # noqa: PLR0917 - as they were given
     cluster: Cluster,
     options: EvaluationArguments,
 ) -> Comparison:
-    """Compare systems that have repeats, or judgments of their own: each is evaluated by itself, with these options."""
+    """Compare systems of several runs, or with judgments of their own: each is evaluated by itself."""
     queries = options["queries"]
     if not isinstance(runs, Mapping):
-        runs = by_name((one.name if isinstance(one, Repeats) else _name_of(one), one) for one in runs)
+        runs = by_name((one.name if is_system(one) else _name_of(one), one) for one in runs)
     own: Any = {
         **options,
         "queries": queries if isinstance(options["weights"], str) else None,

@@ -17,7 +17,7 @@ from deadheat.checks import as_count, as_level, as_positive
 from deadheat.data.renderable import Numbers, Plottable, Renderable, frame_of
 from deadheat.data.tables import Source
 from deadheat.errors import DataError, ParameterError
-from deadheat.evaluation.evaluation import Evaluation
+from deadheat.evaluation.evaluation import Evaluation, kind_of_runs
 from deadheat.evaluation.facts import NOTABLE, TOP, unjudged_share
 from deadheat.evaluation.intervals import (
     KNOWN,
@@ -132,7 +132,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
     def __post_init__(self) -> None:
         """Raise `ParameterError` if systems have repeats, with which a margin or planning cannot be shown."""
         if self.margin is not None or self.detect is not None:
-            self._refuse_repeats("margin" if self.detect is None else "detect")
+            self._refuse_systems("margin" if self.detect is None else "detect")
 
     def __repr__(self) -> str:
         n_significant, n_doubtful, n_open = (
@@ -308,7 +308,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         Holm's correction begins with the level of Bonferroni's; that of maxima has the level of its intervals.
         """
         n_tests = 1
-        if any(self.evaluations[name][pair.measure].repeats is not None for name in (pair.system, pair.baseline)):
+        if any(self.evaluations[name][pair.measure].several_runs for name in (pair.system, pair.baseline)):
             return None, n_tests
         if self.design.test != TUKEY and self.design.correction in {"holm", "bonferroni", *OF_MAXIMA}:
             own = self.pairs.by(pair.measure).column("p_value").astype(np.float64)
@@ -356,14 +356,15 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         for part in self.parts.values():
             part.refuse(what)
 
-    def _refuse_repeats(self, what: str) -> None:
-        if any(scores.repeats is not None for one in self.evaluations.values() for scores in one):
-            raise ParameterError(f"{what} is not for systems with repeats, whose noise it would leave out")
+    def _refuse_systems(self, what: str) -> None:
+        runs = kind_of_runs(self.evaluations.values())
+        if runs:
+            raise ParameterError(f"{what} is not for systems with {runs}, whose noise it would leave out")
 
     def _within(self, places: Sequence[int], margins: FloatArray) -> list[Within]:
         """Return what the tests of margins say about some of the pairs."""
         own, pairs = list(places), [self.pairs[place] for place in places]
-        self._refuse_repeats("margin")
+        self._refuse_systems("margin")
         found = within_margins(
             pairs,
             self._differences(own),
@@ -610,7 +611,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
         """
         design = self.design
         check_power(power, design.confidence_level)
-        self._refuse_repeats("detect")
+        self._refuse_systems("detect")
         towards = -1.0 if design.alternative == "less" else 1.0
         wanted = None if difference is None else towards * as_positive("difference", difference)
         places = range(len(self.pairs)) if pair is None else [self._place_of(pair)]
@@ -707,7 +708,7 @@ class Comparison(Plottable, Renderable, figures="comparison", shown=("forest", "
             n_resamples=self.design.n_resamples if n_resamples is None else n_resamples,
             rng=self.design.rng if rng is None else rng,
         )
-        self._refuse_repeats("ranks")
+        self._refuse_systems("ranks")
         self.refuse_parts("a range of ranks")
         first = next(iter(self.evaluations.values()))
         rows = [
@@ -793,8 +794,9 @@ def assemble(
         for scores in one:
             scores.spread.forget()
     places = pairs_of(list(evaluations), design.against)
-    if any(scores.repeats is not None for one in evaluations.values() for scores in one):
-        design = design.without_maxima({"runs": "repeats"})
+    runs = kind_of_runs(evaluations.values())
+    if runs:
+        design = design.without_maxima({"runs": runs})
     pairs = compare_sides(measures, sides, places, design=design, cluster=codes)
     return Comparison(
         pairs, {name: one.called(name) for name, one in evaluations.items()}, design, ids, codes, by_doc_id

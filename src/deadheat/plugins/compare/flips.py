@@ -17,7 +17,6 @@ import numpy as np
 from deadheat.arrays import BoolArray, FloatArray, IntArray, TextArray, special
 from deadheat.evaluation.evaluation import Evaluation
 from deadheat.evaluation.parts import ScorePart
-from deadheat.evaluation.repeated import REPEATS
 from deadheat.kernels.weighting import relative
 from deadheat.measures import Measure
 from deadheat.measures.orders import StoredMeasure
@@ -379,7 +378,9 @@ class Side:
         """
         if self.parts:
             return all(part.can_draw for part in self.parts)
-        if self.evaluation is None or isinstance(self.measure, StoredMeasure) or REPEATS in self.score_parts:
+        if self.evaluation is None or isinstance(self.measure, StoredMeasure):
+            return False
+        if any(getattr(part, "several_runs", "") for part in self.score_parts.values()):
             return False
         return self.measure.can_list_orders(self.placements)
 

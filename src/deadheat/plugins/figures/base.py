@@ -18,7 +18,7 @@ import polars as pl
 from deadheat.checks import by_name
 from deadheat.data.renderable import Plottable
 from deadheat.errors import FigureError, ParameterError, SourceTypeError, UnknownMeasureError
-from deadheat.evaluation.evaluation import Evaluation, Strata
+from deadheat.evaluation.evaluation import Evaluation, Strata, kind_of_runs
 from deadheat.evaluation.intervals import Interval, IntervalOptions
 from deadheat.evaluation.scores import Scores, order_by_mean
 from deadheat.measures import Measure, parse_measure
@@ -612,8 +612,9 @@ def measure_of(evaluations: Mapping[str, Evaluation], measure: MeasureLike | Non
 
 def refuse_repeats(evaluations: Mapping[str, Evaluation]) -> None:
     """Raise for systems that were run several times, whose noise a figure would leave out."""
-    if any(scores.repeats for one in evaluations.values() for scores in one):
-        raise FigureError("this figure is not drawn of systems with repeats, whose noise it would leave out")
+    runs = kind_of_runs(evaluations.values())
+    if runs:
+        raise FigureError(f"this figure is not drawn of systems with {runs}, whose noise it would leave out")
 
 
 def refuse_two(systems: Collection[str]) -> None:

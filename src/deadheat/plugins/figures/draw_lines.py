@@ -161,7 +161,7 @@ def curve_rows(
         The system from which the others are to differ, in a column of their differences.
     """
     evaluations = named(systems)
-    if any(one.repeats for own in evaluations.values() for one in own):
+    if any(one.several_runs for own in evaluations.values() for one in own):
         raise FigureError("curves are not drawn of repeats, nor where a judge's labels count")
     asked = interval_options(options, systems)
     found = {

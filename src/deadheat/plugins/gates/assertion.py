@@ -82,9 +82,9 @@ def _is_of_this_commit(evaluation: Evaluation) -> bool:
 def _name_of(run: Source) -> str:
     """Return the name that the evaluation of a run has, without reading it: rows of a generator are read once."""
     from deadheat.data.tables import Run, label_of, path_of
-    from deadheat.evaluation.repeats import Repeats
+    from deadheat.evaluation.systems import is_system
 
-    if isinstance(run, Run | Repeats):
+    if isinstance(run, Run) or is_system(run):
         return run.name
     path = path_of(run)
     if path is not None:

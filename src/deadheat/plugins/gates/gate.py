@@ -16,7 +16,7 @@ from deadheat.data.queries import Queries
 from deadheat.data.tables import DocumentTable, Source
 from deadheat.errors import Advice, DataError, ParameterError, UnknownMeasureError, UnlabelledQueriesWarning
 from deadheat.evaluation.evaluate import checked, open_evaluation
-from deadheat.evaluation.evaluation import Evaluation, refuse_features, refuse_repeats
+from deadheat.evaluation.evaluation import Evaluation, refuse_features, refuse_systems
 from deadheat.evaluation.intervals import (
     FEWEST,
     Cluster,
@@ -681,7 +681,7 @@ def paired(
         )
         why = " (missing='skip' leaves out the queries that a run lacks)" * (baseline.conventions.missing == "skip")
         raise DataError(f"{names} are of different queries: {only}", hint=f"evaluate both on the same queries{why}")
-    refuse_repeats((evaluation, baseline), "a baseline")
+    refuse_systems((evaluation, baseline), "a baseline")
     refuse_features((evaluation, baseline), "a baseline")
     own, of_baseline = ({str(one.measure): one for one in each} for each in (evaluation, baseline))
     shared = [name for name in own if name in of_baseline]

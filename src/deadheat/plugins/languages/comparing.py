@@ -207,7 +207,7 @@ def languages_of(
 
 def _weighted_or_repeated(evaluations: Iterable[Evaluation]) -> list[str]:
     """Return the names of evaluations with weights or repeats, which means across languages would leave out."""
-    return [one.name for one in evaluations if any(scores.is_weighted or scores.repeats for scores in one)]
+    return [one.name for one in evaluations if any(scores.is_weighted or scores.several_runs for scores in one)]
 
 
 def clusters_of_pairs(labels: Mapping[str, Mapping[str, Collection[Hashable]]]) -> tuple[dict[str, int], bool]:

@@ -12,7 +12,7 @@ from deadheat.arrays import TextArray, align_values
 from deadheat.data.tables import Qrels, Source, label_of
 from deadheat.errors import DataError, DuplicateError, MeasureError, ParameterError, SourceTypeError
 from deadheat.evaluation.evaluate import by_own_name, evaluate, open_evaluation, shared_measures
-from deadheat.evaluation.evaluation import Evaluation, refuse_features, refuse_repeats
+from deadheat.evaluation.evaluation import Evaluation, refuse_features, refuse_systems
 from deadheat.evaluation.reconciling import check_conventions, check_weights
 from deadheat.evaluation.save_folder import ONE_SAVE
 from deadheat.evaluation.saved import is_saved
@@ -167,7 +167,7 @@ def _of_mapping(source: Mapping[Any, Any], measure: MeasureLike | None) -> TaskR
 def _of_evaluations(named: Mapping[str, Mapping[str, Evaluation]], measure: MeasureLike | None) -> TaskResults:
     """Return the results of evaluations by task and model, by a measure that all have."""
     every = [(f"{name} on {task}", one) for task, own in named.items() for name, one in own.items()]
-    refuse_repeats((one for _, one in every), "a leaderboard")
+    refuse_systems((one for _, one in every), "a leaderboard")
     refuse_features((one for _, one in every), "a leaderboard")
     wanted: MeasureLike = (
         shared_measures([(name, {str(own): own.label for own in one.measures}) for name, one in every])[0]

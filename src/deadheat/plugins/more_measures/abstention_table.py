@@ -5,7 +5,7 @@ import polars as pl
 
 from deadheat.arrays import BoolArray, IntArray
 from deadheat.data.renderable import frame_of
-from deadheat.evaluation.evaluation import Evaluation, refuse_repeats
+from deadheat.evaluation.evaluation import Evaluation, refuse_systems
 
 
 def tabulate_abstention(evaluation: Evaluation, rel: float) -> pl.DataFrame:
@@ -18,7 +18,7 @@ def tabulate_abstention(evaluation: Evaluation, rel: float) -> pl.DataFrame:
     rel : float
         Lowest relevance of an answer.
     """
-    refuse_repeats([evaluation], "abstention")
+    refuse_systems([evaluation], "abstention")
     placements = evaluation.placements
     tops, lacks = placements.top_score, placements.lacking
     none = placements.n_relevant(rel) == 0

@@ -24,6 +24,7 @@ from deadheat.cli.printing import check_output, emit, warn_of_nothing_judged
 from deadheat.cli.read_options import check_strata, conventions_of, measures_of, read_queries, sets_of_strata, weighed
 from deadheat.cli.streams import write_note
 from deadheat.errors import DataError
+from deadheat.evaluation.evaluation import kind_of_runs
 from deadheat.plugins.compare.command import compare_files, saved_evaluations
 from deadheat.wording import format_path
 
@@ -190,10 +191,8 @@ def _gathered(qrels: str, runs: tuple[str, ...], options: dict[str, Any]) -> Gat
         texts = {} if subject.queries is None else subject.queries.texts(subject.query_ids)
         subject = replace(subject, tables=before_and_after(subject.comparison, texts), heading="Before and after")
     for name, own in subject.evaluations.items():
-        refuse_if(
-            any(one.repeats is not None for one in own),
-            f"{name} has repeats, and a page shows the ranking of one run: give one of them",
-        )
+        kind = kind_of_runs([own])
+        refuse_if(bool(kind), f"{name} has {kind}, and a page shows the ranking of one run: give one of them")
     companions: list[Companion] = []
     if subject.comparison is not None and subject.queries is not None:
         companions = find_companions(subject.comparison, subject.queries)

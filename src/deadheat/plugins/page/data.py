@@ -200,7 +200,7 @@ def _steps(evaluation: Evaluation, measure: Measure, query: str) -> Any:  # noqa
     That is so of repeats, and where a rule breaks ties, whose order is not in the placements. Without the plugin that
     makes them there are none.
     """
-    if not has_steps() or evaluation.ties not in POLICIES or evaluation[measure].repeats:
+    if not has_steps() or evaluation.ties not in POLICIES or evaluation[measure].several_runs:
         return None
     if query not in evaluation.query_ids.tolist():
         return None

@@ -25,7 +25,7 @@ from deadheat.data.rows import ScorePrecision
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import DataError, ParameterError
 from deadheat.evaluation.intervals import why_unknown
-from deadheat.evaluation.repeats import Repeats
+from deadheat.evaluation.systems import is_system
 from deadheat.io.guarding import check_threads
 from deadheat.kernels import linear
 from deadheat.measures import DCG
@@ -232,7 +232,7 @@ def exposure(
     columns, amortised = _expected_exposure(found, sums)
     pairs = None if sums is None or len(held) > MOST_GROUPS else _pairs(found, held, sums, confidence_level)
     return Exposure(
-        name=run.name if isinstance(run, Repeats) else name,
+        name=run.name if is_system(run) else name,
         discount=discount if isinstance(discount, str) else getattr(discount, "__name__", "a function"),
         cutoff=cutoff,
         n_runs=len(given),
@@ -254,7 +254,7 @@ Judged: TypeAlias = tuple[TextArray, TextArray, FloatArray]  # query, item and r
 
 def _runs_of(given: Any) -> Sequence[Source]:  # noqa: ANN401 - whatever a run may be
     """Return the runs of a stochastic ranker, or one run; a list of rows is one."""
-    if isinstance(given, Repeats):
+    if is_system(given):
         return given.runs
     is_several = isinstance(given, list | tuple) and given and not any(isinstance(one, tuple | list) for one in given)
     rows = [one for one in given if isinstance(one, Mapping)] if is_several else []

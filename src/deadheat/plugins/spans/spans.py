@@ -14,12 +14,11 @@ from deadheat.data.kind_of_judgments import KindOfJudgments
 from deadheat.data.rows import first_row_where
 from deadheat.data.tables import (
     LOWER_FIRST,
-    REPEAT,
     JudgingRule,
     Qrels,
     Run,
     Source,
-    has_repeats,
+    column_of_runs,
     label_of,
     path_of,
 )
@@ -272,9 +271,10 @@ class Spans:
         path = path_of(run)
         label = name or (label_of(path) if path else "run")
         run = list(run) if isinstance(run, Iterator) else run
-        if has_repeats(run, label):
+        run_column = column_of_runs(run, label)
+        if run_column is not None:
             raise ColumnError(
-                f"column {REPEAT!r} tells several runs apart, which spans judge one by one",
+                f"column {run_column!r} tells several runs apart, which spans judge one by one",
                 hint="make a table of each, without the column, and give them as repeats",
                 python="dh.Repeats([one, other])",
                 path=path or label,

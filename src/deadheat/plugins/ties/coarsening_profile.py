@@ -14,7 +14,7 @@ from deadheat.data.renderable import Plottable, frame_of
 from deadheat.data.tables import Qrels, Run, Source, check_each
 from deadheat.errors import ParameterError
 from deadheat.evaluation.evaluation import Evaluation
-from deadheat.evaluation.repeats import are_runs
+from deadheat.evaluation.systems import are_runs
 from deadheat.evaluation.warned import warn
 from deadheat.io.guarding import check_threads
 from deadheat.measures import Measure

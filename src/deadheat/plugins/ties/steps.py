@@ -99,9 +99,10 @@ def steps_of(evaluation: Evaluation, measure: MeasureLike, query_id: str, run: S
     """Return how the value of a measure for one query comes about, as :meth:`Evaluation.steps` says."""
     as_text("query_id", query_id)
     scores, read = evaluation[measure], None if run is None else Run.of(run)
-    if scores.repeats is not None:
+    if scores.several_runs:
         raise ParameterError(
-            "a mean over repeats has no steps", hint="look at the evaluation of one run by one set of labels"
+            f"a mean over {scores.several_runs} has no steps",
+            hint="look at the evaluation of one run by one set of labels",
         )
     placements = evaluation.placements_of(scores.measure)
     return _steps_of(scores, placements, evaluation.conventions, query_id, read, name=evaluation.name)

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from deadheat.evaluation.kept import Kept, KeptTable
-from deadheat.evaluation.repeated import REPEATS, Repeated
 from deadheat.evaluation.saved import packed, unpacked
 from deadheat.placements.beside import TableForm
+from deadheat.plugins.repeats.repeated import REPEATS, Repeated
 
 COLUMNS = ("values", "tie_variances")
 FORM = TableForm(REPEATS, dict.fromkeys(COLUMNS, pl.Float64), {*COLUMNS})

@@ -15,7 +15,7 @@ import pytest
 import deadheat as dh
 from deadheat import stats
 from deadheat.errors import DataError, ParameterError
-from deadheat.stats.variances import shared_of, shared_p_value, widened
+from deadheat.plugins.repeats.variances import shared_of, shared_p_value, widened
 from support.command import call, ok
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ def test_a_saved_evaluation_keeps_its_repeats(tmp_path: Path) -> None:
     for name in MEASURES:
         assert read[name].variance_components == own[name].variance_components
         assert read[name].repeats is not None
-        np.testing.assert_array_equal(read[name].repeats.values, own[name].repeats.values)  # type: ignore[union-attr]
+        np.testing.assert_array_equal(read[name].repeats.values, own[name].repeats.values)
         assert read[name].interval("t") == own[name].interval("t")
     files = {name: str(tmp_path / f"{name}.json") for name in ("own", "other")}
     saved = dh.compare_evaluations(files, test="t").pairs

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from deadheat.arrays import BoolArray, FloatArray, IntArray
 from deadheat.evaluation.intervals import Interval
 from deadheat.evaluation.parts import Scored
+from deadheat.plugins.repeats.variances import shared_of, widened
 
 REPEATS = "repeats"
 
@@ -24,6 +26,8 @@ class Repeated:
     values, tie_variances : ndarray of float, shape (n_queries, n_repeats)
         Exact means and variances over tie orders; NaN where a repeat lacks a query.
     """
+
+    several_runs: ClassVar[str] = REPEATS
 
     values: FloatArray
     tie_variances: FloatArray
@@ -41,8 +45,6 @@ class Repeated:
 
     def change_interval(self, interval: Interval, scores: Scored) -> Interval:
         """Return an interval wider by what all queries of a repeat share."""
-        from deadheat.stats.variances import shared_of, widened  # few evaluations have repeats
-
         shared = shared_of(self.values[scores.kept])
         ends = widened(interval.mean, (interval.low, interval.high), [shared], interval.confidence_level)
         low, high = np.clip(ends, *scores.value_limits).tolist()

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 from deadheat import stats
-from deadheat.stats.variances import (
+from deadheat.plugins.repeats.variances import (
     Shared,
     rerun_probability,
     shared_of,

@@ -16,7 +16,7 @@ import pytest
 
 import deadheat as dh
 from deadheat.errors import ColumnError, DuplicateError
-from deadheat.evaluation.repeats import runs_by_repeat
+from deadheat.evaluation.systems import runs_by
 from support.command import call, ok
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def test_what_reads_no_repeats_says_what_does(command: str, tmp_path: Path) -> N
 
 def test_one_repeat_is_a_run_and_rows_without_one_are_named() -> None:
     single = [row for row in ROWS if row["repeat"] == 0]
-    assert runs_by_repeat(single) == []
+    assert runs_by("repeat", single) == []
     assert dh.evaluate(QRELS, pl.DataFrame(single), "RR")["RR"].repeats is None
     without = {"query_id": "q1", "doc_id": "x", "score": 1.0}, {"query_id": "q1", "retrieved": ["x"], "score": [1.0]}
     for row, rows in zip(without, (ROWS, LISTS), strict=True):
